@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Final
+from uuid import UUID
 
 from tests.seeds import Numbers
 from tests.tenants.giving import picked
-from tests.tenants.model import Violation
+from tests.tenants.model import Ended, Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
 from tests.tenants.taking import Story, step
 from tests.world.builder import PASSWORD
@@ -27,6 +28,11 @@ MADE: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     ("setup-links", {"parts": ["scim"], "expires_in_days": 7}, "url"),
     ("webhooks", {"name": "Hook", "url": "https://hooks.example/in", "events": ["user.joined"]}, "id"),
 )
+# What the intruder or the friend sets or lets in, and does with a directory's token.
+OPENED: Final = ("keys", "address", "customer", "group")
+ROLE_KEY: Final = {"kty": "RSA", "kid": "evil", "alg": "RS256", "use": "sig", "n": "u" * 342, "e": "AQAB"}
+EVIL_ADDRESS: Final = "https://evil.example/in"
+PATCH: Final = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
 numbers = Numbers()
 
 
@@ -46,6 +52,8 @@ class Takeover:
     has_friend: bool = False
     # What was made, by the first word of its path.
     made: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    # The group of the directory that gives the role admin.
+    group_id: UUID | None = None
 
     @property
     def path(self) -> str:
@@ -72,6 +80,10 @@ async def is_hijacked(hood: Neighbourhood) -> None:
     world.member(organization_id, ids[colleague])
     for email in (founder, friend):
         world.member(at_b, ids[email])
+    world.serve_customers(world.service(organization_id), "editor")
+    group_id = _group_of_admins(hood, organization_id, ids[founder])
+    evil = world.organization(f"{slug}-evil")
+    world.member(evil, ids[friend], "owner")
     token = (await world.sign_in(founder, PASSWORD, address=NETWORK)).access_token
     friend_token = (await world.sign_in(friend, PASSWORD, address=NETWORK)).access_token
     asked = await hood.send("PATCH", "/api/user", {"email": thief}, token=token)
@@ -81,8 +93,29 @@ async def is_hijacked(hood: Neighbourhood) -> None:
     assert proved.status == 200, proved.text
     [notice] = await hood.mails(founder, "email_changed")
     hood.takeovers.append(
-        Takeover(slug, founder, colleague, friend, token, friend_token, undo_token=notice.values["token"])
+        Takeover(
+            *(slug, founder, colleague, friend, token, friend_token),
+            undo_token=notice.values["token"],
+            group_id=group_id,
+        )
     )
+
+
+def _group_of_admins(hood: Neighbourhood, organization_id: UUID, founder_id: UUID) -> UUID:
+    """Insert a group of the directory that gives the role admin by a rule of the founder, and has nobody in it."""
+    world, now = hood.world, hood.world.clock()
+    group_id = world.new_id()
+    world.connection.execute(
+        "INSERT INTO directory_groups (id, organization_id, display_name, created_at, updated_at)"
+        " VALUES (%s, %s, 'Admins', %s, %s)",
+        (group_id, organization_id, now, now),
+    )
+    world.connection.execute(
+        "INSERT INTO group_rules (id, organization_id, place, group_id, role, made_by, created_at)"
+        " VALUES (%s, %s, 1, %s, 'admin', %s, %s)",
+        (world.new_id(), organization_id, group_id, founder_id, now),
+    )
+    return group_id
 
 
 @step(HIJACKING)
@@ -137,6 +170,62 @@ async def hijacker_makes(hood: Neighbourhood, pick: int, whole: bool, address: s
 
 
 @step(HIJACKING)
+async def hijacker_opens(hood: Neighbourhood, pick: int, whole: bool, address: str) -> None:
+    """Set where a service leads, let a customer in, or put the colleague among the admins with a directory's token."""
+    one: Takeover | None = picked(hood.takeovers, pick)
+    if one is None:
+        return
+    service, token = f"{one.path}/services/shop", one.acting_token
+    match OPENED[2 * (hood.addresses.index(address) % 2) + whole]:
+        case "keys":
+            await hood.send("PATCH", service, {"jwks": {"keys": [ROLE_KEY]}}, token=token)
+        case "address":
+            await hood.send("PATCH", service, {"redirect_uris": [EVIL_ADDRESS]}, token=token)
+        case "customer":
+            await hood.send("POST", f"{service}/customers", {"organization": f"{one.slug}-evil"}, token=token)
+            client_id = hood.world.value(
+                "SELECT s.client_id FROM services s JOIN organizations o ON o.id = s.organization_id WHERE o.slug = %s",
+                one.slug,
+            )
+            body = {"client_id": str(client_id)}
+            await hood.send("POST", f"/api/organizations/{one.slug}-evil/products", body, token=one.friend_token)
+        case _:
+            made = await hood.send(
+                "POST", f"{one.path}/scim-tokens", {"name": "Groups", "groups": "directory"}, token=token
+            )
+            if made.status != 200:
+                return
+            change = {"op": "add", "path": "members", "value": [{"value": hood.user_id(one.colleague)}]}
+            await hood.send(
+                "PATCH",
+                f"/scim/v2/Groups/{one.group_id}",
+                {"schemas": [PATCH], "Operations": [change]},
+                token=made.json["token"],
+            )
+
+
+@step(HIJACKING)
+async def intruder_is_locked_out(hood: Neighbourhood) -> None:
+    """A stolen session invites a friend as an admin and sends a setup link; then the person locks the account."""
+    slug, world = f"d-{next(numbers):05}", hood.world
+    person, friend = f"person@{slug}.example", f"friend@{slug}-evil.example"
+    organization_id = world.organization(slug)
+    world.member(organization_id, world.user(person), "owner")
+    world.user(friend)
+    token = (await world.sign_in(person, PASSWORD, address=NETWORK)).access_token
+    friend_token = (await world.sign_in(friend, PASSWORD, address=NETWORK)).access_token
+    path = f"/api/organizations/{slug}"
+    invited = await hood.send("POST", f"{path}/invitations", {"email": friend, "role": "admin"}, token=token)
+    await hood.send("POST", f"{path}/setup-links", {"parts": ["scim"], "expires_in_days": 7}, token=token)
+    assert (await hood.send("POST", "/api/user/lock", token=token)).status == 204
+    accepted = await hood.send("POST", "/api/invitations/accept", {"token": invited.json["token"]}, token=friend_token)
+    if accepted.status == 200:
+        raise Violation(f"outlived {Ended.LOCK}", f"{friend} is an admin by an invitation of a locked account")
+    if world.rows("SELECT FROM setup_links WHERE organization_id = %s", organization_id):
+        raise Violation(f"outlived {Ended.LOCK}", "a setup link of a locked account is valid")
+
+
+@step(HIJACKING)
 async def victim_undoes(hood: Neighbourhood, pick: int) -> None:
     """The founder uses the link in the mailbox of the old address."""
     one: Takeover | None = picked(hood.takeovers, pick)
@@ -157,8 +246,30 @@ async def undo(hood: Neighbourhood, one: Takeover) -> None:
     for word, secret in one.made:
         if await _opens(hood, one, word, secret):
             raise Violation(OUTLIVED, f"something of {one.path}/{word} was made in the takeover, and works")
+    _require_closed(hood, one)
     await _require_regained(hood, one, page.text)
     await _require_kept(hood, one)
+
+
+def _require_closed(hood: Neighbourhood, one: Takeover) -> None:
+    """The service leads nowhere and has no customer, and nobody is in the group of admins."""
+    [(keys, addresses, customers, members)] = hood.world.rows(
+        """
+        SELECT s.jwks, s.redirect_uris,
+               (SELECT count(*) FROM service_customers c WHERE c.service_id = s.id),
+               (SELECT count(*) FROM directory_group_members m WHERE m.organization_id = o.id)
+        FROM   services s
+        JOIN   organizations o ON o.id = s.organization_id
+        WHERE  o.slug = %s
+        """,
+        one.slug,
+    )
+    if keys is not None or EVIL_ADDRESS in addresses:
+        raise Violation(OUTLIVED, f"the service of {one.slug} has keys or an address of the takeover")
+    if customers:
+        raise Violation(OUTLIVED, f"an organization that the takeover let in uses the service of {one.slug}")
+    if members:
+        raise Violation(OUTLIVED, f"a token of the takeover has put somebody into a group of {one.slug}")
 
 
 async def _opens(hood: Neighbourhood, one: Takeover, word: str, secret: str) -> bool:

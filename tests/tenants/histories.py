@@ -49,7 +49,7 @@ STAPLES: Final = {
     Story.SUSPENDING: {"scim_creates", "scim_switches"},
     Story.LEAVING: {"scim_creates", "signs_in", "owner_removes"},
     Story.REGISTERING: {"attacker_registers", "registers", "proves"},
-    Story.HIJACKING: {"is_hijacked", "hijacker_befriends", "hijacker_passes_on", "hijacker_makes"},
+    Story.HIJACKING: {"is_hijacked", "hijacker_befriends", "hijacker_passes_on", "hijacker_makes", "hijacker_opens"},
     Story.GROUPING: {
         *("scim_creates", "owner_sets_rules", "owner_sets_connection"),
         *("provider_names_groups", "attacker_names_groups"),

@@ -64,6 +64,11 @@ def _none_of(_original: Any) -> Any:
     return ()
 
 
+def _each_nothing(original: Any) -> Any:
+    """Return a table whose functions do nothing."""
+    return dict.fromkeys(original, lambda *_args: None)
+
+
 def _no(_original: Any) -> Any:
     return lambda *_args, **_options: False
 
@@ -337,11 +342,43 @@ UNDONE: Final = (
     ),
     Undone(
         "what was made in a takeover is withdrawn",
-        "core.organizations.takeover_credentials",
-        "withdraw",
+        "core.accounts.email_change_undo",
+        "_take_back",
         _none,
         Story.HIJACKING,
         ("outlived a takeover",),
+    ),
+    Undone(
+        "keys and addresses that a takeover gave a service go",
+        "core.accounts.takeover_settings",
+        "_services",
+        _none,
+        Story.HIJACKING,
+        ("outlived a takeover",),
+    ),
+    Undone(
+        "a customer that a takeover let in ends",
+        "core.accounts.takeover_settings",
+        "_customers",
+        _none,
+        Story.HIJACKING,
+        ("outlived a takeover",),
+    ),
+    Undone(
+        "what a directory's token of a takeover did is taken back",
+        "adapters.postgres.organizations.takeover_credentials:PostgresTakeoverCredentials",
+        "take_back_places",
+        _none,
+        Story.HIJACKING,
+        ("outlived a takeover",),
+    ),
+    Undone(
+        "a lock ends what the person has sent",
+        "core.accounts.locks",
+        "_ENDS",
+        _each_nothing,
+        Story.HIJACKING,
+        ("outlived a lock",),
     ),
     Undone(
         "who came by a takeover has no access",
