@@ -216,6 +216,7 @@ def _customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
                 reason=REASON,
             )
             yield _made("paused customer", act.organization_id, customer.id, f"{customer.slug} of {service.slug}")
+    yield from _external_ids(uow, acts)
     for service, since in _opened(uow, acts):
         uow.services.lock(service)
         while begun := uow.service_customers.begun_since(service, since, limit=ROWS_AT_ONCE_MAX):
@@ -233,6 +234,37 @@ def _opened(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[tuple[Service, Any
         if service is not None and service.id not in seen:
             seen.add(service.id)
             yield service, act.at
+
+
+def _external_ids(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
+    """Give customers the external ids back by which the service knew them, where these are free."""
+    first: dict[str, Act] = {}
+    last: dict[str, Act] = {}
+    for act in _of_actions(acts, AuditAction.SERVICE_UPDATED):
+        if act.details.get("change") == "customer_changed":
+            first.setdefault(act.details["customer_id"], act)
+            last[act.details["customer_id"]] = act
+    for customer_id, act in sorted(first.items()):
+        service, before = _service_of(uow, act), act.details["old_external_id"]
+        customer = uow.service_customers.find(service, UUID(customer_id), at=uow.now) if service is not None else None
+        if service is None or customer is None or customer.external_id != last[customer_id].details["external_id"]:
+            continue
+        uow.services.lock(service)
+        taken = uow.service_customers.taken(service, slug=None, external_id=before, other_than=customer.id, at=uow.now)
+        if taken.is_external_id:
+            continue
+        uow.service_customers.set_external_id(service, customer.id, before)
+        uow.record(
+            AuditAction.SERVICE_UPDATED,
+            service.id,
+            organization_id=act.organization_id,
+            audit_only={"old_external_id": customer.external_id},
+            change="customer_changed",
+            **{name: value for name, value in act.details.items() if name in _NAMES and name != "external_id"},
+            external_id=before,
+            reason=REASON,
+        )
+        yield _made("external id", act.organization_id, customer.id, f"of {customer.slug} at {service.slug}")
 
 
 def _ended(uow: UnitOfWork, service: Service, customer_ids: Sequence[UUID]) -> Iterable[MadeThing]:
@@ -288,7 +320,7 @@ def _products(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
     )
     for act in _of_actions(acts, *wanted):
         of_products.setdefault((act.organization_id, act.target_id), []).append(act)
-    for (organization_id, customer_id), of in of_products.items():
+    for (organization_id, customer_id), of in sorted(of_products.items()):
         client_id = UUID(of[0].details["client_id"])
         product = uow.products.find(organization_id, client_id, at=uow.now)
         if product is None or str(product.customer_id) != customer_id or not product.is_accepted:

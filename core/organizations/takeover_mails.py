@@ -32,6 +32,7 @@ KINDS: Final = (
     *("invitation", "setup link", "management key", "suspended member", "rule of groups"),
     *("settings", "SAML settings", "credentials", "members of a group", "end users"),
     *("customer", "paused customer", "roles", "product", "settings of the product", "paused product"),
+    "external id",
 )
 # What goes on, with the place in the console where it is ended or made again (decisions 3.13).
 GOES_ON: Final[Mapping[AuditAction, str]] = {
@@ -52,6 +53,7 @@ GOES_ON: Final[Mapping[AuditAction, str]] = {
     AuditAction.SUBSCRIPTION_UPDATED: "/billing",
     AuditAction.SUBSCRIPTION_CANCELED: "/billing",
 }
+_PLACES: Final[Mapping[str, str]] = {action.value: place for action, place in GOES_ON.items()}
 # Details that say what an entry is about, none of them a text that its maker has chosen freely.
 _NAMING: Final = ("service_slug", "domain", "host", "webhook_host")
 _MOMENT: Final = "%Y-%m-%d %H:%M UTC"
@@ -180,7 +182,7 @@ def _by_credentials(uow: UnitOfWork, acting: Sequence[Acting]) -> Iterable[Recor
 
 def _line(slugs: Mapping[UUID, str], one: RecordedChange) -> str:
     slug = slugs[one.organization_id]
-    place = GOES_ON.get(AuditAction(one.action))
+    place = _PLACES.get(one.action)
     where = f"(/app/organizations/{slug}{place})" if place is not None else ""
     return " ".join(part for part in (f"{slug}:", one.at.strftime(_MOMENT), one.action, one.what, where) if part)
 

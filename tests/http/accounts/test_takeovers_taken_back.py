@@ -255,6 +255,38 @@ class TestCustomers:
 
         assert founder.world.value("SELECT vendor_paused_at IS NOT NULL FROM service_customers") is True
 
+    async def test_the_external_id_of_a_customer_and_roles_of_its_people_are_those_of_before(
+        self, founder: Intrusion, shop: Service, evil: UUID
+    ) -> None:
+        customer_id = founder.world.customer(shop, evil)
+        founder.world.connection.execute("UPDATE service_customers SET external_id = 'crm-1'")
+        person = founder.world.user_id("boss@evil.example")
+        founder.world.connection.execute(
+            """
+            INSERT INTO customer_users (customer_id, organization_id, user_id, first_sign_in_at, last_sign_in_at)
+            VALUES (%s, %s, %s, now(), now())
+            """,
+            (customer_id, evil, person),
+        )
+        await founder.take_over()
+        path = f"/services/shop/customers/{customer_id}"
+        for external_id in ("evil-1", "evil-2"):
+            await founder.act("PATCH", path, {"external_id": external_id})
+        made = await founder.act("POST", "/services/shop/api-keys", {"name": "K", "permissions": ["write:customers"]})
+        founder.clock.advance(STEP)
+        given = await founder.world.client.put(
+            f"/api/service/customers/{customer_id}/users/{person}",
+            headers={"X-Api-Key": made.json["key"]},
+            body={"roles": ["editor"]},
+        )
+        assert given.status == 200, given.text
+
+        await founder.undo()
+
+        assert founder.world.value("SELECT external_id FROM service_customers") == "crm-1"
+        entries = founder.world.audit_entries("customer.user_changed", "details ->> 'own_roles'")
+        assert entries == [('["editor"]',), ("[]",)]
+
     async def test_a_product_that_was_begun_ends(self, founder: Intrusion) -> None:
         evil = founder.world.organization("evil")
         desk = founder.world.service(evil, "desk")
