@@ -60,10 +60,24 @@ class WantedRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MadeRule:
+    """A rule with its maker, and since when it is there.
+
+    `link_roles` are those of the setup link with which it was made; None for a member.
+    """
+
+    wanted: WantedRule
+    made_by: UUID | None
+    link_roles: list[str] | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRule:
     """A stored rule with what its maker and its role allow now.
 
-    `group_name` is the name of a group of the directory, `maker` is without a role when the maker has left.
+    `group_name` is the name of a group of the directory, `maker` is without a role when the maker has left; for a rule
+    that was made with a setup link, it is limited to the roles of the link.
     `role_permissions` are those of a custom role, None for a role that was deleted.
     """
 
@@ -86,6 +100,13 @@ class GroupRule:
     def key(self) -> tuple[str, str, str]:
         """What makes a rule the same one."""
         return self.wanted.key
+
+    @property
+    def made(self) -> MadeRule:
+        """The rule with its maker."""
+        return MadeRule(
+            wanted=self.wanted, made_by=self.made_by, link_roles=self.maker.link_roles, created_at=self.created_at
+        )
 
     @property
     def gives_role(self) -> bool:

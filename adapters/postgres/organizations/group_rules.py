@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -19,7 +18,7 @@ from core.organizations.group_roles import (
     FittedMember,
     GivingRules,
     GroupRule,
-    WantedRule,
+    MadeRule,
     given_by,
 )
 from core.organizations.group_rules import PersonOfRules
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 OF_ORGANIZATION: Final = """
     SELECT    r.id, coalesce(r.connection_id::text, 'scim') AS source,
               coalesce(r.group_id::text, r.asserted_group) AS "group", g.display_name AS group_name, r.role, r.made_by,
-              m.role AS maker_role, h.permissions AS maker_permissions, o.permissions AS role_permissions, r.created_at
+              r.link_roles, m.role AS maker_role, h.permissions AS maker_permissions,
+              o.permissions AS role_permissions, r.created_at
     FROM      group_rules r
     LEFT JOIN directory_groups g   ON g.organization_id = r.organization_id AND g.id = r.group_id
     LEFT JOIN memberships m        ON m.organization_id = r.organization_id AND m.user_id = r.made_by
@@ -47,7 +47,7 @@ OF_ORGANIZATION: Final = """
 # A row for each rule that fits the member, and one without a rule.
 FITTED: Final = """
     SELECT    m.role, m.role_source, m.role_group, m.suspended_at IS NOT NULL AS is_suspended, m.created_at,
-              f.rule_id, a.maker_role, a.maker_permissions, f.authority_id
+              f.rule_id, a.maker_role, a.maker_permissions, a.link_roles, f.authority_id
     FROM      memberships m
     JOIN      (SELECT i.user_id, r.id AS rule_id, i.authority_id
                FROM   group_rules r
@@ -167,27 +167,31 @@ class PostgresGroupRules(Aggregate):
     def defer_of_organization(self, organization_id: UUID) -> Deferred[Sequence[GroupRule]]:
         return self._defer_all(_rule, OF_ORGANIZATION, (organization_id,))
 
-    def replace(self, organization_id: UUID, rules: Sequence[tuple[UUID, WantedRule, UUID | None, datetime]]) -> None:
+    def replace(self, organization_id: UUID, rules: Sequence[tuple[UUID, MadeRule]]) -> None:
+        wanted = [one.wanted for _, one in rules]
         self._connection.execute_later("DELETE FROM group_rules WHERE organization_id = %s", (organization_id,))
         self._connection.execute_later(
             """
             INSERT INTO group_rules (id, organization_id, place, group_id, connection_id, asserted_group, role, made_by,
-                                     created_at)
-            SELECT id, %(organization_id)s, place, group_id, connection_id, asserted_group, role, made_by, created_at
+                                     link_roles, created_at)
+            SELECT id, %(organization_id)s, place, group_id, connection_id, asserted_group, role, made_by,
+                   string_to_array(link_roles, ' '), created_at
             FROM   unnest(%(ids)s::uuid[], %(group_ids)s::uuid[], %(connection_ids)s::uuid[], %(asserted)s::text[],
-                          %(roles)s::text[], %(makers)s::uuid[], %(times)s::timestamptz[])
+                          %(roles)s::text[], %(makers)s::uuid[], %(link_roles)s::text[], %(times)s::timestamptz[])
                    WITH ORDINALITY
-                   AS given (id, group_id, connection_id, asserted_group, role, made_by, created_at, place)
+                   AS given (id, group_id, connection_id, asserted_group, role, made_by, link_roles, created_at, place)
             """,
             {
                 "organization_id": organization_id,
                 "ids": [rule_id for rule_id, *_ in rules],
-                "group_ids": [UUID(rule.group) if rule.source == SCIM else None for _, rule, *_ in rules],
-                "connection_ids": [None if rule.source == SCIM else UUID(rule.source) for _, rule, *_ in rules],
-                "asserted": [None if rule.source == SCIM else rule.group for _, rule, *_ in rules],
-                "roles": [rule.role for _, rule, *_ in rules],
-                "makers": [made_by for _, _, made_by, _ in rules],
-                "times": [created_at for *_, created_at in rules],
+                "group_ids": [UUID(rule.group) if rule.source == SCIM else None for rule in wanted],
+                "connection_ids": [None if rule.source == SCIM else UUID(rule.source) for rule in wanted],
+                "asserted": [None if rule.source == SCIM else rule.group for rule in wanted],
+                "roles": [rule.role for rule in wanted],
+                "makers": [one.made_by for _, one in rules],
+                # Slugs have no blanks, and there are no arrays of arrays of several lengths.
+                "link_roles": [" ".join(one.link_roles) if one.link_roles is not None else None for _, one in rules],
+                "times": [one.created_at for _, one in rules],
             },
         )
 
@@ -331,8 +335,11 @@ class PostgresGroupRules(Aggregate):
         )
 
 
-def _rule(*, maker_role: str | None, maker_permissions: list[str] | None, **columns: Any) -> GroupRule:
-    return GroupRule(maker=Authority(role=maker_role, permissions=maker_permissions), **columns)
+def _rule(
+    *, maker_role: str | None, maker_permissions: list[str] | None, link_roles: list[str] | None, **columns: Any
+) -> GroupRule:
+    maker = Authority(role=maker_role, permissions=maker_permissions, link_roles=link_roles)
+    return GroupRule(maker=maker, **columns)
 
 
 def _fitted(user_id: UUID, rows: Sequence[tuple[Any, ...]]) -> FittedMember | None:
@@ -347,8 +354,10 @@ def _fitted(user_id: UUID, rows: Sequence[tuple[Any, ...]]) -> FittedMember | No
         is_suspended=is_suspended,
         created_at=created_at,
         fitting={
-            rule_id: Authority(role=maker_role, permissions=permissions) if authority_id is not None else None
-            for *_, rule_id, maker_role, permissions, authority_id in rows
+            rule_id: Authority(role=maker_role, permissions=permissions, link_roles=link_roles)
+            if authority_id is not None
+            else None
+            for *_, rule_id, maker_role, permissions, link_roles, authority_id in rows
             if rule_id is not None
         },
     )

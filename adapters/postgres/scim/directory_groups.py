@@ -62,26 +62,31 @@ PEOPLE: Final = f"""
 # `IS NOT DISTINCT FROM` keeps it from an index of the organization, in which it may expect a single row.
 ADD_MEMBERS: Final = """
     WITH named AS MATERIALIZED (
-             SELECT u.user_id, m.user_id AS member_id, i.authority_id
+             SELECT u.user_id, m.user_id AS member_id, i.authority_id, i.gives_products
              FROM   unnest(%(user_ids)s::uuid[]) AS u (user_id)
              LEFT   JOIN LATERAL (SELECT user_id
                                   FROM   memberships
                                   WHERE  user_id = u.user_id
                                     AND  organization_id IS NOT DISTINCT FROM %(organization_id)s
                                   OFFSET 0) AS m ON true
-             LEFT   JOIN LATERAL (SELECT authority_id
+             LEFT   JOIN LATERAL (SELECT authority_id, gives_products
                                   FROM   directory_group_members
                                   WHERE  group_id = %(group_id)s AND user_id = u.user_id
                                     AND  organization_id IS NOT DISTINCT FROM %(organization_id)s
                                   OFFSET 0) AS i ON true),
          raised AS (
              UPDATE directory_group_members
-             SET    authority_id = %(authority_id)s
+             SET    authority_id = CASE WHEN authority_id = ANY (%(instead_of)s) THEN %(authority_id)s
+                                        ELSE authority_id END,
+                    gives_products = gives_products OR %(gives_products)s
              WHERE  organization_id = %(organization_id)s AND group_id = %(group_id)s
-               AND  user_id = ANY (ARRAY(SELECT user_id FROM named WHERE authority_id = ANY (%(instead_of)s)))),
+               AND  user_id = ANY (ARRAY(SELECT user_id
+                                         FROM   named
+                                         WHERE  authority_id = ANY (%(instead_of)s)
+                                           OR   (%(gives_products)s AND NOT gives_products)))),
          added AS (
-             INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id)
-             SELECT %(organization_id)s, %(group_id)s, member_id, %(authority_id)s
+             INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id, gives_products)
+             SELECT %(organization_id)s, %(group_id)s, member_id, %(authority_id)s, %(gives_products)s
              FROM   named
              WHERE  member_id IS NOT NULL AND authority_id IS NULL
              RETURNING user_id)
@@ -306,7 +311,11 @@ class PostgresDirectoryGroups(Aggregate):
         return dict(
             self._all(
                 _authority,
-                "SELECT id, maker_role, maker_permissions FROM directory_authorities WHERE organization_id = %s",
+                """
+                SELECT id, maker_role, maker_permissions, link_roles
+                FROM   directory_authorities
+                WHERE  organization_id = %s
+                """,
                 (organization_id,),
             )
         )
@@ -314,10 +323,10 @@ class PostgresDirectoryGroups(Aggregate):
     def add_authority(self, organization_id: UUID, authority_id: UUID, authority: Authority) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO directory_authorities (id, organization_id, maker_role, maker_permissions)
-            VALUES (%s, %s, %s, %s)
+            INSERT INTO directory_authorities (id, organization_id, maker_role, maker_permissions, link_roles)
+            VALUES (%s, %s, %s, %s, %s)
             """,
-            (authority_id, organization_id, authority.role, authority.permissions),
+            (authority_id, organization_id, authority.role, authority.permissions, authority.link_roles),
         )
 
     def forget_authorities(self, organization_id: UUID) -> bool:
@@ -338,6 +347,7 @@ class PostgresDirectoryGroups(Aggregate):
         user_ids: Sequence[UUID],
         authority_id: UUID,
         *,
+        gives_products: bool,
         instead_of: Sequence[UUID],
     ) -> int | None:
         added, has_others = self._connection.execute(
@@ -347,6 +357,7 @@ class PostgresDirectoryGroups(Aggregate):
                 "group_id": group_id,
                 "user_ids": list(user_ids),
                 "authority_id": authority_id,
+                "gives_products": gives_products,
                 "instead_of": list(instead_of),
             },
         ).fetchall()[0]
@@ -364,5 +375,11 @@ class PostgresDirectoryGroups(Aggregate):
         )
 
 
-def _authority(*, id: UUID, maker_role: str | None, maker_permissions: list[str] | None) -> tuple[UUID, Authority]:  # noqa: A002 - the name of the column
-    return id, Authority(role=maker_role, permissions=maker_permissions)
+def _authority(
+    *,
+    id: UUID,  # noqa: A002 - the name of the column
+    maker_role: str | None,
+    maker_permissions: list[str] | None,
+    link_roles: list[str] | None,
+) -> tuple[UUID, Authority]:
+    return id, Authority(role=maker_role, permissions=maker_permissions, link_roles=link_roles)
