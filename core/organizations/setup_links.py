@@ -136,8 +136,8 @@ class ListedSetupLink:
 class OpenSetup:
     """What the holder of a link may do: set these parts of this organization, one of them for a service of it.
 
-    `capabilities` are those of its maker now. `authority` is what the holder may do with them: give, change and take the
-    roles of the link alone.
+    `capabilities` are those of its maker now. `authority` is what the holder may do with them: give, change and take
+    the roles of the link alone.
     """
 
     link_id: UUID

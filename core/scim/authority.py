@@ -2,8 +2,7 @@
 
 The role that the maker had when the token was made is kept with it, because the token stays when the maker leaves. A
 token that keeps none changes plain members only, and one that was made with a setup link no other roles than those of
-the link (16.4). `user_changes.py` and `groups.py` protect the owner and the last admin
-from every token.
+the link (16.4). `user_changes.py` and `groups.py` protect the owner from every token.
 """
 
 from __future__ import annotations

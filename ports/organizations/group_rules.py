@@ -44,10 +44,6 @@ class GroupRules(Protocol):
         """
         ...
 
-    def active_admins(self, organization_id: UUID) -> int:
-        """Return how many members are admins and not suspended."""
-        ...
-
     def give(self, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:
         """Set roles and what gave them, in one statement."""
         ...

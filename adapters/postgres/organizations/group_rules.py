@@ -22,7 +22,7 @@ from core.organizations.group_roles import (
     given_by,
 )
 from core.organizations.group_rules import PersonOfRules
-from core.organizations.memberships import ADMIN, RoleSource
+from core.organizations.memberships import RoleSource
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -46,7 +46,7 @@ OF_ORGANIZATION: Final = """
 """
 # A row for each rule that fits the member, and one without a rule.
 FITTED: Final = """
-    SELECT    m.role, m.role_source, m.role_group, m.suspended_at IS NOT NULL AS is_suspended, m.created_at,
+    SELECT    m.role, m.role_source, m.role_group, m.created_at,
               f.rule_id, a.maker_role, a.maker_permissions, a.link_roles, f.authority_id
     FROM      memberships m
     JOIN      (SELECT i.user_id, r.id AS rule_id, i.authority_id
@@ -76,13 +76,13 @@ FITTED: Final = """
 # those are looked at.
 ALIKE: Final = """
     WITH concerned AS MATERIALIZED (
-        SELECT m.user_id, m.role, m.role_source, m.role_group, m.is_suspended, m.created_at,
+        SELECT m.user_id, m.role, m.role_source, m.role_group, m.created_at,
                ARRAY(SELECT group_id FROM directory_group_members
                      WHERE  organization_id = %(organization_id)s AND user_id = u.user_id
                      LIMIT  %(few)s + 1) AS few_groups
         FROM   unnest(%(user_ids)s::uuid[]) AS u (user_id)
         CROSS  JOIN LATERAL (
-                   SELECT user_id, role, role_source, role_group, suspended_at IS NOT NULL AS is_suspended, created_at
+                   SELECT user_id, role, role_source, role_group, created_at
                    FROM   memberships
                    WHERE  user_id = u.user_id AND organization_id IS NOT DISTINCT FROM %(organization_id)s
                      AND  role <> 'owner'
@@ -129,11 +129,11 @@ ALIKE: Final = """
         FROM     fitting
         ORDER BY user_id, place
     )
-    SELECT   role, role_source, role_group, is_suspended, place,
+    SELECT   role, role_source, role_group, place,
              array_agg(user_id ORDER BY created_at, user_id) AS user_ids, min(created_at) AS first_joined_at
     FROM     decided
     WHERE    CASE WHEN role_source IS NULL THEN place IS NOT NULL ELSE is_present IS NOT TRUE END
-    GROUP BY role, role_source, role_group, is_suspended, place
+    GROUP BY role, role_source, role_group, place
     ORDER BY first_joined_at, place
 """
 # Who is in more groups is looked for in that of each rule; so is everybody where there are no more rules.
@@ -241,15 +241,6 @@ class PostgresGroupRules(Aggregate):
             binary=True,
         )
 
-    def active_admins(self, organization_id: UUID) -> int:
-        return self._value(
-            """
-            SELECT count(*) FROM memberships
-            WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL
-            """,
-            (organization_id, ADMIN),
-        )
-
     def give(self, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:
         given = [(user_id, one.given.role, one.given.role_source) for one in alike for user_id in one.user_ids]
         self._connection.execute_later(
@@ -346,12 +337,11 @@ def _fitted(user_id: UUID, rows: Sequence[tuple[Any, ...]]) -> FittedMember | No
     """Return the member, who has a row for each rule that fits; None without any."""
     if not rows:
         return None
-    role, source, group, is_suspended, created_at, *_ = rows[0]
+    role, source, group, created_at, *_ = rows[0]
     return FittedMember(
         user_id=user_id,
         role=role,
         role_source=RoleSource(source=source, group=group) if source is not None else None,
-        is_suspended=is_suspended,
         created_at=created_at,
         fitting={
             rule_id: Authority(role=maker_role, permissions=permissions, link_roles=link_roles)

@@ -248,7 +248,6 @@ def decided(state: Ruled, ids: Stored, chosen: Collection[int] | None) -> Sequen
             judges = [state.by, maker if source is None else None]
             if all(_may_give(one, name) for one in judges if one is not None for name in {role, given[0]}):
                 outcome[member] = given
-    _keep_an_admin(state, ids, outcome)
     return list(outcome.values())
 
 
@@ -267,15 +266,6 @@ def _decided(state: Ruled, ids: Stored, member: int, before: Given) -> tuple[Giv
         if fits and (before == given or (gives and (authority is None or _may_give(authority, role)))):
             return given, held
     return (before, None) if before[1] is None else (("member", None), None)
-
-
-def _keep_an_admin(state: Ruled, ids: Stored, outcome: dict[int, Given]) -> None:
-    """Leave the oldest admin the role, where no active one would remain."""
-    active = [member for member, (_, _, is_suspended, _) in enumerate(state.roles) if not is_suspended]
-    had = [member for member in active if state.roles[member][0] == "admin"]
-    if had and not any(outcome[member][0] == "admin" for member in active):
-        oldest = min(had, key=lambda member: (state.roles[member][3], ids.members[member]))
-        outcome[oldest] = ("admin", None)
 
 
 def _authority_of(state: Ruled, maker: int | None) -> Authority:
