@@ -385,6 +385,23 @@ $$;
 
 COMMENT ON FUNCTION groups_of_customers_changed() IS 'Notes that people came to a group that a customer assigns, or left it.';
 
+CREATE FUNCTION groups_of_customers_raised() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM check_customer_user(x.organization_id, x.user_id)
+    FROM    (SELECT DISTINCT changed.organization_id, changed.user_id
+             FROM   changed
+             JOIN   before ON before.group_id = changed.group_id AND before.user_id = changed.user_id
+                          AND before.gives_products <> changed.gives_products
+             JOIN   customer_assignments a ON a.organization_id = changed.organization_id
+                                          AND a.group_id = changed.group_id) AS x;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION groups_of_customers_raised() IS 'Notes that people are in a group by the word of a maker that may give what a customer assigns to it.';
+
 CREATE FUNCTION groups_of_organization(organization_id uuid, groups text[]) RETURNS bigint[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(hashtextextended(letters.letters, uuid_hash_extended(groups_of_organization.organization_id, (0)::bigint))), '{}'::bigint[]) AS "coalesce" FROM unnest(groups_of_organization.groups) letters(letters));
@@ -1806,13 +1823,15 @@ CREATE TABLE directory_authorities (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
     maker_role text,
-    maker_permissions text[]
+    maker_permissions text[],
+    link_roles text[]
 );
 COMMENT ON TABLE directory_authorities IS 'What the makers of SCIM tokens could do whose directories have put members into groups; each once.';
 COMMENT ON COLUMN directory_authorities.maker_role IS 'As in scim_tokens; it stays when the token is revoked.';
+COMMENT ON COLUMN directory_authorities.link_roles IS 'As in scim_tokens.';
 ALTER TABLE ONLY directory_authorities
     ADD CONSTRAINT directory_authorities_pkey PRIMARY KEY (id);
-CREATE UNIQUE INDEX directory_authorities_once ON directory_authorities USING btree (organization_id, COALESCE(maker_role, ''::text), COALESCE(maker_permissions, '{}'::text[]));
+CREATE UNIQUE INDEX directory_authorities_once ON directory_authorities USING btree (organization_id, COALESCE(maker_role, ''::text), COALESCE(maker_permissions, '{}'::text[]), COALESCE(link_roles, '{}'::text[]));
 
 CREATE TABLE directory_ends (
     organization_id uuid NOT NULL,
@@ -1826,10 +1845,12 @@ CREATE TABLE directory_group_members (
     organization_id uuid NOT NULL,
     group_id uuid NOT NULL,
     user_id uuid NOT NULL,
-    authority_id uuid NOT NULL
+    authority_id uuid NOT NULL,
+    gives_products boolean DEFAULT true NOT NULL
 );
 COMMENT ON TABLE directory_group_members IS 'Which members of an organization are in a group of its directory.';
 COMMENT ON COLUMN directory_group_members.authority_id IS 'What the maker of the token could do that put the member in.';
+COMMENT ON COLUMN directory_group_members.gives_products IS 'Whether the maker of the token could say who uses the products of the organization; true for members of earlier versions.';
 ALTER TABLE ONLY directory_group_members
     ADD CONSTRAINT directory_group_members_pkey PRIMARY KEY (group_id, user_id);
 CREATE INDEX directory_group_members_by_user ON directory_group_members USING btree (user_id, organization_id);
@@ -1839,6 +1860,7 @@ CREATE TRIGGER directory_group_members_added AFTER INSERT ON directory_group_mem
 CREATE TRIGGER directory_group_members_removed AFTER DELETE ON directory_group_members REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION directory_group_members_removed();
 CREATE TRIGGER groups_of_customers_joined AFTER INSERT ON directory_group_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION groups_of_customers_changed();
 CREATE TRIGGER groups_of_customers_left AFTER DELETE ON directory_group_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION groups_of_customers_changed();
+CREATE TRIGGER groups_of_customers_raised AFTER UPDATE ON directory_group_members REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION groups_of_customers_raised();
 
 CREATE TABLE directory_groups (
     id uuid NOT NULL,
@@ -1966,11 +1988,13 @@ CREATE TABLE group_rules (
     role text NOT NULL,
     made_by uuid,
     created_at timestamp with time zone NOT NULL,
+    link_roles text[],
     CONSTRAINT group_rules_check CHECK ((((group_id IS NOT NULL) AND (connection_id IS NULL) AND (asserted_group IS NULL)) OR ((group_id IS NULL) AND (connection_id IS NOT NULL) AND (asserted_group IS NOT NULL))))
 );
 COMMENT ON TABLE group_rules IS 'Which role the members of a group have, by place: the first rule that fits counts.';
 COMMENT ON COLUMN group_rules.group_id IS 'A group of the directory; without one, what a connection asserts.';
 COMMENT ON COLUMN group_rules.made_by IS 'Who made the rule, which gives its role only while they may give it.';
+COMMENT ON COLUMN group_rules.link_roles IS 'The roles of the setup link that made the rule, which takes no others; null for one that a member made.';
 ALTER TABLE ONLY group_rules
     ADD CONSTRAINT group_rules_pkey PRIMARY KEY (id);
 CREATE INDEX group_rules_made_by ON group_rules USING btree (made_by) WHERE (made_by IS NOT NULL);
@@ -2638,13 +2662,15 @@ CREATE TABLE recent_acts (
     object_id uuid NOT NULL,
     user_id uuid NOT NULL,
     authority_id uuid,
+    gives_products boolean,
     done_at timestamp with time zone NOT NULL,
-    CONSTRAINT recent_acts_act_check CHECK ((act = ANY (ARRAY['put_in'::text, 'taken_out'::text, 'linked'::text])))
+    CONSTRAINT recent_acts_act_check CHECK ((act = ANY (ARRAY['put_in'::text, 'raised'::text, 'taken_out'::text, 'linked'::text])))
 );
 COMMENT ON TABLE recent_acts IS 'What SCIM tokens and API keys did in their first eight days that no log names one by one.';
 COMMENT ON COLUMN recent_acts.credential_id IS 'The token or key, which may be deleted since.';
 COMMENT ON COLUMN recent_acts.object_id IS 'The group into which a member was put or out of which they were taken, or the service to which a user was linked.';
-COMMENT ON COLUMN recent_acts.authority_id IS 'By whose word somebody was in the group who was taken out.';
+COMMENT ON COLUMN recent_acts.authority_id IS 'By whose word somebody was in the group before, whose place was raised or who was taken out.';
+COMMENT ON COLUMN recent_acts.gives_products IS 'Whether the place in the group gave products before.';
 ALTER TABLE ONLY recent_acts
     ADD CONSTRAINT recent_acts_pkey PRIMARY KEY (number);
 CREATE INDEX recent_acts_by_time ON recent_acts USING btree (done_at);
@@ -2963,12 +2989,14 @@ CREATE TABLE scim_tokens (
     maker_role text,
     maker_permissions text[],
     groups text DEFAULT 'organization'::text NOT NULL,
+    link_roles text[],
     CONSTRAINT scim_tokens_groups_check CHECK ((groups = ANY (ARRAY['organization'::text, 'directory'::text])))
 );
 COMMENT ON TABLE scim_tokens IS 'Tokens with which the directory of an organization calls /scim/v2; stored as hashes.';
 COMMENT ON COLUMN scim_tokens.maker_role IS 'The role of the maker when the token was made; a token without one changes plain members only.';
 COMMENT ON COLUMN scim_tokens.maker_permissions IS 'What the role allowed then, if it was a custom role.';
 COMMENT ON COLUMN scim_tokens.groups IS 'What the directory finds under /Groups: the organization alone, or the groups that it sends.';
+COMMENT ON COLUMN scim_tokens.link_roles IS 'The roles of the setup link that made the token, which changes members with these and plain members; null for one that a member made.';
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
 CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);

@@ -37,7 +37,16 @@ KINDS: Final = (".html", ".txt")
 # The language of mails whose reader's is not known or not offered.
 ENGLISH: Final = "en"
 # The methods of `MailTexts` that are filters of templates.
-FILTERS: Final = ("moment", "address", "role_name", "device_name", "reason", "credentials_left", "takeover_lines")
+FILTERS: Final = (
+    "moment",
+    "address",
+    "role_name",
+    "device_name",
+    "reason",
+    "credentials_left",
+    "kept_members",
+    "takeover_lines",
+)
 # Mail programs cut longer subjects in their lists.
 SUBJECT_CHARACTERS_MAX: Final = 150
 _EMPTY_LINES: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")

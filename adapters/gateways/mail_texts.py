@@ -176,6 +176,10 @@ class MailTexts:
         """Return the credentials that members have left behind, one line for each, and how many more there are."""
         return [self._credential(one) for one in listed.split(SEPARATOR)]
 
+    def kept_members(self, listed: str) -> list[str]:
+        """Return the addresses of members who stay, one line for each, and how many more there are."""
+        return [self._more(one) for one in listed.split(SEPARATOR)]
+
     def takeover_lines(self, listed: str) -> list[str]:
         """Return what an undone takeover has made or changed, one line for each, and how much more there is."""
         return [self._of_takeover(one) for one in listed.split(SEPARATOR)]

@@ -203,6 +203,11 @@ class EventType(Enum):
     )
     SCIM_TOKEN_CREATED = ("scim_token.created", "SCIM token created", "A token for a directory was created.")
     SCIM_TOKEN_REVOKED = ("scim_token.revoked", "SCIM token revoked", "A token for a directory was revoked.")
+    SCIM_KEPT = (
+        "scim.kept",
+        "Members kept",
+        "A directory took members out of the organization whose role its token cannot take, and they stayed.",
+    )
     SIEM_CONFIGURED = ("siem.configured", "SIEM set", "The receiver of the audit log was set.")
     SIEM_REMOVED = ("siem.removed", "SIEM removed", "The receiver of the audit log was removed.")
     SIEM_TESTED = ("siem.tested", "SIEM tested", "A test event was sent to the receiver of the audit log.")
@@ -255,6 +260,7 @@ _CATEGORIES = {
     "domain_route": "Domains and branding",
     "saml_configuration": "Single sign-on",
     "saml_certificate": "Single sign-on",
+    "scim": "Provisioning",
     "scim_token": "Provisioning",
     "siem": "Audit log",
     "audit_log": "Audit log",

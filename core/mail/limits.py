@@ -63,6 +63,7 @@ class MailLimit(Enum):
         "This address has got 20 mails about new memberships within a day, which is the maximum. Try again tomorrow.",
     )
     LEAVERS_OF_ORGANIZATION = (50, _DAY, Scope.ADDRESS_IN_ORGANIZATION, None)
+    KEPT_OF_ORGANIZATION = (1, _DAY, Scope.ORGANIZATION, None)
     SERVER_TESTS_OF_ORGANIZATION = (
         *(20, _HOUR, Scope.ORGANIZATION),
         "This organization has tested its mail server 20 times within an hour, which is the maximum. Try again later.",
@@ -95,6 +96,14 @@ def admits(
         return True
     # The limits of a template are always counted in the same order, so that two transactions never wait for each other.
     return all(_admits(uow, limit, template, address, organization_id) for limit in limits)
+
+
+def is_due(uow: UnitOfWork, limit: MailLimit, template: str, organization_id: UUID) -> bool:
+    """Count a mail that an organization gets so often by its own rule, and return whether it is sent.
+
+    Also where rate limits are off, because it is no limit on callers.
+    """
+    return _admits(uow, limit, template, "", organization_id)
 
 
 def admits_each(uow: UnitOfWork, limits: Sequence[MailLimit], template: str, addresses: Sequence[str]) -> set[str]:

@@ -66,6 +66,7 @@ class MailTemplate(StrEnum):
     DOMAIN_FAILING = "domain_failing"
     WEBHOOK_OFF = "webhook_off"
     CREDENTIALS_LEFT = "credentials_left"
+    SCIM_KEPT = "scim_kept"
     ORGANIZATION_DELETED = "organization_deleted"
     IMPERSONATION_STARTED = "impersonation_started"
     CUSTOMER_IMPERSONATION_STARTED = "customer_impersonation_started"
@@ -125,6 +126,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.WEBHOOK_OFF: _TO_ADDRESS,
     # Several members may leave within an hour, and each has made other credentials.
     MailTemplate.CREDENTIALS_LEFT: (MailLimit.LEAVERS_OF_ORGANIZATION,),
+    # Once a day by its own rule (`core/scim/kept_members.py`).
+    MailTemplate.SCIM_KEPT: (),
     # An owner can delete and restore again and again.
     MailTemplate.ORGANIZATION_DELETED: _TO_ADDRESS,
     # No stranger can cause it, and each of them is told: one that is held back would hide who was in the account.
@@ -190,6 +193,7 @@ NEUTRAL_NAMES: Final[Mapping[str, str]] = {
     "vendor": "another organization",
     "connection": "a connection",
     "webhook": "a webhook",
+    "token": "a SCIM token",
     "name": "a passkey",
     "device": "a device",
 }

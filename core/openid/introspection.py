@@ -19,16 +19,15 @@ from core.secrets import hash_token
 from core.sessions import refresh, sessions
 from core.sessions.callers import Caller
 from core.sessions.refresh import Refreshable
+from core.sessions.token_claims import claims_of_rows
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 ACCESS_TOKEN: Final = "access_token"  # noqa: S105 - the name of a kind, not a secret
 REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105 - likewise
-_SHOWN: Final = (
-    *("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr", "auth_time", "cnf", "org", "role"),
-    *("groups", "groups_overage", "act"),
-)
+# What an access token says of itself and of its sign-in. What it says of its user may have changed since (10.5).
+SHOWN: Final = (*("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr", "auth_time", "cnf", "org", "act"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +86,7 @@ def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[
         is_bound = "cnf" in claims or client.security_profile is None
         if caller is None or not _is_usable(caller, client) or not is_bound:
             return None
-        return {**_described(claims, client), **_for_customer(caller), "username": caller.email}
+        return {**_described(claims, client), **_as_now(caller)}
 
     return describe
 
@@ -99,10 +98,9 @@ def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
         "client_id": str(client.id),
         "token_type": REFRESH_TOKEN,
         "sub": str(caller.user_id),
-        "username": caller.email,
         "sid": str(caller.session_id),
         "exp": int(session.expires_at.timestamp()),
-        **_for_customer(caller),
+        **_as_now(caller),
     }
     if session.client_grant is not None:
         described["scope"] = " ".join(session.client_grant.scopes)
@@ -114,13 +112,13 @@ def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
         "active": True,
         "client_id": str(client.id),
         "token_type": "DPoP" if "cnf" in claims else "Bearer",
-        **{name: claims[name] for name in _SHOWN if name in claims},
+        **{name: claims[name] for name in SHOWN if name in claims},
     }
 
 
-def _for_customer(caller: Caller) -> dict[str, Any]:
-    """Return what holds now for the customer of a session; nothing for one that acts for none."""
-    return caller.customer.claims if caller.customer is not None else {}
+def _as_now(caller: Caller) -> dict[str, Any]:
+    """Return the address, the role, the groups and the customer of a session's user, as the rows are now."""
+    return {"username": caller.email, **claims_of_rows(caller)}
 
 
 def _is_usable(caller: Caller, client: Client) -> bool:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Final, Self
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
 from core.organizations.access import Capability
-from core.organizations.memberships import BUILT_IN_ROLES, OWNER
+from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 
 _NOTHING: Final[frozenset[Capability]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authority:
-    """A role, and what it allows if it is a custom role; None for a member who has left."""
+    """A role, and what it allows if it is a custom role; None for a member who has left.
+
+    `link_roles` are those of the setup link with which something was made: it gives, changes and takes these and
+    `member`, and no others. None for what a member has made.
+    """
 
     role: str | None
     permissions: list[str] | None
+    link_roles: list[str] | None = None
 
     @classmethod
     def of(cls, role: str, capabilities: frozenset[Capability]) -> Self:
@@ -29,6 +36,25 @@ class Authority:
         """Return what a caller may do that has these capabilities, and no more, whatever the role of its member is."""
         return cls(role="", permissions=sorted(capabilities))
 
+    @classmethod
+    def of_link(cls, roles: Collection[str], allowed_by_roles: frozenset[Capability]) -> Self:
+        """Return what a credential may do that is made with a setup link for these roles: no more than they allow.
+
+        The maker of the link could give each of them, else the link would be dead.
+        """
+        named = sorted({*roles} - {MEMBER})
+        if not named:
+            # Such a token changes plain members only, as one of an older version does.
+            return cls(role=None, permissions=None, link_roles=[])
+        if ADMIN in named:
+            return cls(role=ADMIN, permissions=None, link_roles=named)
+        held = allowed_by_roles | {Capability.ORG_ROLES_MANAGE}
+        return cls(role="", permissions=sorted(held), link_roles=named)
+
+    def limited_to(self, link_roles: Collection[str]) -> Self:
+        """Return what of this the holder of a setup link for these roles may do."""
+        return replace(self, link_roles=sorted({*link_roles} - {MEMBER}))
+
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What the role allows."""
@@ -36,6 +62,8 @@ class Authority:
 
     def may_give(self, role: str, allowed_by_role: frozenset[Capability]) -> bool:
         """Return whether such a member could give a role, which allows what the second argument lists."""
+        if self.link_roles is not None and role not in {MEMBER, *self.link_roles}:
+            return False
         if role == OWNER:
             return self.role == OWNER
         return inviters.may_invite_to(self.capabilities, role, allowed_by_role)
@@ -43,4 +71,7 @@ class Authority:
     def covers(self, other: Authority) -> bool:
         """Return whether such a member could give every role that the other could give."""
         is_owner = self.role == OWNER or other.role != OWNER
-        return is_owner and other.capabilities <= self.capabilities
+        is_wider = self.link_roles is None or (
+            other.link_roles is not None and {*other.link_roles} <= {*self.link_roles}
+        )
+        return is_owner and is_wider and other.capabilities <= self.capabilities

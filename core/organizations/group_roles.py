@@ -2,13 +2,12 @@
 
 The first rule that fits gives the role. A rule whose maker lost the right gives it to nobody more; so does a rule on a
 group of the directory for a member whom a token has put in whose maker could not give the role. When none fits any
-longer, what a rule gave is taken: the role is `member`. The owner is changed by no rule, and the last admin stays.
+longer, what a rule gave is taken: the role is `member`. The owner is changed by no rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -60,10 +59,24 @@ class WantedRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MadeRule:
+    """A rule with its maker, and since when it is there.
+
+    `link_roles` are those of the setup link with which it was made; None for a member.
+    """
+
+    wanted: WantedRule
+    made_by: UUID | None
+    link_roles: list[str] | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRule:
     """A stored rule with what its maker and its role allow now.
 
-    `group_name` is the name of a group of the directory, `maker` is without a role when the maker has left.
+    `group_name` is the name of a group of the directory, `maker` is without a role when the maker has left; for a rule
+    that was made with a setup link, it is limited to the roles of the link.
     `role_permissions` are those of a custom role, None for a role that was deleted.
     """
 
@@ -88,6 +101,13 @@ class GroupRule:
         return self.wanted.key
 
     @property
+    def made(self) -> MadeRule:
+        """The rule with its maker."""
+        return MadeRule(
+            wanted=self.wanted, made_by=self.made_by, link_roles=self.maker.link_roles, created_at=self.created_at
+        )
+
+    @property
     def gives_role(self) -> bool:
         """Whether the role exists, and the maker of the rule may give it."""
         exists = self.role in {ADMIN, MEMBER} or self.role_permissions is not None
@@ -110,7 +130,6 @@ class FittedMember:
     user_id: UUID
     role: str
     role_source: RoleSource | None
-    is_suspended: bool
     created_at: datetime
     fitting: Mapping[UUID, Authority | None]
 
@@ -154,7 +173,6 @@ class AlikeMembers:
 
     role: str
     role_source: RoleSource | None
-    is_suspended: bool
     user_ids: Sequence[UUID]
     first_joined_at: datetime
     given: GivenRole
@@ -174,7 +192,7 @@ class RuleOutcome(StrEnum):
     EARLIER_RULE = "earlier_rule"
     MAKER_LOST_RIGHT = "maker_lost_right"
     TOKEN_MAY_NOT = "token_may_not"  # noqa: S105 - the name of an outcome
-    # It fits, and what it gives waits: for a change by one who may take the present role, or for another admin.
+    # It fits, and what it gives waits for a change by one who may take the present role.
     WAITS = "waits"
     # No rule gives the role any longer, and it stays until one who may take it changes the group or saves the rules.
     STAYS = "stays"
@@ -241,7 +259,6 @@ def apply_to_member(
     alike = AlikeMembers(
         role=member.role,
         role_source=member.role_source,
-        is_suspended=member.is_suspended,
         user_ids=[user_id],
         first_joined_at=member.created_at,
         given=given,
@@ -411,11 +428,9 @@ def _settled(
     alike: Sequence[AlikeMembers],
     by: Authority | None,
 ) -> Sequence[AlikeMembers]:
-    """Return what is left of changes: without those that are not theirs to make, and without the loss of all admins."""
+    """Return what is left of changes: without those that are not theirs to make."""
     known = {rule.role: rule.allowed for rule in rules}
-    return _without_last_admin(
-        uow, organization_id, [one for one in alike if _is_theirs(uow, organization_id, one, known, by)]
-    )
+    return [one for one in alike if _is_theirs(uow, organization_id, one, known, by)]
 
 
 def _is_theirs(
@@ -434,25 +449,6 @@ def _is_theirs(
         if not all(one.may_give(role, known[role]) for one in (by, maker) if one is not None):
             return False
     return True
-
-
-def _without_last_admin(
-    uow: UnitOfWork, organization_id: UUID, alike: Sequence[AlikeMembers]
-) -> Sequence[AlikeMembers]:
-    """Leave the oldest of the admins who lose the role what they have, if no other active admin would remain."""
-    losing = [one for one in alike if one.role == ADMIN and one.moves and not one.is_suspended]
-    if not losing or any(one.given.role == ADMIN and not one.is_suspended for one in alike):
-        return alike
-    if uow.group_rules.active_admins(organization_id) > sum(len(one.user_ids) for one in losing):
-        return alike
-    oldest = min(losing, key=lambda one: (one.first_joined_at, one.user_ids[0]))
-    others = [one for one in alike if one is not oldest]
-    if len(oldest.user_ids) > 1:
-        others.append(replace(oldest, user_ids=oldest.user_ids[1:]))
-    if oldest.role_source is not None:
-        stays = GivenRole(role=ADMIN, role_source=None)
-        others.append(replace(oldest, user_ids=oldest.user_ids[:1], given=stays))
-    return others
 
 
 def _give(uow: UnitOfWork, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:

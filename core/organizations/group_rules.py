@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -19,7 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.authority import Authority
-from core.organizations.group_roles import SCIM, AlikeMembers, GroupRule, WantedRule, may_set
+from core.organizations.group_roles import SCIM, AlikeMembers, GroupRule, MadeRule, WantedRule, may_set
 from core.organizations.memberships import ADMIN, MEMBER
 from core.wording import Wording
 
@@ -163,16 +162,16 @@ def store(
     """Do what `save` does, for an editor who was authorized and has locked the organization."""
     before = uow.group_rules.of_organization(organization_id)
     after = _made(uow, organization_id, wanted, before, editor)
-    if [(rule, one) for rule, one, _ in after] == [(rule.wanted, rule.made_by) for rule in before]:
+    if after == [rule.made for rule in before]:
         # What a weaker hand has left undone is done all the same.
         group_roles.apply(uow, organization_id, None, by=editor.authority)
         return before
-    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
+    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), one) for one in after])
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
         organization_id=organization_id,
-        audit_only={"group_rules": [{"source": one.source, "group": one.group, "role": one.role} for one, *_ in after]},
+        audit_only={"group_rules": [_recorded(one.wanted) for one in after]},
         change="group_rules_changed",
         **recorded,
     )
@@ -208,9 +207,9 @@ def considered(
     before = uow.group_rules.of_organization(organization_id)
     after = _made(uow, organization_id, wanted, before, editor)
     # Stored for the statement that finds whom they fit, and taken back in the same transaction.
-    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), *one) for one in after])
+    uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), one) for one in after])
     decided = group_roles.decide(uow, organization_id, None, by=editor.authority)
-    uow.group_rules.replace(organization_id, [(rule.id, rule.wanted, rule.made_by, rule.created_at) for rule in before])
+    uow.group_rules.replace(organization_id, [(rule.id, rule.made) for rule in before])
     return [one for one in decided if one.moves]
 
 
@@ -245,21 +244,25 @@ def _made(
     wanted: Sequence[WantedRule],
     before: Sequence[GroupRule],
     editor: RulesEditor,
-) -> Sequence[tuple[WantedRule, UUID | None, datetime]]:
+) -> Sequence[MadeRule]:
     """Return the rules with their makers, and since when they are there; raise for those that cannot be made."""
     _require_few(wanted, before)
     _require_valid(uow, organization_id, wanted)
     known = {rule.key: rule for rule in before}
     custom = {role.slug: access.implied_by(role.permissions) for role in uow.roles.of_organization(organization_id)}
-    made: list[tuple[WantedRule, UUID | None, datetime]] = []
+    made: list[MadeRule] = []
     for rule in wanted:
         present = known.get(rule.key)
         is_theirs = editor.may_set(rule, _allowed(custom, rule.role))
         if present is not None and (present.gives_role or not is_theirs):
-            made.append((rule, present.made_by, present.created_at))
+            made.append(present.made)
         elif is_theirs:
             # Also one whose maker has lost the right, which gives its role again.
-            made.append((rule, editor.user_id, uow.now))
+            made.append(
+                MadeRule(
+                    wanted=rule, made_by=editor.user_id, link_roles=editor.authority.link_roles, created_at=uow.now
+                )
+            )
         else:
             raise Forbidden(
                 Wording(
@@ -269,6 +272,10 @@ def _made(
                 )
             )
     return made
+
+
+def _recorded(rule: WantedRule) -> Mapping[str, str]:
+    return {"source": rule.source, "group": rule.group, "role": rule.role}
 
 
 def _allowed(custom: Mapping[str, frozenset[Capability]], role: str) -> frozenset[Capability]:

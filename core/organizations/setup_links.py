@@ -88,7 +88,10 @@ class TooManySetupLinks(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupLink:
-    """A link as members see it; nothing shows its secret again. `roles` are those that its rules of groups may give."""
+    """A link as members see it; nothing shows its secret again.
+
+    `roles` are those that its rules of groups may give; none stand for `member` alone.
+    """
 
     id: UUID
     parts: list[str]
@@ -133,7 +136,8 @@ class ListedSetupLink:
 class OpenSetup:
     """What the holder of a link may do: set these parts of this organization, one of them for a service of it.
 
-    `maker_role` is the role that the maker of the link has now, and `capabilities` what it allows.
+    `capabilities` are those of its maker now. `authority` is what the holder may do with them: give, change and take
+    the roles of the link alone.
     """
 
     link_id: UUID
@@ -142,11 +146,16 @@ class OpenSetup:
     organization_slug: str
     service_id: UUID | None
     created_by: UUID
-    maker_role: str
+    authority: Authority
     capabilities: frozenset[Capability]
     parts: Sequence[Part]
     roles: Sequence[str]
     expires_at: datetime
+
+    @property
+    def given_roles(self) -> Sequence[str]:
+        """The roles that rules of groups may give which are made with the link: `member` alone where it names none."""
+        return self.roles or (MEMBER,)
 
     @property
     def recorded(self) -> dict[str, str]:
@@ -223,6 +232,7 @@ def create(
     """Make a link to parts that the caller may set.
 
     `service_slug` is the service of the part `saml`, and `roles` are those that rules of the part `groups` may give.
+    What is made with the link gives, changes and removes these and `member` alone.
     """
     authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINK_CREATE)
     wanted = _checked_parts(parts)
@@ -361,7 +371,7 @@ def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> OpenSetup:
         organization_slug=stored.organization_slug,
         service_id=stored.service_id,
         created_by=stored.link.created_by,
-        maker_role=stored.role,
+        authority=Authority.of(stored.role, allowed[stored.role]).limited_to(stored.link.roles),
         capabilities=allowed[stored.role],
         parts=[Part(part) for part in stored.link.parts],
         roles=stored.link.roles,
@@ -403,10 +413,10 @@ def _require_roles(
     uow: UnitOfWork, authorized: OrganizationAccess, parts: Sequence[Part], roles: Sequence[str]
 ) -> None:
     """Raise `BadRequest` for roles that rules cannot give, and `Forbidden` for those that the caller may not."""
-    if (Part.GROUPS in parts) != bool(roles):
-        raise BadRequest.of_field("roles", "Name the roles that rules may give with the part groups, and only with it.")
     if not roles:
         return
+    if Part.GROUPS not in parts:
+        raise BadRequest.of_field("roles", "Name roles only with the part groups, whose rules may give them.")
     organization_id = authorized.organization.id
     known = {ADMIN, MEMBER, *(role.slug for role in uow.roles.of_organization(organization_id))}
     if not known.issuperset(roles):

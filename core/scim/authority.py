@@ -1,8 +1,8 @@
 """Which members a SCIM token may change: those whose role its maker could have given (decisions 5.7 and 7.9).
 
 The role that the maker had when the token was made is kept with it, because the token stays when the maker leaves. A
-token that keeps none changes plain members only. `user_changes.py` and `groups.py` protect the owner and the last admin
-from every token.
+token that keeps none changes plain members only, and one that was made with a setup link no other roles than those of
+the link (16.4). `user_changes.py` and `groups.py` protect the owner from every token.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def of_caller(uow: UnitOfWork) -> Authority:
     """Return what the maker of the calling token could do when it was made."""
     caller = uow.scim_caller
-    return Authority(role=caller.maker_role, permissions=caller.maker_permissions)
+    return Authority(role=caller.maker_role, permissions=caller.maker_permissions, link_roles=caller.link_roles)
 
 
 def require_may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> None:

@@ -18,7 +18,7 @@ from core.errors import ErrorCode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation
 from core.parts import in_parts, read_in_parts
 from core.positions import FoundRows, Position, found_rows
 from core.scim import authority, filter_parser, tokens, user_changes
@@ -325,10 +325,17 @@ def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, accounts: Colle
     if not accounts:
         return 0
     own_id, covered = _authorities(uow, organization_id)
+    gives_products = Capability.PRODUCTS_MANAGE in authority.of_caller(uow).capabilities
     added = 0
     for part in in_parts(accounts):
         placed = uow.directory_groups.add_members(
-            organization_id, group_id, part, own_id, instead_of=covered, token_id=uow.scim_caller.token_id
+            organization_id,
+            group_id,
+            part,
+            own_id,
+            gives_products=gives_products,
+            instead_of=covered,
+            token_id=uow.scim_caller.token_id,
         )
         if placed is None:
             raise InvalidValue("members: This organization has no user with one of these ids.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
@@ -9,6 +10,7 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.positions import Position
+from core.scim.kept_members import KeptMember
 from core.scim.refusals import TooMany
 from core.scim.users import version_of
 from core.wording import Wording
@@ -23,7 +25,8 @@ MEMBERS_MAX: Final = 50_000
 class Group:
     """A group. `external_id` is its id in the directory.
 
-    `members` are texts of the form that was asked for, separated by commas; None where they were not requested.
+    `members` are texts of the form that was asked for, separated by commas; None where they were not requested. `kept`
+    are those whom the change that it answers took out, and who stay.
     """
 
     id: UUID
@@ -34,6 +37,7 @@ class Group:
     member_count: int
     changes: int
     members: str | None = field(default=None, repr=False)
+    kept: Sequence[KeptMember] = ()
 
     @property
     def version(self) -> str:
@@ -48,6 +52,10 @@ class Group:
     def with_members(self, members: str) -> Group:
         """Return the group with the texts of its members."""
         return replace(self, members=members)
+
+    def with_kept(self, kept: Sequence[KeptMember]) -> Group:
+        """Return the group with those who stay in it against the wish of the directory."""
+        return replace(self, kept=kept)
 
     def renamed(self, display_name: str, external_id: str | None) -> Group:
         """Return the group with another name and another id in the directory."""

@@ -15,7 +15,6 @@ from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_rules, setup_links
 from core.organizations.access import Capability, capabilities_of_role
-from core.organizations.authority import Authority
 from core.organizations.group_roles import SCIM, GroupRule, WantedRule, opens_by_word_alone
 from core.organizations.group_rules import ArrivedGroups, RulesEditor
 from core.organizations.setup_links import OpenSetup, Part
@@ -64,7 +63,7 @@ def show(uow: UnitOfWork, cookie: str) -> GroupSetup:
         # Its maker makes no rule for a connection.
         arrived = replace(arrived, connections=(), asserted=())
     return GroupSetup(
-        setup=setup, rules=[rule for rule in _rules(uow, setup) if rule.role in setup.roles], arrived=arrived
+        setup=setup, rules=[rule for rule in _rules(uow, setup) if rule.role in setup.given_roles], arrived=arrived
     )
 
 
@@ -116,14 +115,14 @@ def _rules(uow: UnitOfWork, setup: OpenSetup) -> Sequence[GroupRule]:
 def _editor(setup: OpenSetup) -> RulesEditor:
     return RulesEditor(
         user_id=setup.created_by,
-        authority=Authority.of(setup.maker_role, setup.capabilities),
-        own_roles=frozenset(setup.roles),
+        authority=setup.authority,
+        own_roles=frozenset(setup.given_roles),
     )
 
 
 def _wanted(uow: UnitOfWork, setup: OpenSetup, source: str, typed: str, role: str) -> WantedRule:
     """Return a rule for a group that has arrived: of the directory by its name or id, of a connection by its value."""
-    if role not in setup.roles:
+    if role not in setup.given_roles:
         raise BadRequest.of_field("role", "Choose one of the roles that this link may give.")
     group = typed.strip()
     if source == SCIM:
@@ -143,7 +142,7 @@ def _wanted(uow: UnitOfWork, setup: OpenSetup, source: str, typed: str, role: st
 def _split(uow: UnitOfWork, setup: OpenSetup, rule_id: UUID) -> tuple[GroupRule, Sequence[WantedRule]]:
     """Return a rule that the link may change, and all others; raise `GroupRuleUnknown`."""
     rules = _rules(uow, setup)
-    found = next((one for one in rules if one.id == rule_id and one.role in setup.roles), None)
+    found = next((one for one in rules if one.id == rule_id and one.role in setup.given_roles), None)
     if found is None:
         raise GroupRuleUnknown
     return found, [one.wanted for one in rules if one.id != rule_id]

@@ -6,7 +6,7 @@ manage groups of the directory see those instead (`directory_groups.py`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -16,15 +16,16 @@ from uuid import UUID
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import departures, inviters, keys, made_credentials
-from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.memberships import MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization
 from core.parts import in_parts, read_in_parts
-from core.scim import authority, filter_matching, filter_parser, filters, tokens, user_changes, welcome
+from core.scim import authority, filter_matching, filter_parser, filters, kept_members, tokens, user_changes, welcome
 from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
 from core.scim.group_resources import MEMBERS_MAX, Group, require_showable
+from core.scim.kept_members import KeptReason
 from core.scim.patches import OperationKind, PatchOperation
-from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, RoleProtected
+from core.scim.refusals import InvalidValue, ResourceUnknown
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -36,8 +37,6 @@ class GroupMember:
 
     user_id: UUID
     role: str
-    is_suspended: bool
-    joined_at: datetime
 
 
 def list_all(uow: UnitOfWork, *, filter_text: str | None, member_form: str | None) -> Sequence[Group]:
@@ -66,12 +65,12 @@ def replace(
 ) -> Group:
     """Replace the members: who is new becomes a member, others keep their roles, who is absent is removed.
 
-    The owner and the last admin stay, and the members that the token may not change. Raise `InvalidValue` for an
-    account that the organization does not know.
+    The owner stays, and the members that the token may not change; the group that is returned lists who stays. Raise
+    `InvalidValue` for an account that the organization does not know.
     """
     organization = _locked(uow, group_id, versions)
-    _replace(uow, organization, _accounts(uow, organization, member_ids))
-    return _group(uow, organization.id, member_form=member_form)
+    kept = _replace(uow, organization, _accounts(uow, organization, member_ids))
+    return _answered(uow, organization.id, kept, member_form=member_form)
 
 
 def patch(
@@ -82,29 +81,22 @@ def patch(
     member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
-    """Apply the operations of a PATCH; raise `MemberProtected` when one removes the owner or the last admin.
-
-    Raise `RoleProtected` when one removes a member that the token may not change.
-    """
+    """Apply the operations of a PATCH; who is taken out and stays is listed as by `replace`."""
     organization = _locked(uow, group_id, versions)
     held = {"id": str(group_id), "displayname": organization.name}
+    kept: dict[UUID, KeptReason] = {}
     for change in member_changes(operations, held):
         ids = _accounts(uow, organization, change.ids)
         match change.kind:
             case OperationKind.ADD:
                 present = {member.user_id for member in uow.scim_groups.among(organization.id, ids)}
                 _add(uow, organization, ids - present)
+                kept = {user_id: reason for user_id, reason in kept.items() if user_id not in ids}
             case OperationKind.REMOVE:
-                found = uow.scim_groups.among(organization.id, ids)
-                kept = _protected(uow, organization.id, found)
-                if kept:
-                    raise MemberProtected
-                if authority.out_of_reach(uow, organization.id, {member.role for member in found}):
-                    raise RoleProtected
-                _remove(uow, organization.id, [member.user_id for member in found])
+                kept |= _take_out(uow, organization.id, uow.scim_groups.among(organization.id, ids))
             case _:
-                _replace(uow, organization, ids)
-    return _group(uow, organization.id, member_form=member_form)
+                kept = _replace(uow, organization, ids)
+    return _answered(uow, organization.id, kept, member_form=member_form)
 
 
 def _accounts(uow: UnitOfWork, organization: Organization, ids: Collection[UUID]) -> frozenset[UUID]:
@@ -133,29 +125,38 @@ def _group(uow: UnitOfWork, organization_id: UUID, *, member_form: str | None) -
     return group
 
 
-def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID]) -> None:
+def _answered(
+    uow: UnitOfWork, organization_id: UUID, kept: Mapping[UUID, KeptReason], *, member_form: str | None
+) -> Group:
+    """Return the changed group with those who stay in it against the wish of the directory."""
+    group = _group(uow, organization_id, member_form=member_form)
+    return group.with_kept(kept_members.tell(uow, organization_id, kept)) if kept else group
+
+
+def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID]) -> dict[UUID, KeptReason]:
+    """Make these the members; return who stays besides."""
     require_showable(_group(uow, organization.id, member_form=None).member_count)
     absent: list[GroupMember] = []
     present: set[UUID] = set()
     for part in read_in_parts(partial(uow.scim_groups.members, organization.id), lambda member: member.user_id):
         absent += [member for member in part if member.user_id not in wanted]
         present.update(member.user_id for member in part)
-    kept = _protected(uow, organization.id, absent)
-    unreached = authority.out_of_reach(uow, organization.id, {member.role for member in absent})
-    leaving = [member.user_id for member in absent if member.user_id not in kept and member.role not in unreached]
     # First, because who leaves makes room.
-    _remove(uow, organization.id, leaving)
+    kept = _take_out(uow, organization.id, absent)
     _add(uow, organization, wanted - present)
+    return kept
 
 
-def _protected(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> frozenset[UUID]:
-    """Return who of these members must stay: the owner, and the oldest of the admins if no other admin remains."""
-    owners = [member.user_id for member in leaving if member.role == OWNER]
-    admins = [member for member in leaving if member.role == ADMIN and not member.is_suspended]
-    if admins and uow.group_rules.active_admins(organization_id) == len(admins):
-        oldest = min(admins, key=lambda member: (member.joined_at, member.user_id))
-        return frozenset([*owners, oldest.user_id])
-    return frozenset(owners)
+def _take_out(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> dict[UUID, KeptReason]:
+    """Remove those of these members whom the maker of the token could remove; return who stays, and why."""
+    unreached = authority.out_of_reach(uow, organization_id, {member.role for member in leaving})
+    kept = {
+        member.user_id: KeptReason.OWNER if member.role == OWNER else KeptReason.ROLE
+        for member in leaving
+        if member.role == OWNER or member.role in unreached
+    }
+    _remove(uow, organization_id, [member.user_id for member in leaving if member.user_id not in kept])
+    return kept
 
 
 def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> None:

@@ -103,11 +103,10 @@ class ResourceUnknown(NotFound):
 
 
 class MemberProtected(Forbidden):
-    """An owner or the last admin would lose access."""
+    """The owner would lose access."""
 
     default_message = (
-        "The owner and the last admin of an organization cannot be removed or deactivated by SCIM."
-        " Transfer the ownership, or appoint another admin first."
+        "The owner of an organization cannot be removed or deactivated by SCIM. Transfer the ownership first."
     )
 
 

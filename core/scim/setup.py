@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations import setup_links
+from core.organizations import access, setup_links
+from core.organizations.access import Capability
 from core.organizations.authority import Authority
 from core.organizations.setup_links import OpenSetup, Part
 from core.scim import tokens
@@ -45,7 +46,7 @@ def create_token(uow: UnitOfWork, cookie: str) -> Secret:
     """Create a token for the directory and return its secret, which cannot be read again.
 
     It outlives the link; the organization sees and revokes it like every other. It manages groups if the link has rules
-    for them.
+    for them, and gives, changes and removes the roles of the link and `member` alone.
     """
     setup = setup_links.lock(uow, cookie, Part.SCIM)
     groups = FoundGroups.DIRECTORY if Part.GROUPS in setup.parts else FoundGroups.ORGANIZATION
@@ -56,7 +57,7 @@ def create_token(uow: UnitOfWork, cookie: str) -> Secret:
         expires_at=None,
         groups=groups,
         created_by=setup.created_by,
-        authority=Authority.of(setup.maker_role, setup.capabilities),
+        authority=_authority(uow, setup),
         **setup.recorded,
     )
     return secret
@@ -75,3 +76,9 @@ def revoke_token(uow: UnitOfWork, cookie: str, token_id: UUID) -> None:
     """
     setup = setup_links.lock(uow, cookie, Part.SCIM)
     tokens.drop(uow, setup.organization_id, token_id, **setup.recorded)
+
+
+def _authority(uow: UnitOfWork, setup: OpenSetup) -> Authority:
+    """Return what a token that is made with a link may do."""
+    allowed = [access.capabilities_of_role(uow, setup.organization_id, role) for role in setup.roles]
+    return Authority.of_link(setup.roles, frozenset[Capability]().union(*allowed))

@@ -94,7 +94,7 @@ class TokenEnds:
 class ScimCaller(TokenCaller):
     """The directory of an organization, which calls with a SCIM token: the stored token and its organization.
 
-    `maker_role` and `maker_permissions` are the `Authority` of the token.
+    `maker_role`, `maker_permissions` and `link_roles` are the `Authority` of the token.
     """
 
     token_id: UUID
@@ -102,6 +102,7 @@ class ScimCaller(TokenCaller):
     groups: FoundGroups
     maker_role: str | None
     maker_permissions: list[str] | None
+    link_roles: list[str] | None
 
     @property
     def manages_groups(self) -> bool:

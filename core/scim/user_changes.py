@@ -19,7 +19,7 @@ from core.errors import Forbidden, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.organizations import departures, inviters, keys, made_credentials, members
-from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.memberships import MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization
 from core.scim import authority, tokens, users, welcome
 from core.scim.patches import PatchOperation
@@ -127,7 +127,7 @@ def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None 
     organization = tokens.authorize_and_lock(uow)
     user = _locked(uow, organization.id, known_id, versions)
     user_id = user.user_id
-    _protect(uow, organization.id, user)
+    _protect(user)
     authority.require_may_change(uow, organization.id, user.role)
     belonging = uow.own_accounts.lock(organization.id, user_id)
     is_deleted = belonging is not None and belonging.may_be_deleted_by(organization.id)
@@ -297,7 +297,7 @@ def _change_address(uow: UnitOfWork, organization: Organization, current: Direct
 
 def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
     """Take the access of a user, and end their sessions in this organization; in its mail domain, all sessions."""
-    _protect(uow, organization_id, user)
+    _protect(user)
     belonging = uow.own_accounts.lock(organization_id, user.user_id)
     uow.scim_users.set_suspended(organization_id, user.user_id, at=uow.now)
     inviters.withdraw(uow, organization_id, user.user_id)
@@ -315,10 +315,9 @@ def _restore(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> Non
     record(uow, AuditAction.USER_REACTIVATED, organization_id, user.user_id)
 
 
-def _protect(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
-    """Raise `MemberProtected` for the owner and the last admin."""
-    is_admin = user.role == ADMIN and user.is_active
-    if user.role == OWNER or (is_admin and not uow.scim_groups.has_admin_besides(organization_id, user.user_id)):
+def _protect(user: DirectoryUser) -> None:
+    """Raise `MemberProtected` for the owner."""
+    if user.role == OWNER:
         raise MemberProtected
 
 

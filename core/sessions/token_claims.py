@@ -62,6 +62,15 @@ def token_grant(
     )
 
 
+def claims_of_rows(caller: Caller) -> dict[str, Any]:
+    """Return what rows say of the user that may change while a token is valid: the role, the groups, the customer."""
+    claims: dict[str, Any] = {}
+    if caller.opened_role is not None:
+        claims["role"] = caller.opened_role
+    claims |= caller.group_claims
+    return claims | (caller.customer.claims if caller.customer is not None else {})
+
+
 def _common_claims(caller: Caller) -> dict[str, Any]:
     return {
         "sub": str(caller.user_id),
@@ -77,18 +86,14 @@ def _optional_claims(caller: Caller) -> dict[str, Any]:
     claims: dict[str, Any] = {}
     if caller.organization_slug is not None:
         claims["org"] = caller.organization_slug
-    if caller.opened_role is not None:
-        claims["role"] = caller.opened_role
     if caller.service_slug is not None:
         claims["service"] = caller.service_slug
     if caller.service_plan is not None:
         claims["plan"] = caller.service_plan.name
         claims["subscription_status"] = caller.service_plan.subscription_status
         claims["features"] = caller.service_plan.features
-    claims |= caller.group_claims
-    if caller.customer is not None:
-        claims |= caller.customer.claims
-    elif caller.is_platform_owner:
+    claims |= claims_of_rows(caller)
+    if caller.is_platform_owner and caller.customer is None:
         claims["is_platform_owner"] = True
     if caller.is_platform_support and caller.customer is None:
         claims["is_platform_support"] = True

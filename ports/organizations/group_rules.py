@@ -1,12 +1,11 @@
 """Storage of the rules by which groups give roles, and of the roles that they gave."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.organizations.group_roles import AlikeMembers, FittedMember, GivingRules, GroupRule, WantedRule
+from core.organizations.group_roles import AlikeMembers, FittedMember, GivingRules, GroupRule, MadeRule
 from core.organizations.group_rules import PersonOfRules
 
 
@@ -21,8 +20,8 @@ class GroupRules(Protocol):
         """Defer reading the rules."""
         ...
 
-    def replace(self, organization_id: UUID, rules: Sequence[tuple[UUID, WantedRule, UUID | None, datetime]]) -> None:
-        """Store all rules in this order, each with its id, its maker, and since when it is there."""
+    def replace(self, organization_id: UUID, rules: Sequence[tuple[UUID, MadeRule]]) -> None:
+        """Store all rules in this order, each with its id."""
         ...
 
     def known_groups(self, organization_id: UUID, ids: Sequence[str]) -> Sequence[UUID]:
@@ -43,10 +42,6 @@ class GroupRules(Protocol):
         The first rule gives that fits: the one that gave the role before, or one of `giving` that the maker of the
         token could give who put the member in the group. Who gets nothing any longer that a rule gave is a member.
         """
-        ...
-
-    def active_admins(self, organization_id: UUID) -> int:
-        """Return how many members are admins and not suspended."""
         ...
 
     def give(self, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:

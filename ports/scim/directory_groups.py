@@ -99,12 +99,14 @@ class DirectoryGroups(Protocol):
         user_ids: Sequence[UUID],
         authority_id: UUID,
         *,
+        gives_products: bool,
         instead_of: Sequence[UUID],
         token_id: UUID,
     ) -> int | None:
         """Put members into a group in one statement; return how many were not in it, None when one is no member.
 
-        Who is in it by one of the authorities `instead_of` is so by this one from now on. What a young token did is
+        Who is in it by one of the authorities `instead_of` is so by this one from now on. `gives_products` says whether
+        the group gives them what the organization assigns to it; who has that keeps it. What a young token did is
         noted, as it is by `remove_members`.
         """
         ...

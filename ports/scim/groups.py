@@ -7,6 +7,7 @@ from uuid import UUID
 from core.organizations.memberships import Membership
 from core.scim.group_resources import Group
 from core.scim.groups import GroupMember
+from core.scim.kept_members import NamedMember
 from core.scim.welcome import NewMember
 
 
@@ -25,8 +26,8 @@ class ScimGroups(Protocol):
         """Return the first members, or the first after one, in the order of the ids of their accounts."""
         ...
 
-    def has_admin_besides(self, organization_id: UUID, user_id: UUID) -> bool:
-        """Return whether an admin who is not suspended is another account than this."""
+    def named(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NamedMember]:
+        """Return these members with their addresses and the ids by which the organization knows them."""
         ...
 
     def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:

@@ -140,7 +140,7 @@ def facts_of(hood: Neighbourhood, desk: Desk, user_id: str) -> Facts:
         """
         SELECT m.organization_id, m.id::text, m.role, m.suspended_at IS NOT NULL, m.confirmed_at IS NOT NULL,
                ARRAY(SELECT group_id::text FROM directory_group_members g
-                     WHERE  g.organization_id = m.organization_id AND g.user_id = m.user_id)
+                     WHERE  g.gives_products AND g.organization_id = m.organization_id AND g.user_id = m.user_id)
         FROM   memberships m
         WHERE  m.user_id = %s AND m.organization_id = ANY (%s)
         """,

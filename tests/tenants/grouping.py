@@ -7,22 +7,26 @@ the honest provider names the group. The attacker holds a SCIM token whose maker
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from tests.application import Answer
+from tests.secret_watch import WATCH
 from tests.tenants import connecting, giving
 from tests.tenants.model import Violation, Way
 from tests.tenants.neighbourhood import DEPUTY, A, B, Neighbourhood
 from tests.tenants.taking import Story, step
-from tests.world.directory import SCIM_JSON
+from tests.world.directory import PREFIX, SCIM_JSON
 from tests.world.visitor import Visitor, forms_of
 
 GROUPING, CONNECTING = Story.GROUPING, Story.CONNECTING
 # What the provider calls the group whose members become deputies.
 DEPUTIES = "deputies"
 SETUP = "/app/setup/parts/groups"
+PROVISIONING = "/app/setup/parts/scim"
+TOKEN = re.compile(r"scim_live_[0-9A-Za-z]{6}_[0-9A-Za-z]{43}")
 DEPUTY_RULES = """
     SELECT   id, organization_id, group_id, connection_id, asserted_group, made_by
     FROM     group_rules
@@ -138,6 +142,50 @@ async def _make_rules_by_link(hood: Neighbourhood, *, adds: bool) -> None:
         raise Violation("rule", f"a setup link for member changed the rules for {DEPUTY}: {found}")
     await hood.by_owner(A, "DELETE", f"/setup-links/{made.json['id']}")
     judge_roles(hood)
+
+
+@step(GROUPING)
+async def attacker_provisions_by_link(hood: Neighbourhood, address: str) -> None:
+    """The attacker got a setup link of A that names no role, and changes people and the group with a token it makes."""
+    made = await hood.by_owner(A, "POST", "/setup-links", {"parts": ["scim", "groups"]})
+    if made.status != 200:
+        # A is being deleted, or has the maximum of links.
+        return
+    link = urlsplit(made.json["url"]).path
+    visitor = Visitor(hood.world.client, address=hood.eve.network)
+    await visitor.submit(await visitor.open(link), link)
+    page = await visitor.submit(await visitor.open(PROVISIONING), PROVISIONING)
+    found = TOKEN.search(page.text)
+    await hood.by_owner(A, "DELETE", f"/setup-links/{made.json['id']}")
+    if found is None:
+        return
+    token = found[0]
+    WATCH.add(token)
+    await _reach_for_roles(hood, token)
+    user_id, groups = hood.user_id(address), hood.groups
+    if user_id is not None and groups.group_id is not None:
+        operation = {"op": "add", "path": "members", "value": [{"value": hood.known_id(A, user_id)}]}
+        if (await patch(hood, token, operation)).status == 200:
+            groups.put.setdefault(user_id, False)
+    token_id = hood.world.value("SELECT id FROM scim_tokens WHERE prefix = %s", token[: len(PREFIX)])
+    await hood.by_owner(A, "DELETE", f"/scim-tokens/{token_id}")
+    judge_roles(hood)
+
+
+async def _reach_for_roles(hood: Neighbourhood, token: str) -> None:
+    """Try to take the access of everyone at A who is no plain member."""
+    for user_id, role in hood.world.rows(
+        "SELECT user_id::text, role FROM memberships WHERE organization_id = %s AND role <> 'member'",
+        hood.organizations[A].party.organization_id,
+    ):
+        operation = {"op": "replace", "path": "active", "value": False}
+        path = f"/Users/{hood.known_id(A, user_id)}"
+        answer = await scim(hood, token, "PATCH", path, {"Operations": [operation]})
+        suspended = "SELECT suspended_at IS NOT NULL FROM memberships WHERE organization_id = %s AND user_id = %s"
+        if answer.status == 200 and hood.world.value(
+            suspended, hood.organizations[A].party.organization_id, UUID(user_id)
+        ):
+            raise Violation("rule", f"a token of a setup link for member took the access of a {role}")
 
 
 @step(GROUPING)

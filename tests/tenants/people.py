@@ -37,7 +37,7 @@ def members_of(hood: Neighbourhood, desk: Desk, customer: Customer) -> dict[str,
         SELECT u.id::text, u.email, u.deactivated_at IS NULL, m.id::text, m.role, m.suspended_at IS NOT NULL,
                m.confirmed_at IS NOT NULL,
                ARRAY(SELECT group_id::text FROM directory_group_members g
-                     WHERE  g.organization_id = m.organization_id AND g.user_id = m.user_id),
+                     WHERE  g.gives_products AND g.organization_id = m.organization_id AND g.user_id = m.user_id),
                EXISTS (SELECT FROM customer_users v WHERE v.customer_id = %s AND v.user_id = m.user_id)
         FROM   memberships m
         JOIN   users u ON u.id = m.user_id

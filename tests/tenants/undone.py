@@ -17,7 +17,9 @@ import pytest
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, IS_OF_CUSTOMER
 from core.accounts.users import User
+from core.organizations.authority import Authority
 from core.organizations.group_roles import AlikeMembers
+from core.organizations.memberships import OWNER
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why_asked import named
@@ -127,6 +129,11 @@ def _together(_original: Any) -> Any:
 
 def _yes(_original: Any) -> Any:
     return lambda *_args, **_options: True
+
+
+def _of_owner(_original: Any) -> Any:
+    """Return a function that takes the holder of a setup link for the owner."""
+    return lambda *_arguments: Authority(role=OWNER, permissions=None)
 
 
 def _kept(original: Any) -> Any:
@@ -403,6 +410,14 @@ UNDONE: Final = (
         _yes,
         Story.GROUPING,
         ("rule", "membership"),
+    ),
+    Undone(
+        "what a setup link makes gives no more than the link",
+        "core.scim.setup",
+        "_authority",
+        _of_owner,
+        Story.GROUPING,
+        ("rule",),
     ),
     Undone(
         "what a rule gave is taken when none fits any longer",

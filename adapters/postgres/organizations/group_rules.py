@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -19,11 +18,11 @@ from core.organizations.group_roles import (
     FittedMember,
     GivingRules,
     GroupRule,
-    WantedRule,
+    MadeRule,
     given_by,
 )
 from core.organizations.group_rules import PersonOfRules
-from core.organizations.memberships import ADMIN, RoleSource
+from core.organizations.memberships import RoleSource
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 OF_ORGANIZATION: Final = """
     SELECT    r.id, coalesce(r.connection_id::text, 'scim') AS source,
               coalesce(r.group_id::text, r.asserted_group) AS "group", g.display_name AS group_name, r.role, r.made_by,
-              m.role AS maker_role, h.permissions AS maker_permissions, o.permissions AS role_permissions, r.created_at
+              r.link_roles, m.role AS maker_role, h.permissions AS maker_permissions,
+              o.permissions AS role_permissions, r.created_at
     FROM      group_rules r
     LEFT JOIN directory_groups g   ON g.organization_id = r.organization_id AND g.id = r.group_id
     LEFT JOIN memberships m        ON m.organization_id = r.organization_id AND m.user_id = r.made_by
@@ -46,8 +46,8 @@ OF_ORGANIZATION: Final = """
 """
 # A row for each rule that fits the member, and one without a rule.
 FITTED: Final = """
-    SELECT    m.role, m.role_source, m.role_group, m.suspended_at IS NOT NULL AS is_suspended, m.created_at,
-              f.rule_id, a.maker_role, a.maker_permissions, f.authority_id
+    SELECT    m.role, m.role_source, m.role_group, m.created_at,
+              f.rule_id, a.maker_role, a.maker_permissions, a.link_roles, f.authority_id
     FROM      memberships m
     JOIN      (SELECT i.user_id, r.id AS rule_id, i.authority_id
                FROM   group_rules r
@@ -76,13 +76,13 @@ FITTED: Final = """
 # those are looked at.
 ALIKE: Final = """
     WITH concerned AS MATERIALIZED (
-        SELECT m.user_id, m.role, m.role_source, m.role_group, m.is_suspended, m.created_at,
+        SELECT m.user_id, m.role, m.role_source, m.role_group, m.created_at,
                ARRAY(SELECT group_id FROM directory_group_members
                      WHERE  organization_id = %(organization_id)s AND user_id = u.user_id
                      LIMIT  %(few)s + 1) AS few_groups
         FROM   unnest(%(user_ids)s::uuid[]) AS u (user_id)
         CROSS  JOIN LATERAL (
-                   SELECT user_id, role, role_source, role_group, suspended_at IS NOT NULL AS is_suspended, created_at
+                   SELECT user_id, role, role_source, role_group, created_at
                    FROM   memberships
                    WHERE  user_id = u.user_id AND organization_id IS NOT DISTINCT FROM %(organization_id)s
                      AND  role <> 'owner'
@@ -129,11 +129,11 @@ ALIKE: Final = """
         FROM     fitting
         ORDER BY user_id, place
     )
-    SELECT   role, role_source, role_group, is_suspended, place,
+    SELECT   role, role_source, role_group, place,
              array_agg(user_id ORDER BY created_at, user_id) AS user_ids, min(created_at) AS first_joined_at
     FROM     decided
     WHERE    CASE WHEN role_source IS NULL THEN place IS NOT NULL ELSE is_present IS NOT TRUE END
-    GROUP BY role, role_source, role_group, is_suspended, place
+    GROUP BY role, role_source, role_group, place
     ORDER BY first_joined_at, place
 """
 # Who is in more groups is looked for in that of each rule; so is everybody where there are no more rules.
@@ -167,27 +167,31 @@ class PostgresGroupRules(Aggregate):
     def defer_of_organization(self, organization_id: UUID) -> Deferred[Sequence[GroupRule]]:
         return self._defer_all(_rule, OF_ORGANIZATION, (organization_id,))
 
-    def replace(self, organization_id: UUID, rules: Sequence[tuple[UUID, WantedRule, UUID | None, datetime]]) -> None:
+    def replace(self, organization_id: UUID, rules: Sequence[tuple[UUID, MadeRule]]) -> None:
+        wanted = [one.wanted for _, one in rules]
         self._connection.execute_later("DELETE FROM group_rules WHERE organization_id = %s", (organization_id,))
         self._connection.execute_later(
             """
             INSERT INTO group_rules (id, organization_id, place, group_id, connection_id, asserted_group, role, made_by,
-                                     created_at)
-            SELECT id, %(organization_id)s, place, group_id, connection_id, asserted_group, role, made_by, created_at
+                                     link_roles, created_at)
+            SELECT id, %(organization_id)s, place, group_id, connection_id, asserted_group, role, made_by,
+                   string_to_array(link_roles, ' '), created_at
             FROM   unnest(%(ids)s::uuid[], %(group_ids)s::uuid[], %(connection_ids)s::uuid[], %(asserted)s::text[],
-                          %(roles)s::text[], %(makers)s::uuid[], %(times)s::timestamptz[])
+                          %(roles)s::text[], %(makers)s::uuid[], %(link_roles)s::text[], %(times)s::timestamptz[])
                    WITH ORDINALITY
-                   AS given (id, group_id, connection_id, asserted_group, role, made_by, created_at, place)
+                   AS given (id, group_id, connection_id, asserted_group, role, made_by, link_roles, created_at, place)
             """,
             {
                 "organization_id": organization_id,
                 "ids": [rule_id for rule_id, *_ in rules],
-                "group_ids": [UUID(rule.group) if rule.source == SCIM else None for _, rule, *_ in rules],
-                "connection_ids": [None if rule.source == SCIM else UUID(rule.source) for _, rule, *_ in rules],
-                "asserted": [None if rule.source == SCIM else rule.group for _, rule, *_ in rules],
-                "roles": [rule.role for _, rule, *_ in rules],
-                "makers": [made_by for _, _, made_by, _ in rules],
-                "times": [created_at for *_, created_at in rules],
+                "group_ids": [UUID(rule.group) if rule.source == SCIM else None for rule in wanted],
+                "connection_ids": [None if rule.source == SCIM else UUID(rule.source) for rule in wanted],
+                "asserted": [None if rule.source == SCIM else rule.group for rule in wanted],
+                "roles": [rule.role for rule in wanted],
+                "makers": [one.made_by for _, one in rules],
+                # Slugs have no blanks, and there are no arrays of arrays of several lengths.
+                "link_roles": [" ".join(one.link_roles) if one.link_roles is not None else None for _, one in rules],
+                "times": [one.created_at for _, one in rules],
             },
         )
 
@@ -235,15 +239,6 @@ class PostgresGroupRules(Aggregate):
                 "few": FEW_GROUPS if len(rules) > FEW_GROUPS else -1,
             },
             binary=True,
-        )
-
-    def active_admins(self, organization_id: UUID) -> int:
-        return self._value(
-            """
-            SELECT count(*) FROM memberships
-            WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL
-            """,
-            (organization_id, ADMIN),
         )
 
     def give(self, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:
@@ -331,24 +326,28 @@ class PostgresGroupRules(Aggregate):
         )
 
 
-def _rule(*, maker_role: str | None, maker_permissions: list[str] | None, **columns: Any) -> GroupRule:
-    return GroupRule(maker=Authority(role=maker_role, permissions=maker_permissions), **columns)
+def _rule(
+    *, maker_role: str | None, maker_permissions: list[str] | None, link_roles: list[str] | None, **columns: Any
+) -> GroupRule:
+    maker = Authority(role=maker_role, permissions=maker_permissions, link_roles=link_roles)
+    return GroupRule(maker=maker, **columns)
 
 
 def _fitted(user_id: UUID, rows: Sequence[tuple[Any, ...]]) -> FittedMember | None:
     """Return the member, who has a row for each rule that fits; None without any."""
     if not rows:
         return None
-    role, source, group, is_suspended, created_at, *_ = rows[0]
+    role, source, group, created_at, *_ = rows[0]
     return FittedMember(
         user_id=user_id,
         role=role,
         role_source=RoleSource(source=source, group=group) if source is not None else None,
-        is_suspended=is_suspended,
         created_at=created_at,
         fitting={
-            rule_id: Authority(role=maker_role, permissions=permissions) if authority_id is not None else None
-            for *_, rule_id, maker_role, permissions, authority_id in rows
+            rule_id: Authority(role=maker_role, permissions=permissions, link_roles=link_roles)
+            if authority_id is not None
+            else None
+            for *_, rule_id, maker_role, permissions, link_roles, authority_id in rows
             if rule_id is not None
         },
     )

@@ -25,16 +25,16 @@ _SET_SINCE: Final = """
 _TAKE_BACK_PLACES: Final = f"""
     WITH first AS MATERIALIZED (
         SELECT   DISTINCT ON (r.object_id, r.user_id)
-                 r.organization_id, r.object_id AS group_id, r.user_id, r.act, r.authority_id
+                 r.organization_id, r.object_id AS group_id, r.user_id, r.act, r.authority_id, r.gives_products
         FROM     {ACTING}
         JOIN     recent_acts r ON r.organization_id = a.organization_id AND r.credential_id = a.credential_id
-                              AND r.act IN ('put_in', 'taken_out')
+                              AND r.act <> 'linked'
         ORDER BY r.object_id, r.user_id, r.number
         LIMIT    %(limit)s),
       forgotten AS (
         DELETE FROM recent_acts r USING {ACTING}, first
         WHERE  r.organization_id = a.organization_id AND r.credential_id = a.credential_id
-          AND  r.act IN ('put_in', 'taken_out') AND r.organization_id = first.organization_id
+          AND  r.act <> 'linked' AND r.organization_id = first.organization_id
           AND  r.object_id = first.group_id AND r.user_id = first.user_id),
       out AS (
         DELETE FROM directory_group_members i USING first
@@ -42,14 +42,15 @@ _TAKE_BACK_PLACES: Final = f"""
           AND  i.user_id = first.user_id
         RETURNING i.organization_id, i.group_id, i.user_id),
       back AS (
-        INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id)
-        SELECT first.organization_id, first.group_id, first.user_id, first.authority_id
+        INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id, gives_products)
+        SELECT first.organization_id, first.group_id, first.user_id, first.authority_id, first.gives_products
         FROM   first
         JOIN   directory_groups g      ON g.organization_id = first.organization_id AND g.id = first.group_id
         JOIN   memberships m           ON m.organization_id = first.organization_id AND m.user_id = first.user_id
         JOIN   directory_authorities w ON w.organization_id = first.organization_id AND w.id = first.authority_id
-        WHERE  first.act = 'taken_out'
-        ON CONFLICT DO NOTHING
+        WHERE  first.act <> 'put_in'
+        ON CONFLICT (group_id, user_id) DO UPDATE
+        SET    authority_id = excluded.authority_id, gives_products = excluded.gives_products
         RETURNING organization_id, group_id, user_id)
     SELECT    first.organization_id, first.group_id, first.user_id, out.user_id IS NOT NULL AS is_out,
               back.user_id IS NOT NULL AS is_back

@@ -63,44 +63,56 @@ PEOPLE: Final = f"""
 # `IS NOT DISTINCT FROM` keeps it from an index of the organization, in which it may expect a single row.
 ADD_MEMBERS: Final = """
     WITH named AS MATERIALIZED (
-             SELECT u.user_id, m.user_id AS member_id, i.authority_id
+             SELECT u.user_id, m.user_id AS member_id, i.authority_id, i.gives_products
              FROM   unnest(%(user_ids)s::uuid[]) AS u (user_id)
              LEFT   JOIN LATERAL (SELECT user_id
                                   FROM   memberships
                                   WHERE  user_id = u.user_id
                                     AND  organization_id IS NOT DISTINCT FROM %(organization_id)s
                                   OFFSET 0) AS m ON true
-             LEFT   JOIN LATERAL (SELECT authority_id
+             LEFT   JOIN LATERAL (SELECT authority_id, gives_products
                                   FROM   directory_group_members
                                   WHERE  group_id = %(group_id)s AND user_id = u.user_id
                                     AND  organization_id IS NOT DISTINCT FROM %(organization_id)s
                                   OFFSET 0) AS i ON true),
          raised AS (
              UPDATE directory_group_members
-             SET    authority_id = %(authority_id)s
+             SET    authority_id = CASE WHEN authority_id = ANY (%(instead_of)s) THEN %(authority_id)s
+                                        ELSE authority_id END,
+                    gives_products = gives_products OR %(gives_products)s
              WHERE  organization_id = %(organization_id)s AND group_id = %(group_id)s
-               AND  user_id = ANY (ARRAY(SELECT user_id FROM named WHERE authority_id = ANY (%(instead_of)s)))),
+               AND  user_id = ANY (ARRAY(SELECT user_id
+                                         FROM   named
+                                         WHERE  authority_id = ANY (%(instead_of)s)
+                                           OR   (%(gives_products)s AND NOT gives_products)))),
          added AS (
-             INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id)
-             SELECT %(organization_id)s, %(group_id)s, member_id, %(authority_id)s
+             INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id, gives_products)
+             SELECT %(organization_id)s, %(group_id)s, member_id, %(authority_id)s, %(gives_products)s
              FROM   named
              WHERE  member_id IS NOT NULL AND authority_id IS NULL
              RETURNING user_id),
          noted AS (
-             INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, done_at)
-             SELECT %(organization_id)s, t.id, 'put_in', %(group_id)s, added.user_id, %(now)s
-             FROM   added, scim_tokens t
-             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s)
+             INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, authority_id,
+                                      gives_products, done_at)
+             SELECT %(organization_id)s, t.id, CASE WHEN named.authority_id IS NULL THEN 'put_in' ELSE 'raised' END,
+                    %(group_id)s, named.member_id, named.authority_id, named.gives_products, %(now)s
+             FROM   named, scim_tokens t
+             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s
+               AND  named.member_id IS NOT NULL
+               AND  (named.authority_id IS NULL OR named.authority_id = ANY (%(instead_of)s)
+                     OR (%(gives_products)s AND NOT named.gives_products)))
     SELECT (SELECT count(*) FROM added), EXISTS (SELECT FROM named WHERE member_id IS NULL)
 """
 REMOVE_MEMBERS: Final = """
     WITH removed AS (
              DELETE FROM directory_group_members
              WHERE  organization_id = %(organization_id)s AND group_id = %(group_id)s AND user_id = ANY (%(user_ids)s)
-             RETURNING user_id, authority_id),
+             RETURNING user_id, authority_id, gives_products),
          noted AS (
-             INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, authority_id, done_at)
-             SELECT %(organization_id)s, t.id, 'taken_out', %(group_id)s, removed.user_id, removed.authority_id, %(now)s
+             INSERT INTO recent_acts (organization_id, credential_id, act, object_id, user_id, authority_id,
+                                      gives_products, done_at)
+             SELECT %(organization_id)s, t.id, 'taken_out', %(group_id)s, removed.user_id, removed.authority_id,
+                    removed.gives_products, %(now)s
              FROM   removed, scim_tokens t
              WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s)
     SELECT user_id FROM removed
@@ -324,7 +336,11 @@ class PostgresDirectoryGroups(Aggregate):
         return dict(
             self._all(
                 _authority,
-                "SELECT id, maker_role, maker_permissions FROM directory_authorities WHERE organization_id = %s",
+                """
+                SELECT id, maker_role, maker_permissions, link_roles
+                FROM   directory_authorities
+                WHERE  organization_id = %s
+                """,
                 (organization_id,),
             )
         )
@@ -332,10 +348,10 @@ class PostgresDirectoryGroups(Aggregate):
     def add_authority(self, organization_id: UUID, authority_id: UUID, authority: Authority) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO directory_authorities (id, organization_id, maker_role, maker_permissions)
-            VALUES (%s, %s, %s, %s)
+            INSERT INTO directory_authorities (id, organization_id, maker_role, maker_permissions, link_roles)
+            VALUES (%s, %s, %s, %s, %s)
             """,
-            (authority_id, organization_id, authority.role, authority.permissions),
+            (authority_id, organization_id, authority.role, authority.permissions, authority.link_roles),
         )
 
     def forget_authorities(self, organization_id: UUID) -> bool:
@@ -358,6 +374,7 @@ class PostgresDirectoryGroups(Aggregate):
         user_ids: Sequence[UUID],
         authority_id: UUID,
         *,
+        gives_products: bool,
         instead_of: Sequence[UUID],
         token_id: UUID,
     ) -> int | None:
@@ -368,6 +385,7 @@ class PostgresDirectoryGroups(Aggregate):
                 "group_id": group_id,
                 "user_ids": list(user_ids),
                 "authority_id": authority_id,
+                "gives_products": gives_products,
                 "instead_of": list(instead_of),
                 **self._noted_by(token_id),
             },
@@ -393,5 +411,11 @@ class PostgresDirectoryGroups(Aggregate):
         return {"token_id": token_id, "young_since": now - KEPT_FOR, "now": now}
 
 
-def _authority(*, id: UUID, maker_role: str | None, maker_permissions: list[str] | None) -> tuple[UUID, Authority]:  # noqa: A002 - the name of the column
-    return id, Authority(role=maker_role, permissions=maker_permissions)
+def _authority(
+    *,
+    id: UUID,  # noqa: A002 - the name of the column
+    maker_role: str | None,
+    maker_permissions: list[str] | None,
+    link_roles: list[str] | None,
+) -> tuple[UUID, Authority]:
+    return id, Authority(role=maker_role, permissions=maker_permissions, link_roles=link_roles)

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.ids import FIRST_ID
-from core.organizations.memberships import ADMIN, Membership
+from core.organizations.memberships import Membership
 from core.parts import in_parts
 from core.scim.group_resources import ID_IN_FORM, Group
 from core.scim.groups import GroupMember
+from core.scim.kept_members import NamedMember
 from core.scim.welcome import NewMember
 
 FIND: Final = """
@@ -32,7 +33,7 @@ MEMBERS: Final = """
     LEFT JOIN known_account_ids k ON k.organization_id = m.organization_id AND k.user_id = m.user_id
 """
 _MEMBER: Final = """
-    SELECT user_id, role, suspended_at IS NOT NULL AS is_suspended, created_at AS joined_at
+    SELECT user_id, role
     FROM   memberships
 """
 
@@ -89,13 +90,17 @@ class PostgresScimGroups(Aggregate):
             binary=True,
         )
 
-    def has_admin_besides(self, organization_id: UUID, user_id: UUID) -> bool:
-        return self._value(
+    def named(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NamedMember]:
+        return self._all(
+            NamedMember,
             """
-            SELECT EXISTS (SELECT FROM memberships
-                           WHERE  organization_id = %s AND role = %s AND suspended_at IS NULL AND user_id <> %s)
+            SELECT    m.user_id, coalesce(k.known_id, m.user_id) AS known_id, u.email
+            FROM      memberships m
+            JOIN      users u ON u.id = m.user_id
+            LEFT JOIN known_account_ids k ON k.organization_id = m.organization_id AND k.user_id = m.user_id
+            WHERE     m.organization_id = %s AND m.user_id = ANY (%s)
             """,
-            (organization_id, ADMIN, user_id),
+            (organization_id, list(user_ids)),
         )
 
     def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:

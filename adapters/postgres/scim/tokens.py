@@ -15,7 +15,7 @@ from core.scim.tokens import ScimCaller, ScimToken
 
 CALLERS: Final = """
     SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at, t.groups, t.maker_role,
-           t.maker_permissions, o.id AS organization_id, o.status AS organization_status
+           t.maker_permissions, t.link_roles, o.id AS organization_id, o.status AS organization_status
     FROM   scim_tokens t
     JOIN   organizations o ON o.id = t.organization_id AND o.status <> 'deleting'
     WHERE  t.prefix = %s
@@ -53,9 +53,9 @@ class PostgresScimTokens(Aggregate):
         self._connection.execute_later(
             f"""
             INSERT INTO scim_tokens ({columns(ScimToken)}, organization_id, token_hash, created_by, maker_role,
-                                     maker_permissions)
+                                     maker_permissions, link_roles)
             VALUES ({placeholders(ScimToken)}, %(organization_id)s, %(token_hash)s, %(created_by)s, %(maker_role)s,
-                    %(maker_permissions)s)
+                    %(maker_permissions)s, %(link_roles)s)
             """,
             {
                 **values(token),
@@ -64,6 +64,7 @@ class PostgresScimTokens(Aggregate):
                 "created_by": created_by,
                 "maker_role": authority.role,
                 "maker_permissions": authority.permissions,
+                "link_roles": authority.link_roles,
             },
         )
 

@@ -11,7 +11,8 @@ from adapters.postgres.domains_in_force import ENFORCED_ROUTE, IN_FORCE
 
 # Of a record `c`: the customer is neither an offer nor paused by either side.
 IS_ACTIVE: Final = "c.accepted_at IS NOT NULL AND c.vendor_paused_at IS NULL AND c.customer_paused_at IS NULL"
-# The assignments of a customer `c` that fit its member `cm`. One whose roles the service no longer has fits nobody.
+# The assignments of a customer `c` that fit its member `cm`. One whose roles the service no longer has fits nobody. One
+# of a group fits whom a token has put in whose maker could assign products (decisions 7.9).
 _FITTING: Final = """
     FROM  customer_assignments a
     WHERE a.customer_id = c.id
@@ -19,7 +20,7 @@ _FITTING: Final = """
            OR (a.subject = 'group'
                AND EXISTS (SELECT FROM directory_group_members i
                            WHERE  i.organization_id = c.organization_id AND i.group_id = a.group_id
-                             AND  i.user_id = cm.user_id)))
+                             AND  i.user_id = cm.user_id AND i.gives_products)))
       AND (a.role_ids = '{}'
            OR EXISTS (SELECT FROM jsonb_each_text(v.role_ids) AS known WHERE known.value::uuid = ANY (a.role_ids)))
 """

@@ -24,7 +24,8 @@ routes = Routes(
 class SetupLinkCreation(msgspec.Struct, kw_only=True):
     """The parts that the holder of the link may set, and for how many days.
 
-    `saml` needs the service, and `groups` the roles that groups may give.
+    `saml` needs the service, and `groups` takes the roles that groups may give. What is made with the link gives,
+    changes and removes these roles and `member` alone; without any, `member` alone.
     """
 
     parts: list[str]

@@ -14,7 +14,6 @@ from core.scim.refusals import (
     InvalidPath,
     InvalidSyntax,
     InvalidValue,
-    MemberProtected,
     MembersFull,
     NoTarget,
     ReadOnlyAttribute,
@@ -125,8 +124,9 @@ async def create_group(call: Call, body: ScimGroupInput, query: Selection) -> Sc
 async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query: Selection) -> ScimGroup:
     """Replace the members: new ones get the role member, others keep theirs, absent ones are removed.
 
-    The owner and the last admin stay. The name of the group is not changed. With a token that manages groups, replace
-    the name, the id in the directory and the members of a group; nobody becomes a member or ceases to be one.
+    The owner stays, and so do members whose role the token cannot take: they are listed in
+    `urn:gatehouse:scim:kept`. The name of the group is not changed. With a token that manages groups, replace the name,
+    the id in the directory and the members of a group; nobody becomes a member or ceases to be one.
     """
     change = partial(
         found_groups.replace,
@@ -142,11 +142,14 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
 @routes.patch(
     "/scim/v2/Groups/:group_id",
     body_bytes_max=GROUP_BODY_BYTES_MAX,
-    refuses=(*_CHANGES, InvalidPath, NoTarget, ReadOnlyAttribute, MemberProtected),
+    refuses=(*_CHANGES, InvalidPath, NoTarget, ReadOnlyAttribute),
 )
 @scim_token(log_refusal)
 async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Selection) -> ScimGroup:
-    """Add or remove members; with a token that manages groups, rename the group, too."""
+    """Add or remove members; with a token that manages groups, rename the group, too.
+
+    Who is taken out of the organization and stays is listed as by PUT.
+    """
     operations = await long_work.run(call, body.path_characters, body.as_operations)
     change = partial(
         found_groups.patch,

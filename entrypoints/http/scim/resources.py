@@ -10,10 +10,11 @@ import msgspec
 
 from core.scim.directory_group_patches import member_ids, with_read_members
 from core.scim.group_resources import ID_IN_FORM, Group
+from core.scim.kept_members import KeptReason
 from core.scim.patches import PatchOperation, operations_of
 from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
-from entrypoints.http.scim.dialect import GROUP_SCHEMA, LIST_SCHEMA, ROOT
+from entrypoints.http.scim.dialect import GROUP_SCHEMA, KEPT_SCHEMA, LIST_SCHEMA, ROOT
 from entrypoints.http.scim.selection import ALWAYS_ANSWERED, Selection
 from entrypoints.web.serving.answers import PartialAnswer
 from entrypoints.web.serving.calls import Call
@@ -97,6 +98,14 @@ class ScimMember(PartialAnswer, kw_only=True):
     type: str
 
 
+class ScimKeptMember(msgspec.Struct, kw_only=True):
+    """A member whom the change took out of the organization, and who stays."""
+
+    value: UUID
+    display: str
+    reason: KeptReason
+
+
 class ScimGroup(PartialAnswer, kw_only=True, rename="camel", omit_defaults=True):
     """The organization, as a group of its members, or a group of its directory."""
 
@@ -108,6 +117,7 @@ class ScimGroup(PartialAnswer, kw_only=True, rename="camel", omit_defaults=True)
     meta: ScimMeta
     display_name: str
     members: list[ScimMember] | None = None
+    kept: list[ScimKeptMember] | None = msgspec.field(name=KEPT_SCHEMA, default=None)
 
 
 class ScimGroupList(msgspec.Struct, kw_only=True, rename="camel"):
@@ -250,6 +260,7 @@ def group_resource(group: Group, base_url: str) -> ScimGroup:
         display_name=group.display_name,
         # As PostgreSQL has written them: making an object of each of 50,000 members would stop all other requests.
         members=cast("list[ScimMember]", msgspec.Raw(f"[{group.members}]")) if group.members is not None else None,
+        kept=[ScimKeptMember(value=one.value, display=one.display, reason=one.reason) for one in group.kept] or None,
     )
 
 

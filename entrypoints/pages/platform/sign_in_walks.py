@@ -125,8 +125,7 @@ RULE_OUTCOMES: Final = {
         " an owner or admin send the group."
     ),
     RuleOutcome.WAITS: marked(
-        "This rule fits. It gives the role with the next change by a person or a token that may take the present one;"
-        " the last admin stays."
+        "This rule fits. It gives the role with the next change by a person or a token that may take the present one."
     ),
     RuleOutcome.STAYS: marked(
         "No rule gives this role any longer. The token that took the group away could not take it. Save the rules as an"

@@ -64,7 +64,7 @@ async def show_group_setup(
         problems=problems_of(refusal),
         problem=refusal.message if refusal is not None else "",
         sources=list(sources.items()),
-        roles=[(role, role) for role in shown.setup.roles],
+        roles=[(role, role) for role in shown.setup.given_roles],
         names=sources,
         arrived=[*shown.arrived.group_names.values(), *shown.arrived.asserted],
         kinds=directory_kinds.GROUP_KINDS,

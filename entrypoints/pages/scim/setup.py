@@ -3,6 +3,7 @@
 from typing import Final
 from uuid import UUID
 
+from core.organizations.memberships import MEMBER
 from core.organizations.setup_links import SetupLinkDead
 from core.scim import setup
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
@@ -50,6 +51,7 @@ async def show_scim(call: Call, *, query: KindQuery, shown_id: UUID | None = Non
         shown.setup,
         shown=shown,
         own_name=setup.TOKEN_NAME,
+        changed_roles=list(dict.fromkeys((MEMBER, *shown.setup.roles))),
         at=call.installation.clock(),
         token="".join(secrets),
         was_shown=shown_id is not None and not secrets,

@@ -7,7 +7,7 @@ to PostgreSQL for many members at once.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID, uuid5
@@ -36,7 +36,11 @@ AUTHORITIES: Final = (
     Authority(role="member", permissions=None),
     Authority(role="manager", permissions=list(CUSTOM["manager"])),
     Authority(role=None, permissions=None),
+    Authority(role="owner", permissions=None, link_roles=["auditor", "viewer"]),
+    Authority.of_link(["viewer"], access.implied_by(CUSTOM["viewer"])),
 )
+# The roles of the setup link that made a rule, by its place; the others are of members.
+LINKS: Final[Mapping[int, Sequence[str]]] = {2: ["viewer"], 5: ["auditor", "viewer", "connector"]}
 
 Given = tuple[str, tuple[str, str] | None]
 
@@ -168,10 +172,16 @@ def stored(builder: Builder, state: Ruled) -> Stored:
     for number, authority in enumerate(AUTHORITIES):
         execute(
             """
-            INSERT INTO directory_authorities (id, organization_id, maker_role, maker_permissions)
-            VALUES (%s, %s, %s, %s)
+            INSERT INTO directory_authorities (id, organization_id, maker_role, maker_permissions, link_roles)
+            VALUES (%s, %s, %s, %s, %s)
             """,
-            (_authority_id(organization_id, number), organization_id, authority.role, authority.permissions),
+            (
+                _authority_id(organization_id, number),
+                organization_id,
+                authority.role,
+                authority.permissions,
+                authority.link_roles,
+            ),
         )
     _store_places(builder, state, ids)
     return ids
@@ -210,8 +220,8 @@ def _store_places(builder: Builder, state: Ruled, ids: Stored) -> None:
         execute(
             """
             INSERT INTO group_rules (id, organization_id, place, group_id, connection_id, asserted_group, role, made_by,
-                                     created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, now())
+                                     link_roles, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, now())
             """,
             (
                 builder.new_id(),
@@ -222,6 +232,7 @@ def _store_places(builder: Builder, state: Ruled, ids: Stored) -> None:
                 value,
                 role,
                 ids.members[maker] if maker is not None and maker < len(ids.members) else None,
+                _link_roles(place, role),
             ),
         )
 
@@ -237,13 +248,12 @@ def decided(state: Ruled, ids: Stored, chosen: Collection[int] | None) -> Sequen
             judges = [state.by, maker if source is None else None]
             if all(_may_give(one, name) for one in judges if one is not None for name in {role, given[0]}):
                 outcome[member] = given
-    _keep_an_admin(state, ids, outcome)
     return list(outcome.values())
 
 
 def _decided(state: Ruled, ids: Stored, member: int, before: Given) -> tuple[Given, Authority | None]:
     """Return what the first rule gives that fits, and who made it."""
-    for named, role, maker in state.rules:
+    for place, (named, role, maker) in enumerate(state.rules):
         if isinstance(named, int):
             fits = (named, member) in state.places
             authority = AUTHORITIES[state.places[named, member]] if fits else None
@@ -251,20 +261,11 @@ def _decided(state: Ruled, ids: Stored, member: int, before: Given) -> tuple[Giv
             fits = state.enabled[named[0]] and named[1] in state.asserted.get((named[0], member), ())
             authority = None
         given = (role, ids.source(named))
-        held = _authority_of(state, maker)
+        held = replace(_authority_of(state, maker), link_roles=_link_roles(place, role))
         gives = role in {"admin", "member", *CUSTOM} and may_set(held, ids.source(named)[0], role, _allowed(role))
         if fits and (before == given or (gives and (authority is None or _may_give(authority, role)))):
             return given, held
     return (before, None) if before[1] is None else (("member", None), None)
-
-
-def _keep_an_admin(state: Ruled, ids: Stored, outcome: dict[int, Given]) -> None:
-    """Leave the oldest admin the role, where no active one would remain."""
-    active = [member for member, (_, _, is_suspended, _) in enumerate(state.roles) if not is_suspended]
-    had = [member for member in active if state.roles[member][0] == "admin"]
-    if had and not any(outcome[member][0] == "admin" for member in active):
-        oldest = min(had, key=lambda member: (state.roles[member][3], ids.members[member]))
-        outcome[oldest] = ("admin", None)
 
 
 def _authority_of(state: Ruled, maker: int | None) -> Authority:
@@ -273,6 +274,11 @@ def _authority_of(state: Ruled, maker: int | None) -> Authority:
         return Authority(role=None, permissions=None)
     role = state.roles[maker][0]
     return Authority(role=role, permissions=list(CUSTOM[role]) if role in CUSTOM else None)
+
+
+def _link_roles(place: int, role: str) -> list[str] | None:
+    """Return the roles of the setup link that made a rule, its own among them; None for a member's."""
+    return sorted({*LINKS[place], role}) if place in LINKS else None
 
 
 def _may_give(authority: Authority, role: str) -> bool:

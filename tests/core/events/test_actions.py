@@ -62,6 +62,8 @@ DOCUMENTED = {
         "organization.smtp.tested",
         "scim_token.created",
         "scim_token.revoked",
+        # An addition (decisions 8.4).
+        "scim.kept",
         "siem.configured",
         "siem.removed",
         "siem.tested",

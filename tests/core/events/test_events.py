@@ -46,6 +46,7 @@ HEADINGS = {
     "workload": "API keys",
     "saml_configuration": "Single sign-on",
     "saml_certificate": "Single sign-on",
+    "scim": "Provisioning",
     "scim_token": "Provisioning",
     "siem": "Audit log",
     "audit_log": "Audit log",

@@ -233,6 +233,7 @@ def test_every_mail_declares_its_limits() -> None:
         MailTemplate.SAML_CERTIFICATE_ENDING,
         MailTemplate.CONNECTION_KEY_ENDING,
         MailTemplate.UPSTREAM_METADATA_ENDING,
+        MailTemplate.SCIM_KEPT,
         MailTemplate.IMPERSONATION_STARTED,
         MailTemplate.CUSTOMER_IMPERSONATION_STARTED,
     ]

@@ -21,6 +21,7 @@ CALLER = ScimCaller(
     expires_at=None,
     maker_role="owner",
     maker_permissions=None,
+    link_roles=None,
     organization_id=UUID(int=2),
     organization_status="active",
 )

@@ -365,6 +365,28 @@ class TestCredentials:
 
         assert {row[0] for row in founder.world.rows("SELECT user_id FROM directory_group_members")} == {insider, other}
 
+    async def test_whose_place_a_directory_token_made_worth_more_has_the_one_of_before(
+        self, founder: Intrusion
+    ) -> None:
+        [insider] = people(founder, INSIDER)
+        admins = group_of(founder, insider)
+        founder.world.connection.execute("UPDATE directory_authorities SET maker_role = 'member'")
+        await by_boss(
+            founder, "PUT", "/group-rules", {"rules": [{"source": "scim", "group": str(admins), "role": "admin"}]}
+        )
+        await founder.take_over()
+        await directory(founder)
+        await scim(founder, "PUT", f"/Groups/{admins}", GROUP | {"members": [{"value": str(insider)}]})
+        assert founder.members()[INSIDER] == ("admin", True)
+
+        await founder.undo()
+
+        assert founder.members()[INSIDER] == ("member", True)
+        rows = founder.world.rows(
+            "SELECT a.maker_role FROM directory_group_members m JOIN directory_authorities a ON a.id = m.authority_id"
+        )
+        assert rows == [("member",)]
+
     async def test_a_token_that_was_there_before_leaves_what_it_did(self, founder: Intrusion) -> None:
         [insider] = people(founder, INSIDER)
         admins = group_of(founder)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.secret_watch import WATCH
 from tests.world.customer_backend import CustomerBackend, insert_customer_backend
 from tests.world.directory import Directory, insert_directory
 from tests.world.people_news import tell_everything
@@ -170,6 +171,56 @@ async def test_groups_that_are_assigned_change_people(shop: CustomerBackend, cus
     assert await news(shop) == [("changed", "worker")]
     execute(shop, "DELETE FROM directory_groups WHERE id = %s", group_id)
     assert await news(shop) == [("changed", "worker")]
+
+
+# What makers of tokens allow: a custom role with these capabilities, and whether its token gives what products give.
+MAKERS: list[tuple[tuple[str, ...], bool]] = [
+    (("integrations.manage", "org.members.manage", "org.roles.manage"), False),
+    (("integrations.manage", "org.members.manage", "products.manage"), True),
+]
+
+
+@pytest.mark.parametrize(("capabilities", "gives"), MAKERS)
+async def test_a_group_gives_a_product_as_far_as_the_maker_of_the_token_could(
+    shop: CustomerBackend, customer_id: str, capabilities: tuple[str, ...], gives: bool
+) -> None:
+    team = shop.trade.customer
+    team.custom_role("connector", *capabilities)
+    team.add("connector", "connector")
+    made = await team.request("connector", "POST", "/scim-tokens", body={"name": "Okta", "groups": "directory"})
+    WATCH.add(made.json["token"])
+    weak, strong = Directory(team, made.json["token"]), insert_directory(team, groups="directory")
+    group_id = await weak.create_group("Editors")
+    await shop.sign_in("worker")
+    rules = [{"subject": f"group:{group_id}", "roles": ["editor"]}]
+    await shop.trade.change_product(assignments=rules)
+
+    await weak.put_in(group_id, shop.id_of("worker"))
+    told = await news(shop)
+    await shop.trade.change_product(access="assigned")
+    signed_in = await shop.sign_in("worker")
+    # An owner's token that names the same member gives it.
+    await strong.put_in(group_id, shop.id_of("worker"))
+
+    assert told == ([("changed", "worker")] if gives else [])
+    assert signed_in.status == (200 if gives else 403)
+    assert (await shop.sign_in("worker")).status == 200
+
+
+async def test_a_change_of_the_word_by_which_people_are_in_a_group_is_told(
+    shop: CustomerBackend, customer_id: str
+) -> None:
+    team = shop.trade.customer
+    weak = insert_directory(team, f"scim_live_weak00_{'w' * 43}", groups="directory", maker_role="member")
+    strong = insert_directory(team, groups="directory")
+    group_id = await weak.create_group("Editors", shop.id_of("worker"))
+    await shop.sign_in("worker")
+    await shop.trade.change_product(assignments=[{"subject": f"group:{group_id}", "roles": ["editor"]}])
+    before = await news(shop)
+
+    await strong.put_in(group_id, shop.id_of("worker"))
+
+    assert (before, await news(shop)) == ([], [("changed", "worker")])
 
 
 async def test_the_end_of_a_customer_is_told_alone(shop: CustomerBackend, customer_id: str) -> None:

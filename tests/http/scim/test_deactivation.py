@@ -233,21 +233,24 @@ class TestOwnAccount:
         assert directory.world.value("SELECT deactivated_at FROM users WHERE id = %s", user["id"]) is None
 
 
-@pytest.mark.parametrize("who", ["owner", "admin"])
-async def test_the_owner_and_the_last_admin_are_neither_deactivated_nor_removed(directory: Directory, who: str) -> None:
-    user_id = str(directory.team.ids[who])
+async def test_the_owner_is_neither_deactivated_nor_removed(directory: Directory) -> None:
+    user_id = str(directory.team.ids["owner"])
 
     assert_scim_refused(await directory.patch(user_id, OFF), 403)
     assert_scim_refused(await directory.request("DELETE", f"/Users/{user_id}"), 403)
     assert_scim_refused(
-        await directory.request("PUT", f"/Users/{user_id}", {"userName": f"{who}@example.com", "active": False}), 403
+        await directory.request("PUT", f"/Users/{user_id}", {"userName": "owner@example.com", "active": False}), 403
     )
-    assert directory.team.role_of(who) == who
+    assert directory.team.role_of("owner") == "owner"
 
 
-async def test_an_admin_beside_a_suspended_one_is_the_last(directory: Directory) -> None:
-    second = directory.team.add("second", "admin")
-    assert (await directory.patch(str(second), OFF)).status == 200
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_the_only_admin_loses_access_at_once(directory: Directory, is_deleted: bool) -> None:
+    team = directory.team
+    token, admin = await team.token("admin"), str(team.ids["admin"])
 
-    assert_scim_refused(await directory.patch(str(directory.team.ids["admin"]), OFF), 403)
-    assert (await directory.request("DELETE", f"/Users/{second}")).status == 204
+    answer = await (directory.request("DELETE", f"/Users/{admin}") if is_deleted else directory.patch(admin, OFF))
+
+    assert answer.status == (204 if is_deleted else 200)
+    assert (await team.world.client.get(f"{team.path}/members", token=token)).status in {401, 403}
+    assert team.role_of("admin") == (None if is_deleted else "admin")

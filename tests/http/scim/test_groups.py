@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from entrypoints.http.scim.dialect import KEPT_SCHEMA as KEPT
 from tests.world.directory import GROUP, LIST, Directory, assert_scim_refused
 
 UNKNOWN = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
@@ -116,24 +117,32 @@ class TestReplace:
 
         answer = await directory.put_group(own, linked, kept)
 
-        expected = {"owner": "owner", "admin": "admin", "kept": "auditor", "own": "member", "linked": "member"}
+        expected = {"owner": "owner", "kept": "auditor", "own": "member", "linked": "member"}
         assert members_of(directory) == expected
         assert set(ids_in(answer)) == {str(directory.world.user_id(f"{name}@example.com")) for name in expected}
         assert answer.json["displayName"] == "Acme"
         assert sorted(mail.to for mail in await directory.world.mails()) == ["linked@example.com", "own@example.com"]
         assert directory.world.rows("SELECT FROM memberships WHERE confirmed_at IS NULL AND role = 'member'") != []
         token_id = str(directory.world.value("SELECT id FROM scim_tokens"))
-        removed = [(target, details) for _, _, target, details in directory.world.audit_entries("user.removed")]
-        assert removed == [(str(directory.team.ids["member"]), {"scim_token_id": token_id})]
+        removed = {target: details for _, _, target, details in directory.world.audit_entries("user.removed")}
+        assert removed == {str(directory.team.ids[name]): {"scim_token_id": token_id} for name in ("admin", "member")}
         joined = {data["user_id"] for _, _, data in directory.world.events("user.joined")}
         assert joined == {str(own), str(linked)}
 
-    async def test_the_oldest_admin_stays_when_all_are_absent(self, directory: Directory) -> None:
+    async def test_all_absent_admins_go_and_the_owner_who_stays_is_listed(self, directory: Directory) -> None:
         directory.team.add("second", "admin")
+        token = await directory.team.token("admin")
 
-        await directory.put_group()
+        answer = await directory.put_group()
 
-        assert members_of(directory) == {"owner": "owner", "admin": "admin"}
+        assert members_of(directory) == {"owner": "owner"}
+        owner = str(directory.team.ids["owner"])
+        assert answer.json[KEPT] == [{"value": owner, "display": "owner@example.com", "reason": "owner"}]
+        # The owner knows that the owner stays.
+        assert directory.world.audit_entries("scim.kept") == []
+        assert await directory.world.mails() == []
+        read = await directory.world.client.get(f"{directory.team.path}/members", token=token)
+        assert read.status in {401, 403}
 
     async def test_an_absent_admin_goes_while_another_stays(self, directory: Directory) -> None:
         second = directory.team.add("second", "admin")
@@ -161,7 +170,7 @@ class TestReplace:
         assert "own" not in members_of(directory)
         # Who leaves makes room.
         await directory.put_group(own)
-        assert members_of(directory) == {"owner": "owner", "admin": "admin", "own": "member"}
+        assert members_of(directory) == {"owner": "owner", "own": "member"}
 
     async def test_the_invitations_of_removed_members_are_withdrawn(self, directory: Directory) -> None:
         directory.team.add("second", "admin")
@@ -201,31 +210,33 @@ class TestPatch:
         assert_scim_refused(answer, 400, "invalidValue")
         assert "own" not in members_of(directory)
 
-    @pytest.mark.parametrize("name", ["owner", "admin"])
-    async def test_the_owner_and_the_last_admin_are_not_removed(self, directory: Directory, name: str) -> None:
-        user_id = directory.team.ids[name]
+    async def test_the_owner_stays_and_is_listed_and_all_others_go(self, directory: Directory) -> None:
+        removals = [
+            {"op": "remove", "path": f'members[value eq "{directory.team.ids[name]}"]'}
+            for name in ("owner", "admin", "member")
+        ]
 
-        answer = await directory.patch_group({"op": "remove", "path": f'members[value eq "{user_id}"]'})
+        answer = await directory.patch_group(*removals)
 
-        assert_scim_refused(answer, 403)
-        assert name in members_of(directory)
+        assert answer.status == 200
+        assert members_of(directory) == {"owner": "owner"}
+        assert [(one["display"], one["reason"]) for one in answer.json[KEPT]] == [("owner@example.com", "owner")]
 
-    async def test_a_replacement_is_like_a_put(self, directory: Directory) -> None:
-        await directory.patch_group({"op": "replace", "path": "members", "value": []})
+    async def test_who_is_put_in_again_by_the_same_request_is_not_listed(self, directory: Directory) -> None:
+        owner = str(directory.team.ids["owner"])
 
-        assert members_of(directory) == {"owner": "owner", "admin": "admin"}
-
-    async def test_a_replacement_keeps_the_last_admin_who_is_active_not_a_suspended_one(
-        self, directory: Directory
-    ) -> None:
-        directory.team.add("second", "admin")
-        directory.world.connection.execute(
-            "UPDATE memberships SET suspended_at = now() WHERE user_id = %s", (directory.team.ids["admin"],)
+        answer = await directory.patch_group(
+            {"op": "replace", "path": "members", "value": []},
+            {"op": "add", "path": "members", "value": [{"value": owner}]},
         )
 
-        await directory.patch_group({"op": "replace", "path": "members", "value": []})
+        assert KEPT not in answer.json
 
-        assert members_of(directory) == {"owner": "owner", "second": "admin"}
+    async def test_a_replacement_is_like_a_put(self, directory: Directory) -> None:
+        answer = await directory.patch_group({"op": "replace", "path": "members", "value": []})
+
+        assert members_of(directory) == {"owner": "owner"}
+        assert [one["reason"] for one in answer.json[KEPT]] == ["owner"]
 
     async def test_removing_nobody_changes_nothing(self, directory: Directory) -> None:
         before = directory.left_behind()

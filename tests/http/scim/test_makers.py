@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from core.mail.mail import MailMessage, MailTemplate
 from core.organizations.access import Capability
+from core.scim.kept_members import MAILED_MAX, RECORDED_MAX
+from entrypoints.http.scim.dialect import KEPT_SCHEMA
 from tests.application import Answer
+from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.directory import TOKEN, Directory, assert_scim_refused, insert_scim_token
 from tests.world.team import Team
@@ -48,7 +53,6 @@ async def ways_out(directory: Directory, user_id: str) -> list[Answer]:
     return [
         *[await directory.patch(user_id, operation) for operation in OPERATIONS],
         await directory.request("PUT", f"/Users/{user_id}", {"userName": "other@example.com", "displayName": "Other"}),
-        await directory.patch_group({"op": "remove", "path": f'members[value eq "{user_id}"]'}),
         await directory.request("DELETE", f"/Users/{user_id}"),
     ]
 
@@ -81,11 +85,58 @@ async def test_a_token_leaves_alone_whom_its_maker_could_not_give_the_role(crew:
 
     assert crew.world.rows("SELECT user_id, role, suspended_at FROM memberships ORDER BY user_id") == before
     assert crew.world.value("SELECT count(*) FROM scim_profiles WHERE display_name IS NOT NULL") == 0
+    taken_out = {"op": "remove", "path": "members", "value": [{"value": str(crew.ids["auditor"])}]}
+    patched = await directory.patch_group(taken_out)
     group = await directory.put_group()
-    assert group.status == 200, group.text
-    assert {member["value"] for member in group.json["members"]} == {
-        str(crew.ids[name]) for name in ("owner", "admin", "second", "auditor", "connector")
-    } - {str(crew.ids["connector"])}
+    assert (patched.status, group.status) == (200, 200), group.text
+    assert patched.json[KEPT_SCHEMA] == [
+        {"value": str(crew.ids["auditor"]), "display": "auditor@example.com", "reason": "role"}
+    ]
+    staying = {"owner": "owner", "admin": "role", "second": "role", "auditor": "role"}
+    assert {member["value"] for member in group.json["members"]} == {str(crew.ids[name]) for name in staying}
+    assert {one["display"]: one["reason"] for one in group.json[KEPT_SCHEMA]} == {
+        f"{name}@example.com": reason for name, reason in staying.items()
+    }
+
+
+async def test_who_stays_by_the_role_is_logged_each_time_and_mailed_to_the_owner_once_a_day(
+    crew: Team, clock: SettableClock
+) -> None:
+    insert_scim_token(crew.world, crew.organization_id, TOKEN, maker_role=None)
+    directory = Directory(crew, TOKEN)
+
+    for _ in range(3):
+        await directory.put_group()
+    mails = await mails_of(crew)
+    clock.advance(timedelta(days=1, seconds=1))
+    await directory.put_group()
+
+    entries = [details for _, _, _, details in crew.world.audit_entries("scim.kept")]
+    names = ("admin", "second", "viewer", "auditor")
+    assert [(set(one["kept"]), one["total"]) for one in entries] == [({str(crew.ids[one]) for one in names}, 4)] * 4
+    [told] = mails
+    assert (told.to, told.values["organization"], told.values["token"]) == ("owner@example.com", "Acme", "directory")
+    assert set(told.values["members"].split("; ")) == {f"{name}@example.com" for name in names}
+    assert len(await mails_of(crew)) == 2
+
+
+async def test_of_many_who_stay_the_first_are_named_and_all_counted(crew: Team) -> None:
+    insert_scim_token(crew.world, crew.organization_id, TOKEN, maker_role=None)
+    for number in range(RECORDED_MAX):
+        crew.add(f"admin{number}", "admin")
+
+    answer = await Directory(crew, TOKEN).put_group()
+
+    assert len(answer.json[KEPT_SCHEMA]) == RECORDED_MAX + 5
+    [(_, _, _, details)] = crew.world.audit_entries("scim.kept")
+    assert (len(details["kept"]), details["total"]) == (RECORDED_MAX, RECORDED_MAX + 4)
+    [told] = await mails_of(crew)
+    assert told.values["members"].split("; ")[MAILED_MAX:] == [f"and {RECORDED_MAX + 4 - MAILED_MAX} more"]
+
+
+async def mails_of(crew: Team) -> list[MailMessage]:
+    """Return the mails about members who stay."""
+    return [one for one in await crew.world.mails() if one.template is MailTemplate.SCIM_KEPT]
 
 
 async def test_a_token_changes_whom_its_maker_could_give_the_role(crew: Team) -> None:

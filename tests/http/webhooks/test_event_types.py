@@ -101,6 +101,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.SAML_CERTIFICATE_CREATED: services.create_a_saml_certificate,
     EventType.SCIM_TOKEN_CREATED: settings.create_one_scim_token,
     EventType.SCIM_TOKEN_REVOKED: settings.revoke_a_scim_token,
+    EventType.SCIM_KEPT: people.keep_an_admin_from_the_directory,
     EventType.SIEM_CONFIGURED: settings.set_a_siem,
     EventType.SIEM_REMOVED: settings.remove_the_siem,
     EventType.SIEM_TESTED: settings.try_the_siem,

@@ -82,6 +82,36 @@ async def test_a_refresh_has_the_groups_of_that_moment(shop: Shop, visitor: Visi
     assert claims_of(refreshed["access_token"])["groups"] == [{"id": sales, "name": "Sales"}]
 
 
+async def test_introspection_tells_the_role_and_the_groups_as_they_are_now(shop: Shop, visitor: Visitor) -> None:
+    team = shop.team
+    sales = await shop.directory.create_group("Sales", "ada")
+    support = await shop.directory.create_group("Support")
+    await shop.name("all")
+    team.world.connection.execute("UPDATE memberships SET role = 'admin' WHERE user_id = %s", (team.ids["ada"],))
+    tokens = await shop.tokens(visitor)
+
+    async def told() -> list[dict[str, Any]]:
+        """Return what is told of the access token and of the refresh token."""
+        answers = [
+            (await shop.party.post("/auth/introspect", {"token": tokens[name]})).json
+            for name in ("access_token", "refresh_token")
+        ]
+        return [{name: answer.get(name) for name in ("active", "role", "groups")} for answer in answers]
+
+    before = await told()
+    await team.request("owner", "PATCH", f"/members/{team.ids['ada']}", body={"role": "member"})
+    await shop.directory.take_out(sales, "ada")
+    await shop.directory.put_in(support, "ada")
+
+    claims = claims_of(tokens["access_token"])
+    assert (claims["role"], claims["groups"]) == ("admin", [{"id": sales, "name": "Sales"}])
+    assert before == [{"active": True, "role": "admin", "groups": claims["groups"]}] * 2
+    assert await told() == [{"active": True, "role": "member", "groups": [{"id": support, "name": "Support"}]}] * 2
+    # A service that learns of no groups is told of none, whatever the token says.
+    await shop.name()
+    assert [one["groups"] for one in await told()] == [None, None]
+
+
 async def test_more_than_a_token_names_are_left_out(
     shop: Shop, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

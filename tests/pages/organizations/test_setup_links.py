@@ -86,7 +86,6 @@ async def test_a_link_is_shown_once_with_a_text_for_the_customer_and_opens(acme:
         (("king",), {}, "Name at least one of these parts"),
         (("saml",), {}, "Name a service with the part saml"),
         (("saml",), {"service_slug": "nothing"}, "has no service with that slug"),
-        (("groups",), {}, "Name the roles that rules may give"),
         (("groups",), {"roles": "king"}, "must be admin, member, or the slug"),
         (("scim",), {"expires_in_days": "31"}, "Choose one of the numbers of days."),
         (("scim",), {"expires_in_days": "x"}, "Choose one of the numbers of days."),
@@ -118,6 +117,13 @@ async def test_a_link_to_groups_names_the_roles_that_they_may_give(acme: Team, a
     assert "- Roles by groups" in made_link.text
     assert "Roles by groups (tech)" in listed.text
     assert acme.world.value("SELECT roles FROM setup_links") == ["tech"]
+
+
+async def test_a_link_to_groups_without_roles_is_for_members(acme: Team, ann: Visitor) -> None:
+    await made(ann, "groups")
+
+    assert "Roles by groups (member)" in (await ann.open(PAGE)).text
+    assert acme.world.value("SELECT roles FROM setup_links") == []
 
 
 async def test_a_link_is_revoked_on_a_page_that_says_what_ends(acme: Team, ann: Visitor) -> None:

@@ -177,6 +177,55 @@ async def test_a_link_makes_no_rule_give_its_role_again_that_it_does_not_name(
     assert team.role_of("ada") == "member"
 
 
+async def test_a_rule_of_a_link_takes_no_role_that_the_link_does_not_name(setups: Setups, directory: Directory) -> None:
+    team = setups.team
+    team.custom_role("support", "services.view")
+    team.add("sue", "support")
+    await directory.create_group("Everyone", "admin", "sue", "ada")
+    await begin(setups, "member", "sales")
+
+    checked = await add(setups, "Everyone", "sales")
+    left = [team.role_of(name) for name in ("admin", "sue", "ada")]
+    kept = (await team.request("owner", "GET", "/group-rules")).json["rules"]
+    saved = await team.request(
+        "owner", "PUT", "/group-rules", body={"rules": [{name: kept[0][name] for name in ("source", "group", "role")}]}
+    )
+
+    assert "One person gets another role now." in checked.text
+    assert left == ["admin", "support", "sales"]
+    # It is the rule of the link also when the owner saves it as it is.
+    assert (saved.status, [team.role_of(name) for name in ("admin", "sue", "ada")]) == (200, left)
+
+
+async def test_a_link_that_names_no_role_makes_rules_for_members_alone(setups: Setups, directory: Directory) -> None:
+    await directory.create_group("Everyone", "ada")
+    page = await begin(setups)
+
+    refused = await add(setups, "Everyone", "sales")
+    await add(setups, "Everyone", "member")
+
+    assert '<option value="sales"' not in page.text
+    assert refused.status == 400
+    assert [one["role"] for one in rules_of(setups)] == ["member"]
+
+
+async def test_what_a_link_saves_finishes_nothing_that_takes_another_role(setups: Setups, directory: Directory) -> None:
+    team = setups.team
+    weak = insert_directory(team, f"scim_live_weak00_{'w' * 43}", groups="directory", maker_role=None)
+    admins = await directory.create_group("Admins", "ada")
+    await team.request(
+        "owner", "PUT", "/group-rules", body={"rules": [{"source": "scim", "group": admins, "role": "admin"}]}
+    )
+    await directory.create_group("Sales")
+    await weak.take_out(admins, "ada")
+    waiting = team.role_of("ada")
+    await begin(setups, "sales")
+
+    await add(setups, "Sales", "sales")
+
+    assert (waiting, team.role_of("ada")) == ("admin", "admin")
+
+
 async def test_the_group_of_a_connection_has_to_have_arrived(setups: Setups, directory: Directory) -> None:
     connection_id = await connection_of(setups, "Sales", "Interns")
     await begin(setups, "sales", "admin")
@@ -249,7 +298,7 @@ async def test_a_role_that_is_made_again_is_not_the_one_that_a_link_gave(setups:
     page = await setups.open("groups")
     refused = await post(setups, before, CHECK, source="scim", group="Sales", role="sales")
 
-    assert "do not exist any more" in page.text
+    assert re.findall('<option value="([^"]+)"[^>]*>', page.text.partition('name="role"')[2]) == ["member"]
     assert refused.status == 400
     assert rules_of(setups) == []
 

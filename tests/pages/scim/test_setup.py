@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+
+import pytest
 
 from core.scim.setup import FAILURES_MAX
 from core.scim.tokens import TOKENS_MAX
@@ -101,6 +104,60 @@ async def test_the_token_changes_only_members_whose_role_the_maker_of_the_link_c
     statuses = [(await directory.patch(str(team.ids[name]), OFF)).status for name in ("admin", "member")]
 
     assert statuses == [403, 200]
+
+
+@pytest.mark.parametrize(
+    ("roles", "changed"),
+    [((), {"member"}), (("member",), {"member"}), (("sales",), {"member", "sales"}), (("admin",), {"member", "admin"})],
+)
+async def test_the_token_of_an_owner_changes_members_with_the_roles_of_its_link_alone(
+    setups: Setups, roles: tuple[str, ...], changed: set[str]
+) -> None:
+    team = setups.team
+    team.custom_role("sales", "services.view")
+    team.custom_role("auditor", "audit_logs.view")
+    for name in ("sales", "auditor"):
+        team.add(name, name)
+    link = await setups.create("scim", "groups", roles=list(roles))
+    await setups.begin(link)
+    directory = await connected(setups)
+    # It lives on after the link, with what the link allowed.
+    await setups.request("DELETE", f"/{link['id']}")
+    names = ("owner", "admin", "sales", "auditor", "member")
+
+    statuses = {name: (await directory.patch(str(team.ids[name]), OFF)).status for name in names}
+
+    assert statuses == {name: 200 if name in changed else 403 for name in names}
+
+
+async def test_a_link_for_provisioning_alone_makes_a_token_that_removes_plain_members_alone(setups: Setups) -> None:
+    team = setups.team
+    await setups.begin(await setups.create("scim"))
+    page = await setups.open("scim")
+    directory = await connected(setups)
+
+    deleted = await directory.request("DELETE", f"/Users/{team.ids['admin']}")
+    emptied = await directory.put_group()
+
+    assert "people with these roles alone: member." in unescape(page.text)
+    assert deleted.status == 403
+    assert {one["value"] for one in emptied.json["members"]} == {str(team.ids[name]) for name in ("owner", "admin")}
+
+
+async def test_the_token_of_a_link_gives_nobody_a_role_by_a_rule_that_the_link_does_not_name(setups: Setups) -> None:
+    team = setups.team
+    team.custom_role("sales", "services.view")
+    await setups.begin(await setups.create("scim", "groups", roles=["sales"]))
+    directory = await connected(setups)
+    admins, sales = await directory.create_group("Admins"), await directory.create_group("Sales")
+    rules = [{"source": "scim", "group": admins, "role": "admin"}, {"source": "scim", "group": sales, "role": "sales"}]
+    await team.request("owner", "PUT", "/group-rules", body={"rules": rules})
+
+    await directory.put_in(admins, "member")
+    by_other = team.role_of("member")
+    await directory.put_in(sales, "member")
+
+    assert (by_other, team.role_of("member")) == ("member", "sales")
 
 
 async def test_a_revoked_link_makes_no_token(setups: Setups) -> None:

@@ -76,7 +76,7 @@ class TestLinks:
             ),
             *(("service_slug", {"parts": ["saml"]}), ("service_slug", {"service_slug": "shop"})),
             ("service_slug", {"parts": ["saml"], "service_slug": "unknown"}),
-            *(("roles", {"parts": ["groups"]}), ("roles", {"roles": ["member"]})),
+            *(("roles", {"roles": ["member"]}), ("roles", {"parts": ["scim"], "roles": ["member"]})),
             *(("roles", {"parts": ["groups"], "roles": [role]}) for role in ("owner", "nothing")),
             *(("expires_in_days", {"expires_in_days": 0}), ("expires_in_days", {"expires_in_days": DAYS_MAX + 1})),
         ):

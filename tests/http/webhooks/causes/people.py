@@ -131,6 +131,11 @@ async def delete_a_group_in_the_directory(stage: Stage) -> None:
     await directory.request("DELETE", f"/Groups/{await directory.create_group('Sales')}")
 
 
+async def keep_an_admin_from_the_directory(stage: Stage) -> None:
+    stage.team.add("kept", "admin")
+    await insert_directory(stage.team, maker_role=None).put_group()
+
+
 async def deactivate_in_the_directory(stage: Stage) -> None:
     await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": False})
 

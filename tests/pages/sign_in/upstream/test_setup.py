@@ -205,6 +205,27 @@ async def test_the_holder_does_not_take_over_a_connection_on_which_the_organizat
     assert after["issuer"] == idp.entity_id
 
 
+async def test_the_holder_changes_no_connection_that_gives_a_role_by_a_rule_of_others(
+    setups: Setups, clock: SettableClock
+) -> None:
+    team = setups.team
+    team.custom_role("sales", "services.view")
+    await setups.begin(await setups.create("upstream"))
+    idp = IdentityProvider(now=clock)
+    body = {"type": "saml", "name": "Acme", "metadata_xml": idp.metadata()}
+    made = (await team.request("owner", "POST", "/upstream-providers", body=body)).json
+    rules = [{"source": made["id"], "group": "Sales", "role": "sales"}]
+    assert (await team.request("owner", "PUT", "/group-rules", body={"rules": rules})).status == 200
+    path = f"{UPSTREAM}/{made['id']}"
+    page = await setups.visitor.open(path)
+    evil = IdentityProvider(now=clock, entity_id="https://evil.example")
+
+    refused = await setups.visitor.submit(page, path, metadata_xml=evil.metadata(), metadata_url="")
+
+    assert refused.status == 409
+    assert (await team.request("owner", "GET", f"/upstream-providers/{made['id']}")).json["issuer"] == idp.entity_id
+
+
 async def test_the_holder_replaces_the_key_until_the_organization_relies_on_the_connection(setups: Setups) -> None:
     link = await setups.create("upstream")
     await setups.begin(link)

@@ -1,0 +1,99 @@
+"""Members whom a directory takes out of the group of its organization, and who stay all the same (decisions 8.4).
+
+The owner stays, and so does who has a role that the maker of the token could not give. The answer names them, because
+the directory takes them for removed; of the latter the organization's log and its owner are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.mail import limits, mail
+from core.mail.limits import MailLimit
+from core.mail.mail import MailTemplate
+from core.organizations.made_credentials import SEPARATOR
+from core.parts import in_parts
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# More are counted, not listed.
+RECORDED_MAX: Final = 100
+MAILED_MAX: Final = 50
+
+
+class KeptReason(StrEnum):
+    """Why a member stays."""
+
+    OWNER = "owner"
+    ROLE = "role"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptMember:
+    """A member who stays, by the id and the address as the organization knows them."""
+
+    value: UUID
+    display: str
+    reason: KeptReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedMember:
+    """A member by the id of the account, with the id by which the organization knows it, and the address."""
+
+    user_id: UUID
+    known_id: UUID
+    email: str
+
+
+def tell(uow: UnitOfWork, organization_id: UUID, kept: Mapping[UUID, KeptReason]) -> Sequence[KeptMember]:
+    """Return those who stay, by their addresses; where one besides the owner does, record that.
+
+    The owner is mailed once a day.
+    """
+    named = [one for part in in_parts(kept) for one in uow.scim_groups.named(organization_id, part)]
+    named.sort(key=lambda one: one.email)
+    by_role = [one for one in named if kept[one.user_id] is KeptReason.ROLE]
+    if by_role:
+        _record(uow, organization_id, by_role)
+        # A directory that synchronizes takes the same people out again and again.
+        if limits.is_due(uow, MailLimit.KEPT_OF_ORGANIZATION, MailTemplate.SCIM_KEPT, organization_id):
+            _mail(uow, organization_id, by_role)
+    return [KeptMember(value=one.known_id, display=one.email, reason=kept[one.user_id]) for one in named]
+
+
+def _record(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember]) -> None:
+    caller = uow.scim_caller
+    uow.record(
+        AuditAction.SCIM_KEPT,
+        organization_id,
+        organization_id=organization_id,
+        scim_token_id=str(caller.token_id),
+        kept=[str(one.user_id) for one in kept[:RECORDED_MAX]],
+        total=len(kept),
+    )
+
+
+def _mail(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember]) -> None:
+    owner = uow.mail_servers.owner_contact(organization_id)
+    mail.send(
+        uow,
+        owner.email,
+        MailTemplate.SCIM_KEPT,
+        organization_id=organization_id,
+        organization=owner.organization_name,
+        token=uow.scim_caller.token_name,
+        members=SEPARATOR.join(_listed(kept)),
+    )
+
+
+def _listed(kept: Sequence[NamedMember]) -> Iterable[str]:
+    yield from (one.email for one in kept[:MAILED_MAX])
+    if len(kept) > MAILED_MAX:
+        yield f"and {len(kept) - MAILED_MAX} more"
