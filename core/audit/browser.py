@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core import log_times
 from core.audit import chain
-from core.audit.audit_log import ORGANIZATION_KEY, FoundEntry, SearchedEntries
+from core.audit.audit_log import IMPERSONATOR, ORGANIZATION_KEY, FoundEntry, SearchedEntries
 from core.audit.chain import ChainState
 from core.audit.search import EntrySearch, actor_of, place_of
 from core.audit.verification import ChainBroken, ChainVerifier
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # How many positions one read of what is new passes when the filter leaves most of them out.
 PASSED_MAX: Final = 5_000
-IMPERSONATOR: Final = "impersonator_id"
 API_KEY: Final = "api_key_id"
 SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
 # Further details that are ids of what may have a name, also where they were changed.
