@@ -17,6 +17,7 @@ from enum import Enum, StrEnum
 from typing import Final
 
 from core.made_things import Fate, MadeKind, MakerEvent
+from core.tables import PartialTable
 
 
 class Cause(StrEnum):
@@ -149,14 +150,16 @@ _UNCONFIRMED: Final = frozenset(
 # A suspended member has no access, and gets it back when the directory says so; what is issued then begins anew.
 _SUSPENDED: Final = frozenset({Issued.MEMBERSHIP})
 # What members make: `made_things.py` says what becomes of it with its maker.
-_MADE: Final[Mapping[Issued, MadeKind]] = {
-    Issued.SENT_INVITATION: MadeKind.INVITATION,
-    Issued.SETUP_LINK: MadeKind.SETUP_LINK,
-    Issued.ORGANIZATION_KEY: MadeKind.ORGANIZATION_KEY,
-    Issued.API_KEY: MadeKind.API_KEY,
-    Issued.SCIM_TOKEN: MadeKind.SCIM_TOKEN,
-    Issued.WORKLOAD: MadeKind.WORKLOAD,
-}
+_MADE: Final = PartialTable(
+    {
+        Issued.SENT_INVITATION: MadeKind.INVITATION,
+        Issued.SETUP_LINK: MadeKind.SETUP_LINK,
+        Issued.ORGANIZATION_KEY: MadeKind.ORGANIZATION_KEY,
+        Issued.API_KEY: MadeKind.API_KEY,
+        Issued.SCIM_TOKEN: MadeKind.SCIM_TOKEN,
+        Issued.WORKLOAD: MadeKind.WORKLOAD,
+    }
+)
 
 
 def _made_ended_by(event: MakerEvent) -> frozenset[Issued]:

@@ -47,6 +47,16 @@ def end_id_until(moment: datetime) -> UUID:
     return UUID(int=first_id_at(moment).int + _in_ids(CLOCKS_DIFFER_MAX + MILLISECOND))
 
 
+def sure_first_id_since(moment: datetime) -> UUID:
+    """Return the lowest id from which on every row is of this time or a later one."""
+    return UUID(int=first_id_at(moment).int + _in_ids(CLOCKS_DIFFER_MAX + MILLISECOND))
+
+
+def sure_end_id_until(moment: datetime) -> UUID:
+    """Return the id below which every row is of a time before this one."""
+    return UUID(int=max(first_id_at(moment).int - _in_ids(SETTLES_AFTER + MILLISECOND), 0))
+
+
 def id_later(entry_id: UUID, duration: timedelta) -> UUID:
     """Return an id that is so much later, the last id at most."""
     return UUID(int=min(entry_id.int + _in_ids(duration), LAST_ID.int))

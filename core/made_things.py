@@ -15,6 +15,7 @@ from enum import Enum, StrEnum
 from typing import Final, TypeAlias
 
 from core.organizations.access import Operation
+from core.tables import PartialTable
 
 
 class MakerEvent(StrEnum):
@@ -146,22 +147,24 @@ class MadeKind(Enum):
 
 
 # What credentials of a takeover do, which is taken back like what the person does.
-ACTS_OF_CREDENTIALS: Final[Mapping[MadeKind, frozenset[MadeKind]]] = {
-    MadeKind.SETUP_LINK: frozenset(
-        {MadeKind.SCIM_TOKEN, MadeKind.CONNECTION, MadeKind.SAML, MadeKind.DOMAIN, MadeKind.SIEM_STREAM}
-    ),
-    # It makes and changes whatever its maker may, also for customers of the services.
-    MadeKind.ORGANIZATION_KEY: frozenset(MadeKind) - {MadeKind.JOB, MadeKind.SIGN_IN},
-    MadeKind.API_KEY: frozenset(
-        {MadeKind.END_USER, MadeKind.SERVICE, MadeKind.CUSTOMER, MadeKind.CUSTOMER_PERSON, MadeKind.REMOVAL}
-    ),
-    MadeKind.SCIM_TOKEN: frozenset({MadeKind.DIRECTORY_PLACE, MadeKind.ROLE, MadeKind.REMOVAL}),
-    # It acts as a service, which opens nothing at Gatehouse, or as a key of the organization.
-    MadeKind.WORKLOAD: frozenset({MadeKind.ORGANIZATION_KEY}),
-    MadeKind.CLIENT_SECRET: frozenset({MadeKind.SIGN_IN}),
-    # These send what happens elsewhere, and do nothing here.
-    MadeKind.WEBHOOK: frozenset(),
-    MadeKind.SIEM_STREAM: frozenset(),
-    # Who came in by it is suspended, and what was linked by it is unlinked.
-    MadeKind.CONNECTION: frozenset({MadeKind.ROLE, MadeKind.SIGN_IN}),
-}
+ACTS_OF_CREDENTIALS: Final[PartialTable[MadeKind, frozenset[MadeKind]]] = PartialTable(
+    {
+        MadeKind.SETUP_LINK: frozenset(
+            {MadeKind.SCIM_TOKEN, MadeKind.CONNECTION, MadeKind.SAML, MadeKind.DOMAIN, MadeKind.SIEM_STREAM}
+        ),
+        # It makes and changes whatever its maker may, also for customers of the services.
+        MadeKind.ORGANIZATION_KEY: frozenset(MadeKind) - {MadeKind.JOB, MadeKind.SIGN_IN},
+        MadeKind.API_KEY: frozenset(
+            {MadeKind.END_USER, MadeKind.SERVICE, MadeKind.CUSTOMER, MadeKind.CUSTOMER_PERSON, MadeKind.REMOVAL}
+        ),
+        MadeKind.SCIM_TOKEN: frozenset({MadeKind.DIRECTORY_PLACE, MadeKind.ROLE, MadeKind.REMOVAL}),
+        # It acts as a service, which opens nothing at Gatehouse, or as a key of the organization.
+        MadeKind.WORKLOAD: frozenset({MadeKind.ORGANIZATION_KEY}),
+        MadeKind.CLIENT_SECRET: frozenset({MadeKind.SIGN_IN}),
+        # These send what happens elsewhere, and do nothing here.
+        MadeKind.WEBHOOK: frozenset(),
+        MadeKind.SIEM_STREAM: frozenset(),
+        # Who came in by it is suspended, and what was linked by it is unlinked.
+        MadeKind.CONNECTION: frozenset({MadeKind.ROLE, MadeKind.SIGN_IN}),
+    }
+)

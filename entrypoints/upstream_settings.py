@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
-from core.accounts.providers import TITLES, Provider
+from core.accounts.providers import Provider, title_of
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
@@ -187,7 +187,9 @@ def _external(provider: Provider, settings: UpstreamSettings) -> ExternalProvide
     given = {name: getattr(settings, f"{provider}_{name}") for name in _NAMES}
     client_id, client_secret = given.pop("client_id"), given.pop("client_secret")
     client = ProviderClient(client_id=client_id, client_secret=client_secret) if client_id is not None else None
-    return ExternalProvider(provider=provider, title=TITLES[provider], scopes=SCOPES[provider], client=client, **given)
+    return ExternalProvider(
+        provider=provider, title=title_of(provider), scopes=SCOPES.get(provider, ()), client=client, **given
+    )
 
 
 def problem(settings: UpstreamSettings) -> str | None:

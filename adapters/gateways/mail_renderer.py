@@ -118,8 +118,9 @@ class _Part:
         }
         if "place" in named:
             filled["where"] = texts.where(named["place"], named["platform"])
-        if template in LIFETIMES:
-            filled["valid_for"] = texts.duration(LIFETIMES[template])
+        lifetime = LIFETIMES.get(template)
+        if lifetime is not None:
+            filled["valid_for"] = texts.duration(lifetime)
         filled["mail"] = self._template(f"parts.{self._kind}").make_module(filled)
         return _fill(self._template(f"{template}.html"), filled)
 

@@ -21,6 +21,7 @@ from core.mail.mail import NEUTRAL_NAMES, MailTemplate
 from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.takeover_mails import KINDS as TAKEOVER_KINDS
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.languages import TextLanguage
@@ -28,19 +29,21 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 # How long the link in a mail is valid.
-LIFETIMES: Final[Mapping[MailTemplate, timedelta]] = {
-    MailTemplate.CHOOSE_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
-    MailTemplate.RESET_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
-    MailTemplate.INVITATION_ACCEPTED: TokenPurpose.RESET_PASSWORD.lifetime,
-    MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
-    MailTemplate.VERIFY_NEW_EMAIL: TokenPurpose.CHANGE_EMAIL.lifetime,
-    MailTemplate.EMAIL_CHANGE_REQUESTED: TokenPurpose.DROP_EMAIL_CHANGE.lifetime,
-    MailTemplate.EMAIL_CHANGED: TokenPurpose.UNDO_EMAIL_CHANGE.lifetime,
-    MailTemplate.MAGIC_LINK: TokenPurpose.MAGIC_LINK.lifetime,
-    MailTemplate.MEMBERSHIP_ADDED: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
-    MailTemplate.WELCOME: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
-    MailTemplate.INVITATION: invitations.LIFETIME,
-}
+LIFETIMES: Final = PartialTable(
+    {
+        MailTemplate.CHOOSE_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.RESET_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.INVITATION_ACCEPTED: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
+        MailTemplate.VERIFY_NEW_EMAIL: TokenPurpose.CHANGE_EMAIL.lifetime,
+        MailTemplate.EMAIL_CHANGE_REQUESTED: TokenPurpose.DROP_EMAIL_CHANGE.lifetime,
+        MailTemplate.EMAIL_CHANGED: TokenPurpose.UNDO_EMAIL_CHANGE.lifetime,
+        MailTemplate.MAGIC_LINK: TokenPurpose.MAGIC_LINK.lifetime,
+        MailTemplate.MEMBERSHIP_ADDED: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
+        MailTemplate.WELCOME: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
+        MailTemplate.INVITATION: invitations.LIFETIME,
+    }
+)
 # What `smtp.py` and the courier say about the mail server of an organization, beside the sentences of `failures.py`.
 REASONS: Final = (
     "The mail server closed the connection before it had answered.",

@@ -5,7 +5,7 @@ An aggregate is a class of SQL for one port of storage. Each is made from the tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,8 @@ class Transaction:
     session_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
+    # The details that every entry of a log has while the caller is impersonated (decisions 5.8); none otherwise.
+    impersonation: Callable[[], Mapping[str, Any]] = dict
     # Whether the statement that reads the caller also tells where the primary is in its log, and what it has told.
     notes_position: bool = False
     position: str | None = None

@@ -14,7 +14,7 @@ from adapters.postgres.replicas import Reading
 from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
-from core.audit.audit_log import ORGANIZATION_KEY
+from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, ORGANIZATION_KEY
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
@@ -90,6 +90,7 @@ class PostgresUnitOfWork(Aggregates):
             session_id=session_id,
             api_key=api_key,
             scim_token=scim_token,
+            impersonation=self._impersonation,
             notes_position=reading is not None,
         )
 
@@ -254,6 +255,7 @@ class PostgresUnitOfWork(Aggregates):
         /,
         *,
         organization_id: UUID,
+        audit_only: Mapping[str, Any] | None = None,
         event_only: Mapping[str, Any] | None = None,
         **details: Any,
     ) -> None:
@@ -263,7 +265,7 @@ class PostgresUnitOfWork(Aggregates):
             organization_id=organization_id,
             actor_user_id=None,
             success=True,
-            details=details,
+            details=details | dict(audit_only or {}),
             has_origin=False,
         )
         data = details | dict(event_only or {})
@@ -299,11 +301,6 @@ class PostgresUnitOfWork(Aggregates):
     ) -> None:
         if self._session_id is not None:
             actor_user_id = actor_user_id or self.caller.user_id
-            if self.caller.impersonator_id is not None:
-                details |= {
-                    "impersonator_id": str(self.caller.impersonator_id),
-                    "impersonation_session": str(self._session_id),
-                }
         details |= self._credential()
         self.audit_entries.add(
             action,
@@ -313,6 +310,16 @@ class PostgresUnitOfWork(Aggregates):
             success=success,
             details=details,
         )
+
+    def _impersonation(self) -> dict[str, str]:
+        """Return the details that say by whom, and in which session, the caller is impersonated; none if not."""
+        if self._session_id is None:
+            return {}
+        # A transaction that records something has asked for its caller, unless the session itself is what it is about.
+        caller = self._caller or self.callers.of_session(self._session_id)
+        if caller is None or caller.impersonator_id is None:
+            return {}
+        return {IMPERSONATOR: str(caller.impersonator_id), IMPERSONATION_SESSION: str(self._session_id)}
 
     def _credential(self) -> dict[str, Any]:
         """Return the detail that names the key or token of a caller who is no user."""

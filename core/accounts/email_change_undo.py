@@ -8,7 +8,7 @@ back (decisions 3.13): which that is, is in `core/organizations/takeovers.py` an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -40,6 +40,7 @@ from core.organizations import (
 )
 from core.organizations.takeovers import Acting, HeldAccess, MadeThing, Takeover
 from core.secrets import Secret, hash_token
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -72,29 +73,33 @@ class GovernsSince(BadRequest):
 
 
 # What takes back each kind of things that were made with the power of a takeover.
-_TAKES_BACK: Final[Mapping[MadeKind, Callable[[UnitOfWork, Sequence[Acting]], Sequence[MadeThing]]]] = {
-    MadeKind.INVITATION: takeover_credentials.withdraw_invitations,
-    MadeKind.SETUP_LINK: takeover_credentials.withdraw_setup_links,
-    MadeKind.ORGANIZATION_KEY: takeover_credentials.withdraw_organization_keys,
-    MadeKind.API_KEY: takeover_credentials.withdraw_api_keys,
-    MadeKind.WORKLOAD: takeover_credentials.withdraw_workloads,
-    MadeKind.SCIM_TOKEN: takeover_credentials.withdraw_scim_tokens,
-    MadeKind.CLIENT_SECRET: takeover_credentials.withdraw_secrets,
-    MadeKind.WEBHOOK: takeover_credentials.switch_webhooks_off,
-    MadeKind.SIEM_STREAM: takeover_credentials.switch_streams_off,
-    MadeKind.CONNECTION: takeover_credentials.switch_connections_off,
-    MadeKind.GROUP_RULE: takeover_credentials.withdraw_rules,
-    MadeKind.DIRECTORY_PLACE: takeover_acts.take_back_places,
-    MadeKind.END_USER: takeover_acts.end_links,
-    MadeKind.CUSTOMER: takeover_settings.fall_back,
-    MadeKind.CUSTOMER_PERSON: takeover_settings.fall_back,
-    MadeKind.PRODUCT: takeover_settings.fall_back,
-    MadeKind.SERVICE: takeover_settings.fall_back,
-    MadeKind.SAML: takeover_settings.fall_back,
-    MadeKind.PROVIDER_CREDENTIALS: takeover_settings.fall_back,
-}
-# What falls back with the access of people, before anything that they made, and what ends with their sessions.
-_REVERTED: Final = frozenset({MadeKind.ROLE, MadeKind.GRANT, MadeKind.SIGN_IN, MadeKind.JOB})
+_TAKES_BACK: Final[PartialTable[MadeKind, Callable[[UnitOfWork, Sequence[Acting]], Sequence[MadeThing]]]] = (
+    PartialTable(
+        {
+            MadeKind.INVITATION: takeover_credentials.withdraw_invitations,
+            MadeKind.SETUP_LINK: takeover_credentials.withdraw_setup_links,
+            MadeKind.ORGANIZATION_KEY: takeover_credentials.withdraw_organization_keys,
+            MadeKind.API_KEY: takeover_credentials.withdraw_api_keys,
+            MadeKind.WORKLOAD: takeover_credentials.withdraw_workloads,
+            MadeKind.SCIM_TOKEN: takeover_credentials.withdraw_scim_tokens,
+            MadeKind.CLIENT_SECRET: takeover_credentials.withdraw_secrets,
+            MadeKind.WEBHOOK: takeover_credentials.switch_webhooks_off,
+            MadeKind.SIEM_STREAM: takeover_credentials.switch_streams_off,
+            MadeKind.CONNECTION: takeover_credentials.switch_connections_off,
+            MadeKind.GROUP_RULE: takeover_credentials.withdraw_rules,
+            MadeKind.DIRECTORY_PLACE: takeover_acts.take_back_places,
+            MadeKind.END_USER: takeover_acts.end_links,
+            MadeKind.CUSTOMER: takeover_settings.fall_back,
+            MadeKind.CUSTOMER_PERSON: takeover_settings.fall_back,
+            MadeKind.PRODUCT: takeover_settings.fall_back,
+            MadeKind.SERVICE: takeover_settings.fall_back,
+            MadeKind.SAML: takeover_settings.fall_back,
+            MadeKind.PROVIDER_CREDENTIALS: takeover_settings.fall_back,
+        }
+    )
+)
+# What takes none: it falls back with the access of people, before what they made, or ends with their sessions.
+TAKEN_BACK_ELSEWHERE: Final = frozenset({MadeKind.ROLE, MadeKind.GRANT, MadeKind.SIGN_IN, MadeKind.JOB})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,10 +194,9 @@ def _take_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]
     """Take back what was made with the power of a takeover, as the table of made things says; return what it was."""
     if not acting:
         return []
-    kinds = [kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Fate.LISTED and kind not in _REVERTED]
-    withdrawn = [
-        made for take_back in dict.fromkeys(_TAKES_BACK[kind] for kind in kinds) for made in take_back(uow, acting)
-    ]
+    kinds = [kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Fate.LISTED]
+    handlers = dict.fromkeys(take_back for kind in kinds if (take_back := _TAKES_BACK.get(kind)) is not None)
+    withdrawn = [made for take_back in handlers for made in take_back(uow, acting)]
     takeover_credentials.apply_rules(uow, acting)
     return withdrawn
 

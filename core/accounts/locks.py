@@ -12,7 +12,7 @@ the address can be undone, which it does first; where that is refused it locks a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -31,6 +31,7 @@ from core.organizations import inviters, keys, setup_links
 from core.organizations.access import Operation, authorize
 from core.secrets import hash_token
 from core.sessions import callers, sessions
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -45,12 +46,14 @@ TEXTS: Final = LinkTexts(
 
 
 # What ends each kind of things that the person has made. What the organizations rely on stays.
-_ENDS: Final[Mapping[MadeKind, Callable[[UnitOfWork, UUID], None]]] = {
-    MadeKind.INVITATION: inviters.withdraw_everywhere,
-    MadeKind.SETUP_LINK: lambda uow, user_id: setup_links.end_of_maker(uow, user_id, reason=REASON),
-    MadeKind.ORGANIZATION_KEY: lambda uow, user_id: keys.end_of_makers(uow, [user_id], reason=REASON),
-}
-_ENDED_WITH_SESSIONS: Final = frozenset({MadeKind.SIGN_IN, MadeKind.JOB})
+_ENDS: Final[PartialTable[MadeKind, Callable[[UnitOfWork, UUID], None]]] = PartialTable(
+    {
+        MadeKind.INVITATION: inviters.withdraw_everywhere,
+        MadeKind.SETUP_LINK: lambda uow, user_id: setup_links.end_of_maker(uow, user_id, reason=REASON),
+        MadeKind.ORGANIZATION_KEY: lambda uow, user_id: keys.end_of_makers(uow, [user_id], reason=REASON),
+    }
+)
+ENDED_WITH_SESSIONS: Final = frozenset({MadeKind.SIGN_IN, MadeKind.JOB})
 
 
 class LockedBy(StrEnum):
@@ -162,8 +165,9 @@ def lock(uow: UnitOfWork, user: User, by: LockedBy, *, organization_id: UUID | N
     uow.devices.revoke_trust(user.id)
     sessions.end_all(uow, user.id, user.email)
     for kind in MadeKind:
-        if kind.becomes(MakerEvent.LOCK) is Fate.ENDS and kind not in _ENDED_WITH_SESSIONS:
-            _ENDS[kind](uow, user.id)
+        end = _ENDS.get(kind)
+        if end is not None and kind.becomes(MakerEvent.LOCK) is Fate.ENDS:
+            end(uow, user.id)
     if user.locked_at is not None:
         return
     uow.mfa_events.add(user.id, AccountEvent.LOCKED, is_success=True, details={"by": by.value})

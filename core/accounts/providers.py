@@ -6,6 +6,8 @@ import re
 from enum import StrEnum
 from typing import Final
 
+from core.tables import PartialTable
+
 ADDED_NAME: Final = re.compile("[a-z0-9]{2,30}")
 # What the session of an impersonation has in place of a method.
 IMPERSONATION: Final = "impersonation"
@@ -39,7 +41,9 @@ class Provider(StrEnum):
 
 
 # What people call the documented providers; paths and answers keep their names.
-TITLES: Final = {Provider.CODEHOST: "GitHub", Provider.WEBSUITE: "Google", Provider.OFFICESUITE: "Microsoft"}
+TITLES: Final = PartialTable(
+    {Provider.CODEHOST: "GitHub", Provider.WEBSUITE: "Google", Provider.OFFICESUITE: "Microsoft"}
+)
 
 
 def title_of(name: str) -> str:

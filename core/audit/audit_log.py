@@ -38,6 +38,9 @@ SETUP_LINK: Final = "setup_link_id"
 SETUP_LINK_PREFIX: Final = "setup_link:"
 # The details of what a program does with a key of the organization name the key (decisions 5.13).
 ORGANIZATION_KEY: Final = "organization_key_id"
+# The details of what was done while a user was impersonated: by whom, and in which session.
+IMPERSONATOR: Final = "impersonator_id"
+IMPERSONATION_SESSION: Final = "impersonation_session"
 # An entry gets its id before it is committed, and the clocks of replicas differ. Older entries are all committed.
 SETTLES_AFTER: Final = timedelta(hours=1)
 
@@ -133,13 +136,14 @@ class SearchedEntries:
 class AuditLogPage:
     """A page of entries, newest first.
 
-    `looked_back_to` is the time of the oldest entry that a search has looked at, if there are others; None without a
-    search, and when it has looked at all.
+    `looked_back_to` is the time of the oldest entry that a search has looked at, if there are others, and
+    `looked_back_to_id` its id; None without a search, and when it has looked at all.
     """
 
     logs: Sequence[LogEntry]
     pagination: Pagination
     looked_back_to: datetime | None = None
+    looked_back_to_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,8 +205,10 @@ def page_of_search(
         logs=found.entries,
         # What lies beyond is reached by `until`, not by a page.
         pagination=Pagination.of(page, limit, min(found.total, COUNTED_MAX)),
-        # Those of the same millisecond are searched again rather than never.
+        # Those of the same time are searched again rather than never. Where one request has written more of them than
+        # a search looks at, only the id goes on.
         looked_back_to=moment_of(found.bound_id) + MILLISECOND if found.bound_id is not None else None,
+        looked_back_to_id=found.bound_id,
     )
 
 

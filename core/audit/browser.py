@@ -11,25 +11,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
+from core import log_times
 from core.audit import chain
-from core.audit.audit_log import ORGANIZATION_KEY, FoundEntry, SearchedEntries
+from core.audit.audit_log import IMPERSONATOR, ORGANIZATION_KEY, FoundEntry, SearchedEntries
 from core.audit.chain import ChainState
 from core.audit.search import EntrySearch, actor_of, place_of
 from core.audit.verification import ChainBroken, ChainVerifier
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction, TargetType
-from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
-from core.typed_times import time_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 # How many positions one read of what is new passes when the filter leaves most of them out.
 PASSED_MAX: Final = 5_000
-IMPERSONATOR: Final = "impersonator_id"
 API_KEY: Final = "api_key_id"
 SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
 # Further details that are ids of what may have a name, also where they were changed.
@@ -179,8 +177,7 @@ def search_of(
         target_id=target_id,
         ip_address=place_of(asked.address)[0] or asked.address.strip() or None,
         request_id=asked.request.strip() or None,
-        first_id=first_id_at(time_of("since", asked.since)) if asked.since.strip() else FIRST_ID,
-        before_id=first_id_at(time_of("until", asked.until)) if asked.until.strip() else LAST_ID,
+        times=log_times.typed(asked.since, asked.until),
     )
 
 

@@ -3,7 +3,7 @@
 Each of these conditions is a range of an index, of which at most `COUNTED_MAX` entries are counted. Of several, the one
 with the fewest entries leads: its newest entries, at most `LOOKED_AT_MAX`, are read and compared with the others.
 So no search reads a log whole, and one that finds little says how far it has looked; the next page goes on from there.
-A time is found by the ids, whose first bits are the time when an entry was written.
+The ids bound a time, and the entries at both of its ends are compared with it (`core/log_times.py`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from uuid import UUID
 
 from core.email_addresses import canonical_email
 from core.errors import BadRequest
-from core.ids import FIRST_ID, LAST_ID, first_id_at
+from core.ids import LAST_ID
 from core.lazy_dataclasses import dataclass
+from core.log_times import LogTimes
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -36,25 +37,26 @@ _ACTOR_MALFORMED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryCriteria:
-    """What the interface can search for besides actions and targets; None means any."""
+    """What the interface can search for besides actions and targets; None means any.
+
+    `before_id` is an entry after which a list goes on, with older ones.
+    """
 
     actor: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     q: str | None = None
+    before_id: UUID | None = None
 
     @property
     def is_given(self) -> bool:
         """Whether any of these is requested."""
-        return any(value is not None for value in (self.actor, self.since, self.until, self.q))
+        return any(value is not None for value in (self.actor, self.since, self.until, self.q, self.before_id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySearch:
-    """The conditions of a search as they are stored; None means any.
-
-    Entries have ids from `first_id` on, and before `before_id`.
-    """
+    """The conditions of a search as they are stored; None means any. Entries have ids before `before_id`."""
 
     actor: str | None = None
     action: str | None = None
@@ -62,7 +64,7 @@ class EntrySearch:
     target_id: str | None = None
     ip_address: str | None = None
     request_id: str | None = None
-    first_id: UUID = FIRST_ID
+    times: LogTimes = LogTimes()
     before_id: UUID = LAST_ID
 
 
@@ -106,6 +108,6 @@ def searched(
         target_id=target_id,
         ip_address=ip_address,
         request_id=request_id,
-        first_id=first_id_at(criteria.since) if criteria.since is not None else FIRST_ID,
-        before_id=first_id_at(criteria.until) if criteria.until is not None else LAST_ID,
+        times=LogTimes(since=criteria.since, until=criteria.until),
+        before_id=criteria.before_id or LAST_ID,
     )

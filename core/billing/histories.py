@@ -18,10 +18,13 @@ from core.billing.provider_events import Effect
 from core.billing.provider_objects import Facts
 from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import LIVE, SubscriptionStatus
+from core.tables import PartialTable
 
 # The provider never revives a subscription in one of these states.
 _FINAL: Final = frozenset(SubscriptionStatus) - LIVE
-_INVOICES: Final = {Effect.PAID: SubscriptionStatus.ACTIVE, Effect.PAYMENT_FAILED: SubscriptionStatus.PAST_DUE}
+_INVOICES: Final = PartialTable(
+    {Effect.PAID: SubscriptionStatus.ACTIVE, Effect.PAYMENT_FAILED: SubscriptionStatus.PAST_DUE}
+)
 # Which of two events of one second counts as the later one.
 _ORDER: Final = (Effect.SESSION, Effect.SNAPSHOT, Effect.PAYMENT_FAILED, Effect.PAID, Effect.ENDED)
 # The effects from which a history is made.

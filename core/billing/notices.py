@@ -9,19 +9,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.billing.histories import HistoryEntry
-from core.billing.provider_events import NOTICES, Effect
+from core.billing.provider_events import Effect
 from core.billing.provider_objects import SubscriptionBinding
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-_TEMPLATES: Final = {
-    Effect.TRIAL_ENDING: MailTemplate.TRIAL_ENDING,
-    Effect.ACTION_REQUIRED: MailTemplate.PAYMENT_ACTION_REQUIRED,
-}
+_TEMPLATES: Final = PartialTable(
+    {
+        Effect.TRIAL_ENDING: MailTemplate.TRIAL_ENDING,
+        Effect.ACTION_REQUIRED: MailTemplate.PAYMENT_ACTION_REQUIRED,
+    }
+)
+# These events cause a mail.
+NOTICES: Final = tuple(_TEMPLATES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +42,18 @@ def send(
     uow: UnitOfWork, entries: Sequence[HistoryEntry], binding: SubscriptionBinding, *, invoice_url: str | None
 ) -> None:
     """Queue the mails that are due for these events of a subscription."""
-    due = [entry for entry in entries if entry.effect in NOTICES]
+    due = [(entry, template) for entry in entries if (template := _TEMPLATES.get(entry.effect)) is not None]
     if not due:
         return
-    uow.billing_events.mark_noticed([entry.event_id for entry in due])
+    uow.billing_events.mark_noticed([entry.event_id for entry, _ in due])
     buyer = uow.billing_subscriptions.buyer(binding)
     if buyer is None:
         return
-    for entry in due:
+    for _, template in due:
         mail.send(
             uow,
             buyer.email,
-            _TEMPLATES[entry.effect],
+            template,
             organization_id=binding.organization_id,
             service=buyer.service_name,
             organization=buyer.organization_name,

@@ -16,6 +16,7 @@ from core.billing import provider_objects
 from core.billing.provider_objects import NOTHING, Facts, Object, reference
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
+from core.tables import PartialTable
 
 
 class EventInvalid(BadRequest):
@@ -59,8 +60,6 @@ EFFECTS: Final[Mapping[str, Effect]] = {
 }
 OF_SUBSCRIPTION: Final = frozenset({Effect.SNAPSHOT, Effect.ENDED, Effect.TRIAL_ENDING})
 OF_INVOICE: Final = frozenset({Effect.PAID, Effect.PAYMENT_FAILED, Effect.ACTION_REQUIRED})
-# They cause a mail.
-NOTICES: Final = frozenset({Effect.TRIAL_ENDING, Effect.ACTION_REQUIRED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +119,8 @@ def _said(effect: Effect, data: Object) -> dict[str, Any] | None:
         return said if is_usable else None
     if effect in OF_INVOICE:
         return _of_invoice(subject)
-    return _READERS[effect](subject, data) if effect in _READERS else None
+    reader = _READERS.get(effect)
+    return reader(subject, data) if reader is not None else None
 
 
 def _of_subscription(subscription: Object) -> dict[str, Any] | None:
@@ -183,13 +183,15 @@ def _of_payment_method(method: Object, data: Object) -> dict[str, Any] | None:
     return {"customer_id": customer_id, "payment_method": method_id}
 
 
-_READERS: Final[Mapping[Effect, Callable[[Object, Object], dict[str, Any] | None]]] = {
-    Effect.SESSION: _of_session,
-    Effect.CUSTOMER: _of_customer,
-    Effect.CUSTOMER_DELETED: _of_customer,
-    Effect.METHOD_ATTACHED: _of_payment_method,
-    Effect.METHOD_DETACHED: _of_payment_method,
-}
+_READERS: Final[PartialTable[Effect, Callable[[Object, Object], dict[str, Any] | None]]] = PartialTable(
+    {
+        Effect.SESSION: _of_session,
+        Effect.CUSTOMER: _of_customer,
+        Effect.CUSTOMER_DELETED: _of_customer,
+        Effect.METHOD_ATTACHED: _of_payment_method,
+        Effect.METHOD_DETACHED: _of_payment_method,
+    }
+)
 
 
 def _web_address(value: Any) -> str | None:

@@ -7,15 +7,16 @@ is in the log of the organization to which it was made.
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from core.sessions.sessions import Session
     from ports.unit_of_work import UnitOfWork
 
 
@@ -136,10 +137,8 @@ def record_by_vendor(uow: UnitOfWork, relation: Relation, change: RelationChange
         )
 
 
-def record_impersonation(
-    uow: UnitOfWork, relation: Relation, user_id: UUID, session_id: UUID, *, expires_at: datetime
-) -> None:
-    """Record in both logs that the platform acts as a person for a customer, without who it is."""
+def record_impersonation(uow: UnitOfWork, relation: Relation, user_id: UUID, session: Session) -> None:
+    """Record in both logs that the platform acts as a person for a customer; events do not say who it is."""
     assert relation.customer_organization_id is not None, "a person has come in for an offer"
     for organization_id, seen in (
         (relation.vendor_id, relation.seen_by_vendor),
@@ -149,9 +148,10 @@ def record_impersonation(
             AuditAction.USER_IMPERSONATED,
             user_id,
             organization_id=organization_id,
+            audit_only={IMPERSONATOR: str(session.impersonator_id)},
             user_id=str(user_id),
-            impersonation_session=str(session_id),
-            expires_at=expires_at.isoformat(),
+            **{IMPERSONATION_SESSION: str(session.id)},
+            expires_at=session.expires_at.isoformat(),
             **seen,
         )
 

@@ -103,6 +103,5 @@ def record_impersonated(uow: UnitOfWork, deed: str, /, *, organization_id: UUID 
             caller.user_id,
             organization_id=organization_id,
             deed=deed,
-            impersonation_session=str(caller.session_id),
             **details,
         )

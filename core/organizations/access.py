@@ -18,6 +18,7 @@ from core.organizations import session_strength
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.sessions.callers import AddressNotConfirmed, Caller
+from core.tables import PartialTable
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -60,18 +61,20 @@ _VIEWS: Final = frozenset(
 )
 _BUILT_IN: Final = {OWNER: _ALL, ADMIN: _ALL, MEMBER: _VIEWS}
 # What one that manages or creates a thing includes besides itself: the view of that thing (decisions 5.4).
-_IMPLIED: Final = {
-    Capability.ORG_MEMBERS_MANAGE: Capability.ORG_MEMBERS_VIEW,
-    Capability.SERVICES_CREATE: Capability.SERVICES_VIEW,
-    Capability.SERVICES_MANAGE: Capability.SERVICES_VIEW,
-    Capability.END_USERS_MANAGE: Capability.END_USERS_VIEW,
-}
+_IMPLIED: Final = PartialTable(
+    {
+        Capability.ORG_MEMBERS_MANAGE: Capability.ORG_MEMBERS_VIEW,
+        Capability.SERVICES_CREATE: Capability.SERVICES_VIEW,
+        Capability.SERVICES_MANAGE: Capability.SERVICES_VIEW,
+        Capability.END_USERS_MANAGE: Capability.END_USERS_VIEW,
+    }
+)
 
 
 def implied_by(chosen: Iterable[str]) -> frozenset[Capability]:
     """Return the capabilities that were chosen for a role or a key, with those that they include."""
     named = frozenset(map(Capability, chosen))
-    return named | {_IMPLIED[capability] for capability in named if capability in _IMPLIED}
+    return named | {implied for one in named if (implied := _IMPLIED.get(one)) is not None}
 
 
 def capabilities_of(role: str, custom_permissions: Iterable[str] | None) -> frozenset[Capability]:
@@ -252,7 +255,7 @@ class Operation(Enum):
     def capabilities(self) -> frozenset[Capability]:
         """The capabilities that it requires: the one that it takes, and those of what is made by it."""
         taken = frozenset({self.takes}) if isinstance(self.takes, Capability) else frozenset[Capability]()
-        return taken | _ALSO_TAKES.get(self, frozenset())
+        return taken | _ALSO_TAKES.get(self, frozenset[Capability]())
 
     @property
     def requirement(self) -> str:
@@ -288,12 +291,14 @@ class Operation(Enum):
 
 # What a credential can do, its maker can do (decisions 7.9): a directory changes members, a SIEM reads the audit log.
 # The people of customers take the same of a member as of the maker of a key that manages them (decisions 15.8).
-_ALSO_TAKES: Final = {
-    Operation.CUSTOMER_PEOPLE_READ: frozenset({Capability.END_USERS_VIEW}),
-    Operation.CUSTOMER_PEOPLE_CHANGE: frozenset({Capability.END_USERS_MANAGE}),
-    Operation.SCIM_TOKEN_CREATE: frozenset({Capability.ORG_MEMBERS_MANAGE}),
-    Operation.SIEM_CONFIGURE: frozenset({Capability.AUDIT_LOGS_VIEW}),
-}
+_ALSO_TAKES: Final = PartialTable(
+    {
+        Operation.CUSTOMER_PEOPLE_READ: frozenset({Capability.END_USERS_VIEW}),
+        Operation.CUSTOMER_PEOPLE_CHANGE: frozenset({Capability.END_USERS_MANAGE}),
+        Operation.SCIM_TOKEN_CREATE: frozenset({Capability.ORG_MEMBERS_MANAGE}),
+        Operation.SIEM_CONFIGURE: frozenset({Capability.AUDIT_LOGS_VIEW}),
+    }
+)
 _MAKES_CREDENTIAL: Final = frozenset(
     {
         Operation.SERVICE_CREATE,

@@ -22,6 +22,7 @@ from core.organizations.organizations import Organization
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import hash_token
 from core.sessions.callers import Caller
+from core.tables import PartialTable
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ FORM: Final = TokenForm("gk")
 # How the subject of a token begins that stands for a key.
 SUBJECT_PREFIX: Final = "key:"
 # Every member reads these, so they take no capability; a key that may change them reads them too.
-_READ_BY: Final = {
-    Operation.ORGANIZATION_READ: Capability.ORG_SETTINGS_MANAGE,
-    Operation.ROLES_READ: Capability.ORG_ROLES_MANAGE,
-    Operation.PRODUCTS_READ: Capability.PRODUCTS_MANAGE,
-}
+_READ_BY: Final = PartialTable(
+    {
+        Operation.ORGANIZATION_READ: Capability.ORG_SETTINGS_MANAGE,
+        Operation.ROLES_READ: Capability.ORG_ROLES_MANAGE,
+        Operation.PRODUCTS_READ: Capability.PRODUCTS_MANAGE,
+    }
+)
 # What these make calls Gatehouse by itself, and would go on after the key has ended.
 _MAKE_CALLERS: Final = frozenset({Operation.API_KEY_CREATE, Operation.SCIM_TOKEN_CREATE, Operation.SETUP_LINK_CREATE})
 # A sign-in of a person in a browser.
@@ -196,4 +199,5 @@ def _required(operation: Operation) -> frozenset[Capability]:
     """Return the capabilities that an operation requires of a key; raise `ClosedToKeys`."""
     if not is_open_to_keys(operation):
         raise ClosedToKeys
-    return frozenset({_READ_BY[operation]}) if operation in _READ_BY else operation.capabilities
+    reads = _READ_BY.get(operation)
+    return frozenset({reads}) if reads is not None else operation.capabilities

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, capabilities_of
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -31,10 +32,12 @@ _INCLUDES: Final = {
     ServiceRelation.VIEWER: frozenset({ServiceRelation.VIEWER}),
 }
 # The relations to each service that a capability of a role in the organization implies.
-_IMPLIED_BY: Final = {
-    Capability.SERVICES_MANAGE: frozenset({ServiceRelation.MANAGER, ServiceRelation.VIEWER}),
-    Capability.SERVICES_VIEW: frozenset({ServiceRelation.VIEWER}),
-}
+_IMPLIED_BY: Final = PartialTable(
+    {
+        Capability.SERVICES_MANAGE: frozenset({ServiceRelation.MANAGER, ServiceRelation.VIEWER}),
+        Capability.SERVICES_VIEW: frozenset({ServiceRelation.VIEWER}),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
 from core.organizations.takeovers import Acting, MadeThing, RevertedAccess, Takeover
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -35,24 +36,26 @@ KINDS: Final = (
     "external id",
 )
 # What goes on, with the place in the console where it is ended or made again (decisions 3.13).
-GOES_ON: Final[Mapping[AuditAction, str]] = {
-    AuditAction.DOMAIN_SET: "/domain",
-    AuditAction.DOMAIN_VERIFIED: "/domain",
-    AuditAction.DOMAIN_ROUTE_CREATED: "/sign-in/mail-domains",
-    AuditAction.DOMAIN_ROUTE_UPDATED: "/sign-in/mail-domains",
-    AuditAction.DOMAIN_ROUTE_VERIFIED: "/sign-in/mail-domains",
-    AuditAction.ORGANIZATION_SMTP_CONFIGURED: "/mail",
-    AuditAction.BRANDING_UPDATED: "/branding",
-    AuditAction.SAML_CERTIFICATE_CREATED: "/services",
-    AuditAction.SERVICE_DELETED: "/services",
-    AuditAction.GROUP_DELETED: "/provisioning",
-    AuditAction.USER_DEACTIVATED: "/members",
-    AuditAction.USER_REMOVED: "/members",
-    AuditAction.USER_UPDATED: "/members",
-    AuditAction.SUBSCRIPTION_CREATED: "/billing",
-    AuditAction.SUBSCRIPTION_UPDATED: "/billing",
-    AuditAction.SUBSCRIPTION_CANCELED: "/billing",
-}
+GOES_ON: Final = PartialTable(
+    {
+        AuditAction.DOMAIN_SET: "/domain",
+        AuditAction.DOMAIN_VERIFIED: "/domain",
+        AuditAction.DOMAIN_ROUTE_CREATED: "/sign-in/mail-domains",
+        AuditAction.DOMAIN_ROUTE_UPDATED: "/sign-in/mail-domains",
+        AuditAction.DOMAIN_ROUTE_VERIFIED: "/sign-in/mail-domains",
+        AuditAction.ORGANIZATION_SMTP_CONFIGURED: "/mail",
+        AuditAction.BRANDING_UPDATED: "/branding",
+        AuditAction.SAML_CERTIFICATE_CREATED: "/services",
+        AuditAction.SERVICE_DELETED: "/services",
+        AuditAction.GROUP_DELETED: "/provisioning",
+        AuditAction.USER_DEACTIVATED: "/members",
+        AuditAction.USER_REMOVED: "/members",
+        AuditAction.USER_UPDATED: "/members",
+        AuditAction.SUBSCRIPTION_CREATED: "/billing",
+        AuditAction.SUBSCRIPTION_UPDATED: "/billing",
+        AuditAction.SUBSCRIPTION_CANCELED: "/billing",
+    }
+)
 _PLACES: Final[Mapping[str, str]] = {action.value: place for action, place in GOES_ON.items()}
 # Details that say what an entry is about, none of them a text that its maker has chosen freely.
 _NAMING: Final = ("service_slug", "domain", "host", "webhook_host")

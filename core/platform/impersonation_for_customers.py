@@ -1,7 +1,8 @@
 """Acting as a user for a customer of a service: for which one, and who is told of it (decisions 15.7).
 
-The logs of the vendor and of the customer each have an entry, and the customer's owner gets a mail. None of them names
-the platform owner. Nothing is confirmed by it: the user has come in for the customer before, and did not sign in now.
+The logs of the vendor and of the customer each have an entry, with the id of the platform owner, and the customer's
+owner gets a mail, which does not name them. Nothing is confirmed by it: the user has come in for the customer before,
+and did not sign in now.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def tell(uow: UnitOfWork, place: Place, customer: CustomerStanding, user: User, 
     found = uow.service_customers.find(place.service, customer.id, at=uow.now)
     assert found is not None, "a session was begun for a customer that there is not"
     relation = customers.relation(place.organization, place.service, found)
-    relations.record_impersonation(uow, relation, user.id, session.id, expires_at=session.expires_at)
+    relations.record_impersonation(uow, relation, user.id, session)
     owner = uow.mail_servers.owner_contact(customer.organization_id)
     mail.send(
         uow,

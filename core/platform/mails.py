@@ -6,8 +6,8 @@ here. Support sees no mails to platform owners.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -21,6 +21,7 @@ from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailState, MailTemplate
 from core.organizations.access import authorize_support
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
 # More are not counted.
 COUNTED_MAX: Final = 10_000
 # After that, what such a mail carries opens nothing any more.
-_LIFETIMES: Final[Mapping[MailTemplate, timedelta]] = {
-    MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
-    MailTemplate.VERIFY_NEW_EMAIL: TokenPurpose.CHANGE_EMAIL.lifetime,
-    MailTemplate.RESET_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
-    MailTemplate.CHOOSE_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
-    MailTemplate.MAGIC_LINK: TokenPurpose.MAGIC_LINK.lifetime,
-}
+_LIFETIMES: Final = PartialTable(
+    {
+        MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
+        MailTemplate.VERIFY_NEW_EMAIL: TokenPurpose.CHANGE_EMAIL.lifetime,
+        MailTemplate.RESET_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.CHOOSE_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.MAGIC_LINK: TokenPurpose.MAGIC_LINK.lifetime,
+    }
+)
 
 
 class MailUnknown(NotFound):

@@ -17,6 +17,7 @@ from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.scim import directory_groups
 from core.services import found_end_users, found_services
 from core.sign_in.upstream import connections, domain_routes
+from core.tables import PartialTable
 from core.webhooks import webhooks
 
 if TYPE_CHECKING:
@@ -162,15 +163,17 @@ def _having(text: str, hits: Sequence[OrganizationHit]) -> Sequence[Organization
 
 
 # By the operation of their lists, in the order of the page.
-_SEARCHES: Final[dict[Operation, _Search]] = {
-    Operation.MEMBERS_LIST: _members,
-    Operation.END_USERS_READ: _end_users,
-    Operation.GROUPS_READ: _groups,
-    Operation.SERVICES_LIST: _services,
-    Operation.PRODUCTS_READ: _products,
-    Operation.CONNECTIONS_READ: _connections,
-    Operation.DOMAIN_ROUTES_READ: _mail_domains,
-    Operation.WEBHOOKS_READ: _webhooks,
-    Operation.ROLES_READ: _roles,
-    Operation.KEYS_READ: _keys,
-}
+_SEARCHES: Final[PartialTable[Operation, _Search]] = PartialTable(
+    {
+        Operation.MEMBERS_LIST: _members,
+        Operation.END_USERS_READ: _end_users,
+        Operation.GROUPS_READ: _groups,
+        Operation.SERVICES_LIST: _services,
+        Operation.PRODUCTS_READ: _products,
+        Operation.CONNECTIONS_READ: _connections,
+        Operation.DOMAIN_ROUTES_READ: _mail_domains,
+        Operation.WEBHOOKS_READ: _webhooks,
+        Operation.ROLES_READ: _roles,
+        Operation.KEYS_READ: _keys,
+    }
+)

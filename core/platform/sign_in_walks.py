@@ -40,6 +40,7 @@ from core.sign_in.rules import Candidate, Rule, SignInRule
 from core.sign_in.upstream import by_connection
 from core.sign_in.upstream import sign_in as upstream_sign_in
 from core.sign_in.upstream.connections import ConnectionRecord
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -87,12 +88,14 @@ class ByConnection:
 # No rule asks for them: they make the risk of a sign-in that every rule lets in.
 _NO_HABITS: Final = Habits(sign_ins=0, countries=(), hours=(), failures=0)
 # What a password takes, in the order in which signing in asks for it.
-_OF_PASSWORD: Final = {
-    SignInReason.UNKNOWN_ACCOUNT: Rule.ACCOUNT,
-    SignInReason.DEACTIVATED: Rule.ACTIVATED,
-    SignInReason.LOCKED: Rule.ACTIVATED,
-    SignInReason.NO_PASSWORD: Rule.CREDENTIAL,
-}
+_OF_PASSWORD: Final = PartialTable(
+    {
+        SignInReason.UNKNOWN_ACCOUNT: Rule.ACCOUNT,
+        SignInReason.DEACTIVATED: Rule.ACTIVATED,
+        SignInReason.LOCKED: Rule.ACTIVATED,
+        SignInReason.NO_PASSWORD: Rule.CREDENTIAL,
+    }
+)
 
 
 class Walker:
@@ -112,7 +115,7 @@ class Walker:
         self._judge(Rule.FAILURES, self._failures)
         reason = login.reason_before_comparison(self._subject.user, has_password=self._subject.has_password)
         for rule in _OF_PASSWORD.values():
-            is_it = reason is not None and _OF_PASSWORD[reason] is rule
+            is_it = reason is not None and _OF_PASSWORD.get(reason, Rule.CREDENTIAL) is rule
             self._judge(rule, lambda rule=rule, is_it=is_it: _check(rule, reason if is_it else None))
         return self._conclude(SignInWay.PASSWORD, self._proof(Provider.PASSWORD, "pwd"))
 

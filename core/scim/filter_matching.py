@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
 
@@ -16,14 +17,16 @@ _CASE_EXACT: Final = frozenset({"id", "externalid", "value", "displayname"})
 _ELEMENT: Final = "value"
 
 _COMPARE: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
-    Operator.EQ: lambda held, wanted: held == wanted,
-    Operator.CO: lambda held, wanted: wanted in held,
+    Operator.EQ: operator.eq,
+    # An attribute is unequal when no value of it is equal, so `_compares` asks for an equal one instead.
+    Operator.NE: operator.ne,
+    Operator.CO: operator.contains,
     Operator.SW: lambda held, wanted: held.startswith(wanted),
     Operator.EW: lambda held, wanted: held.endswith(wanted),
-    Operator.GT: lambda held, wanted: held > wanted,
-    Operator.GE: lambda held, wanted: held >= wanted,
-    Operator.LT: lambda held, wanted: held < wanted,
-    Operator.LE: lambda held, wanted: held <= wanted,
+    Operator.GT: operator.gt,
+    Operator.GE: operator.ge,
+    Operator.LT: operator.lt,
+    Operator.LE: operator.le,
 }
 
 

@@ -12,14 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import UUID
 
-from core.errors import Refusal, all_valid
-from core.ids import FIRST_ID, LAST_ID, first_id_at
+from core import log_times
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.log_times import LogTimes
 from core.organizations import access
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
 from core.scim import tokens
-from core.typed_times import time_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -116,11 +116,10 @@ class AskedCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSearch:
-    """Which entries are found: those with ids from `first_id` on and before `before_id`."""
+    """Which entries are found."""
 
     only_failed: bool
-    first_id: UUID
-    before_id: UUID
+    times: LogTimes
 
 
 def search(
@@ -145,11 +144,7 @@ def listed(
 
 def search_of(asked: AskedCalls) -> CallSearch:
     """Return the conditions of what was typed; raise `BadRequest` for what is no time."""
-    first_id, before_id = all_valid(
-        lambda: first_id_at(time_of("since", asked.since)) if asked.since.strip() else FIRST_ID,
-        lambda: first_id_at(time_of("until", asked.until)) if asked.until.strip() else LAST_ID,
-    )
-    return CallSearch(only_failed=asked.only_failed, first_id=first_id, before_id=before_id)
+    return CallSearch(only_failed=asked.only_failed, times=log_times.typed(asked.since, asked.until))
 
 
 def _add(uow: UnitOfWork, attempt: DirectoryRequest, outcome: DirectoryAnswer) -> None:

@@ -9,15 +9,18 @@ from core.organizations import access, relations
 from core.organizations.access import Capability, Operation, OrganizationAccess, RequiredStanding
 from core.organizations.relations import RelationObject, ServiceRelation
 from core.services.services import Service, ServiceUnknown
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 # The grant that allows an operation on its service, by the capability that the operation requires.
-GRANT_FOR: Final[dict[Capability | RequiredStanding, ServiceRelation]] = {
-    Capability.SERVICES_MANAGE: ServiceRelation.MANAGER,
-    Capability.SERVICES_VIEW: ServiceRelation.VIEWER,
-}
+GRANT_FOR: Final[PartialTable[Capability | RequiredStanding, ServiceRelation]] = PartialTable(
+    {
+        Capability.SERVICES_MANAGE: ServiceRelation.MANAGER,
+        Capability.SERVICES_VIEW: ServiceRelation.VIEWER,
+    }
+)
 
 # What a member may do to a service that a role or a grant lets them manage.
 OF_MANAGERS: Final = frozenset({Capability.SERVICES_VIEW, Capability.SERVICES_MANAGE})
@@ -34,11 +37,12 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
     """Authorize the caller for an operation on a service; raise `ServiceUnknown` last (decisions 1.6)."""
 
     def is_granted(member: OrganizationAccess) -> bool:
-        granted = uow.services.by_slug(member.organization.id, service_slug)
-        if granted is None:
+        relation = GRANT_FOR.get(operation.takes)
+        granted = uow.services.by_slug(member.organization.id, service_slug) if relation is not None else None
+        if granted is None or relation is None:
             return False
         object_ = RelationObject(organization_id=granted.organization_id, service_id=granted.id)
-        return relations.check(uow, object_, GRANT_FOR[operation.takes], member.caller.user_id)
+        return relations.check(uow, object_, relation, member.caller.user_id)
 
     authorized = access.authorize(uow, slug, operation, is_granted=is_granted)
     service = uow.services.by_slug(authorized.organization.id, service_slug)

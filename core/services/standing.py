@@ -70,5 +70,7 @@ def _granted(uow: UnitOfWork, authorized: ServiceAccess) -> frozenset[Capability
     object_ = RelationObject(organization_id=authorized.organization.id, service_id=authorized.service.id)
     tuples = uow.relations.between(object_, authorized.membership.user_id)
     return frozenset(
-        capability for capability in OF_MANAGERS if relations.holds(tuples, object_, GRANT_FOR[capability])
+        capability
+        for capability in OF_MANAGERS
+        if (relation := GRANT_FOR.get(capability)) is not None and relations.holds(tuples, object_, relation)
     )

@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from core.tables import PartialTable
+
 if TYPE_CHECKING:
     from core.accounts.users import User
 
@@ -198,10 +200,12 @@ class SignInReason(StrEnum):
         return ROWS_OF_LIMIT_MAX if self is SignInReason.TOO_MANY_FAILURES else ROWS_MAX
 
 
-_LESS_PRECISE: Final = {
-    SignInReason.NO_PASSWORD: SignInReason.WRONG_PASSWORD,
-    SignInReason.TOO_MANY_WRONG_CODES: SignInReason.WRONG_CODE,
-}
+_LESS_PRECISE: Final = PartialTable(
+    {
+        SignInReason.NO_PASSWORD: SignInReason.WRONG_PASSWORD,
+        SignInReason.TOO_MANY_WRONG_CODES: SignInReason.WRONG_CODE,
+    }
+)
 _WITHOUT_PROOF: Final = frozenset(
     {
         SignInReason.UNKNOWN_ACCOUNT,

@@ -13,12 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.errors import all_valid
+from core import log_times
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
+from core.log_times import LogTimes
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
-from core.typed_times import time_of
 from core.webhooks.deliveries import Delivery, DeliveryUnknown
 from core.webhooks.webhooks import Webhook, WebhookUnknown
 
@@ -63,8 +63,7 @@ class DeliverySearch:
 
     state: DeliveryState | None
     event_type: str | None
-    since: datetime | None
-    until: datetime | None
+    times: LogTimes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,12 +178,9 @@ def show_history(uow: UnitOfWork, slug: str, webhook_id: UUID) -> tuple[Webhook,
 
 def search_of(asked: AskedDeliveries) -> DeliverySearch:
     """Return the conditions of what was typed; raise `BadRequest` for what is no time. No known state finds any."""
-    since, until = all_valid(
-        lambda: time_of("since", asked.since) if asked.since.strip() else None,
-        lambda: time_of("until", asked.until) if asked.until.strip() else None,
-    )
+    times = log_times.typed(asked.since, asked.until)
     state = DeliveryState(asked.state) if asked.state in set(DeliveryState) else None
-    return DeliverySearch(state=state, event_type=asked.event_type or None, since=since, until=until)
+    return DeliverySearch(state=state, event_type=asked.event_type or None, times=times)
 
 
 def _webhook(uow: UnitOfWork, organization_id: UUID, webhook_id: UUID) -> Webhook:

@@ -28,7 +28,11 @@ class EventsUnit(Protocol):
         event_only: Mapping[str, Any] | None = None,
         **details: Any,
     ) -> None:
-        """Add an audit entry and publish the event of the same name, both with these details."""
+        """Add an audit entry and publish the event of the same name, both with these details.
+
+        While the caller is impersonated, every entry of every log has by whom and in which session (decisions 5.8):
+        those of this method and of all others here. Events do not say it.
+        """
         ...
 
     def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /, **details: Any) -> None:
@@ -49,13 +53,14 @@ class EventsUnit(Protocol):
         /,
         *,
         organization_id: UUID,
+        audit_only: Mapping[str, Any] | None = None,
         event_only: Mapping[str, Any] | None = None,
         **details: Any,
     ) -> None:
         """Do what `record` does in an organization for which the caller does not act.
 
-        Its people learn nothing of the caller: neither entry nor event have an actor, an address, a program, a key, an
-        impersonator, or the request.
+        Its people learn nothing of the caller: neither entry nor event have an actor, an address, a program, a key, or
+        the request. An impersonator is of the platform, and the entry has it.
         """
         ...
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -12,11 +14,14 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from core.events.actions import AuditAction
+from core.events.actions import AlikeTargets, AuditAction
+from core.events.platform_actions import PlatformAction
 from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import Session
 from ports.doorbells import Bell
+from ports.events.unit import EventsUnit
 from tests.clock import SettableClock
+from tests.sources.reading import ROOT
 
 INVITATION = UUID("00000000-0000-7000-8000-00000000001e")
 ACTOR = UUID("00000000-0000-7000-8000-0000000000ac")
@@ -187,6 +192,67 @@ def test_the_audit_entry_names_the_impersonator_and_the_event_does_not(
     assert (actor_of_entry, actor_of_event) == (ada, ada)
     assert details == {"role": "admin", "impersonator_id": str(owner), "impersonation_session": str(session_id)}
     assert data == {"role": "admin"}
+
+
+RECORDERS: dict[str, Callable[[PostgresUnitOfWork, UUID], object]] = {
+    "record": lambda uow, of: uow.record(AuditAction.USER_INVITED, INVITATION, organization_id=of),
+    "record_each": lambda uow, of: uow.record_each(AuditAction.INVITATION_EXPIRED, [(of, INVITATION)]),
+    "record_alike": lambda uow, of: uow.record_alike(
+        AuditAction.INVITATION_EXPIRED, [AlikeTargets(targets=[(of, INVITATION)], details={"role": "admin"})]
+    ),
+    "record_elsewhere": lambda uow, of: uow.record_elsewhere(
+        AuditAction.USER_INVITED, INVITATION, organization_id=of, audit_only={"before": "member"}
+    ),
+    "record_each_elsewhere": lambda uow, of: uow.record_each_elsewhere(
+        AuditAction.USER_INVITED, [(of, INVITATION, {}, {})]
+    ),
+    "audit": lambda uow, of: uow.audit(AuditAction.USER_INVITED, INVITATION, organization_id=of),
+    "audit_platform": lambda uow, of: uow.audit_platform(PlatformAction.IMPERSONATION_ACTED, of),
+    "mfa_events": lambda uow, _: uow.mfa_events.add(uow.caller.user_id, "e", is_success=True, details={"method": "x"}),
+}
+LOGS = ("audit_entries", "platform_audit_entries", "mfa_events")
+
+
+@pytest.mark.parametrize("name", RECORDERS)
+def test_every_entry_of_every_log_has_the_impersonator_and_the_session(
+    transact: Callable[..., Any],
+    connection: Connection,
+    tools: Tools,
+    clock: SettableClock,
+    organization: UUID,
+    name: str,
+) -> None:
+    ada = add_user(connection, clock, "ada@example.org")
+    owner = add_user(connection, clock, "owner@example.org", is_platform_owner=True)
+    session_id = add_session(transact, clock, ada, impersonator_id=owner)
+
+    with connection.transaction():
+        RECORDERS[name](PostgresUnitOfWork(connection, BACKGROUND, tools, session_id=session_id), organization)
+
+    both = {"impersonator_id": str(owner), "impersonation_session": str(session_id)}
+    found = [details for log in LOGS for [details] in connection.execute(f"SELECT details FROM {log}".encode())]
+    assert [both.items() <= details.items() for details in found] == [True]
+
+
+def test_all_that_writes_to_a_log_is_tested_here() -> None:
+    # What writes events alone is no log.
+    others = {"publish", "publish_of_users", "publish_to_each"}
+    written = {
+        f"{path.relative_to(ROOT)}: {table}"
+        for layer in ("adapters", "core", "actors", "entrypoints")
+        for path in (ROOT / layer).rglob("*.py")
+        for table in re.findall(r"INSERT INTO (\w+)", path.read_text())
+        if table in LOGS
+    }
+
+    methods = {name for name, _ in inspect.getmembers(EventsUnit, inspect.isfunction) if not name.startswith("_")}
+    assert methods - others == set(RECORDERS) - {"mfa_events"}
+    # Those merge what `Transaction.impersonation` says.
+    assert written == {
+        "adapters/postgres/events/actions.py: audit_entries",
+        "adapters/postgres/events/actions.py: platform_audit_entries",
+        "adapters/postgres/credentials/mfa_events.py: mfa_events",
+    }
 
 
 def test_record_each_adds_an_audit_entry_and_an_event_for_each_target_without_an_actor(

@@ -14,6 +14,8 @@ from core.ids import (
     first_id_at,
     first_id_since,
     ids_of_days,
+    sure_end_id_until,
+    sure_first_id_since,
 )
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -27,6 +29,12 @@ def test_a_row_since_a_moment_may_have_an_id_of_an_hour_before() -> None:
 
 def test_a_row_until_a_moment_may_have_an_id_of_a_clock_that_is_ahead() -> None:
     assert end_id_until(NOW) == first_id_at(NOW + CLOCKS_DIFFER_MAX + MILLISECOND)
+
+
+def test_between_two_ids_every_row_is_of_a_time() -> None:
+    assert sure_first_id_since(NOW) == first_id_at(NOW + CLOCKS_DIFFER_MAX + MILLISECOND)
+    assert sure_end_id_until(NOW) == first_id_at(NOW - SETTLES_AFTER - MILLISECOND)
+    assert sure_end_id_until(datetime(1970, 1, 1, tzinfo=UTC)) == FIRST_ID
 
 
 def test_the_rows_of_days_have_ids_of_both_days() -> None:

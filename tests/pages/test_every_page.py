@@ -6,17 +6,22 @@ The crawl (`crawl/`) follows the links of pages, fills in their forms, and takes
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from typing import Final
 
 import pytest
 from markupsafe import escape
 
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.events.platform_actions import PlatformAction
 from core.platform_brand import NAME_DEFAULT
+from core.sign_in.reasons import SignInReason
 from entrypoints.pages.frame.assets import asset_address
 from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.frame.rendering import TEMPLATES, render
 from tests.pages.crawl.crawled import PLATFORM
-from tests.pages.crawl.recording import Recorder, Shown, members_in, page_routes, telling
+from tests.pages.crawl.recording import Recorder, Shown, members_in, page_routes, telling, texts_of
 from tests.pages.read_texts import texts_read_badly
 
 # The reference has tests of its own, and is in English: it is generated from docstrings.
@@ -46,7 +51,6 @@ UNSEEN: Final = {
     "TrialVerdict": {
         "ACCEPTED",
         "FOREIGN_DOMAIN",
-        "LINKED",
         "NO_ADDRESS",
         "NOT_ADMITTED",
         "ORGANIZATION_FULL",
@@ -85,6 +89,26 @@ def test_every_state_that_a_page_knows_was_seen(crawled: Recorder) -> None:
     unseen = {kind.__name__: {member.name for member in kind} - names for kind, names in seen.items()}
 
     assert {name: members for name, members in unseen.items() if members} == UNSEEN
+
+
+@pytest.mark.parametrize(
+    ("field", "template", "every"),
+    [
+        ("action", "audit/audit_log.html", AuditAction),
+        ("action", "platform/audit_log.html", PlatformAction),
+        ("event_type", "webhooks/deliveries.html", EventType),
+        ("reason", "audit/sign_in_log_platform.html", SignInReason),
+        ("reason", "sign_in/sign_ins.html", SignInReason),
+    ],
+)
+def test_every_kind_that_a_row_names_by_a_text_was_seen(
+    crawled: Recorder, field: str, template: str, every: type[StrEnum]
+) -> None:
+    pages = [page for page in crawled.shown if page.template == template]
+
+    seen = texts_of(field, (value for page in pages for value in page.values.values()))
+
+    assert {one.value for one in every} - seen == set()
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)

@@ -1,6 +1,8 @@
 """Searching audit logs: each condition is a range of an index, and the one with the fewest entries leads.
 
 The leading range is read up to a number of entries, whatever the others leave over; `core/audit/search.py` says why.
+Of a time, a range is three: between its ends the ids alone decide, so that counting reads no entries; around both ends
+the entries are compared.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from uuid import UUID
 
 from adapters.postgres.audit.audit_log import sealed_ids, with_actors
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.log_times import IN_TIMES, values_of
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import SYSTEM_ID, FoundEntry, SearchedEntries
 from core.audit.search import LOOKED_AT_MAX, EntrySearch
@@ -30,6 +33,12 @@ _IP_ADDRESS: Final = "ip_address = %(ip_address)s"
 _REQUEST: Final = "request_id = %(request_id)s"
 _EVERY: Final = "true"
 _IDS: Final = "id >= %(first_id)s AND id < %(before_id)s"
+# The newest first; no two overlap.
+_PARTS_OF_TIMES: Final[Sequence[LiteralString]] = (
+    f"id >= %(sure_end_id)s AND {_IDS} AND {IN_TIMES}",
+    f"id >= %(sure_first_id)s AND id < %(sure_end_id)s AND {_IDS}",
+    f"id < %(sure_first_id)s AND {_IDS} AND {IN_TIMES}",
+)
 
 
 class StoredLog(NamedTuple):
@@ -72,30 +81,49 @@ def _actor_of(search: EntrySearch) -> LiteralString | None:
             return _USER
 
 
-def _led(log: StoredLog, leading: LiteralString, columns: LiteralString, limit: LiteralString) -> LiteralString:
-    return f"SELECT {columns} FROM {log.table} WHERE {log.rows} AND {leading} AND {_IDS} ORDER BY id DESC {limit}"
+class Range(NamedTuple):
+    """The entries of a log that one condition finds, of some times or of any."""
+
+    log: StoredLog
+    condition: LiteralString
+    is_of_times: bool = False
 
 
-def count_of(log: StoredLog, leading: LiteralString) -> LiteralString:
+def _led(led: Range, columns: LiteralString, limit: LiteralString) -> LiteralString:
+    """Return the statement of the newest entries of a range, up to a limit."""
+    if not led.is_of_times:
+        return _part_of(led, columns, _IDS, limit)
+    union: LiteralString = " UNION ALL "
+    parts = union.join([f"({_part_of(led, columns, ids, limit)})" for ids in _PARTS_OF_TIMES])
+    return f"SELECT * FROM ({parts}) AS parts ORDER BY id DESC {limit}"
+
+
+def _part_of(led: Range, columns: LiteralString, ids: LiteralString, limit: LiteralString) -> LiteralString:
+    of_log = f"{led.log.rows} AND {led.condition}"
+    return f"SELECT {columns} FROM {led.log.table} WHERE {of_log} AND {ids} ORDER BY id DESC {limit}"
+
+
+def count_of(led: Range) -> LiteralString:
     """Return the statement that counts a range, up to one more than a search looks at."""
-    return f"SELECT count(*) FROM ({_led(log, leading, '', 'LIMIT %(counted)s')}) AS led"
+    return f"SELECT count(*) FROM ({_led(led, 'id', 'LIMIT %(counted)s')}) AS led"
 
 
-def matches_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> LiteralString:
+def matches_of(led: Range, others: LiteralString) -> LiteralString:
     """Return the statement that counts the matches among the newest entries of a range."""
-    led = _led(log, leading, "*", "LIMIT %(looked_at)s")
-    return f"SELECT count(*) FROM ({led}) AS led WHERE {others}"
+    return f"SELECT count(*) FROM ({_led(led, '*', 'LIMIT %(looked_at)s')}) AS led WHERE {others}"
 
 
-def bound_of(log: StoredLog, leading: LiteralString) -> LiteralString:
+def bound_of(led: Range) -> LiteralString:
     """Return the statement that finds the last entry to look at, and one after it."""
-    return _led(log, leading, "id", "LIMIT 2 OFFSET %(looked_at)s - 1")
+    newest = _led(led, "id", "LIMIT %(looked_at)s + 1")
+    return f"SELECT id FROM ({newest}) AS led ORDER BY id DESC OFFSET %(looked_at)s - 1"
 
 
-def page_of(log: StoredLog, leading: LiteralString, others: LiteralString) -> LiteralString:
+def page_of(led: Range, others: LiteralString) -> LiteralString:
     """Return the statement of a page."""
-    led = _led(log, leading, "*", "LIMIT %(looked_at)s")
-    page = f"SELECT * FROM ({led}) AS led WHERE {others} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"
+    log = led.log
+    newest = _led(led, "*", "LIMIT %(looked_at)s")
+    page = f"SELECT * FROM ({newest}) AS led WHERE {others} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s"
     return shown_of(log, page, "DESC")
 
 
@@ -221,30 +249,30 @@ class PostgresAuditSearches(Aggregate):
         offset: int = 0,
         before_id: UUID = LAST_ID,
     ) -> SearchedEntries:
-        log, values = _log_of(organization_id), _values_of(organization_id, search)
-        leading, others, led = self._leading(log, search, values)
-        total = led if others == _EVERY else self._counted(matches_of(log, leading, others), values)
-        found = self._part(log, leading, others, values, limit=limit, offset=offset, before_id=before_id)
+        values = _values_of(organization_id, search)
+        leading, others, led = self._leading(_log_of(organization_id), search, values)
+        total = led if others == _EVERY else self._counted(matches_of(leading, others), values)
+        found = self._part(leading, others, values, limit=limit, offset=offset, before_id=before_id)
         return SearchedEntries(
             entries=found[:limit],
             total=total,
             is_exact=led <= values["looked_at"] or others == _EVERY,
             has_more=len(found) > limit,
-            bound_id=self._bound(log, leading, values, before_id) if led > values["looked_at"] else None,
+            bound_id=self._bound(leading, values, before_id) if led > values["looked_at"] else None,
         )
 
     def listed(
         self, organization_id: UUID | None, search: EntrySearch, *, limit: int, before_id: UUID
     ) -> SearchedEntries:
-        log, values = _log_of(organization_id), _values_of(organization_id, search)
-        leading, others, led = self._leading(log, search, values)
-        found = self._part(log, leading, others, values, limit=limit, offset=0, before_id=before_id)
+        values = _values_of(organization_id, search)
+        leading, others, led = self._leading(_log_of(organization_id), search, values)
+        found = self._part(leading, others, values, limit=limit, offset=0, before_id=before_id)
         return SearchedEntries(
             entries=found[:limit],
             total=len(found[:limit]),
             is_exact=False,
             has_more=len(found) > limit,
-            bound_id=self._bound(log, leading, values, before_id) if led > values["looked_at"] else None,
+            bound_id=self._bound(leading, values, before_id) if led > values["looked_at"] else None,
         )
 
     def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:
@@ -268,12 +296,12 @@ class PostgresAuditSearches(Aggregate):
             "last_sealed_id": sealed.last_id,
             "limit": limit,
         }
-        others = " AND ".join([*ranges_of(search), _IDS])
+        others = " AND ".join([*ranges_of(search), _IDS, IN_TIMES])
         return found_entries(self._connection, self._rows(sealed_of(others), values, prepare=False))
 
     def written_after(self, search: EntrySearch, *, after_id: UUID, limit: int) -> Sequence[FoundEntry]:
         values = {**_values_of(None, search), "after_id": after_id, "limit": limit}
-        others = " AND ".join([*ranges_of(search), _IDS])
+        others = " AND ".join([*ranges_of(search), _IDS, IN_TIMES])
         entries: LiteralString = f"""SELECT * FROM platform_audit_entries
             WHERE  id > %(after_id)s AND {others}
             ORDER  BY id DESC LIMIT %(limit)s"""
@@ -319,24 +347,21 @@ class PostgresAuditSearches(Aggregate):
     def newest_of_platform(self) -> UUID | None:
         return self._value_or_none("SELECT id FROM platform_audit_entries ORDER BY id DESC LIMIT 1")
 
-    def _leading(
-        self, log: StoredLog, search: EntrySearch, values: dict[str, Any]
-    ) -> tuple[LiteralString, LiteralString, int]:
+    def _leading(self, log: StoredLog, search: EntrySearch, values: dict[str, Any]) -> tuple[Range, LiteralString, int]:
         """Return the range with the fewest entries, the conditions that are left, and its number of entries."""
-        ranges: list[LiteralString] = ranges_of(search) or [_EVERY]
-        counts = ", ".join([f"({count_of(log, one)})" for one in ranges])
+        ranges = [Range(log, one, search.times.are_given) for one in ranges_of(search) or [_EVERY]]
+        counts = ", ".join([f"({count_of(one)})" for one in ranges])
         entries: list[int]
         [entries] = self._values(f"SELECT ARRAY[{counts}]", values, prepare=False)
         leading = ranges[entries.index(min(entries))]
-        others = " AND ".join([one for one in ranges if one is not leading]) or _EVERY
+        others = " AND ".join([one.condition for one in ranges if one is not leading]) or _EVERY
         # What the index alone does not decide is compared in the entries themselves, of which fewer are read.
         values["looked_at"] = COUNTED_MAX if others == _EVERY else LOOKED_AT_MAX
         return leading, others, min(entries)
 
     def _part(
         self,
-        log: StoredLog,
-        leading: LiteralString,
+        leading: Range,
         others: LiteralString,
         values: dict[str, Any],
         *,
@@ -346,11 +371,11 @@ class PostgresAuditSearches(Aggregate):
     ) -> list[FoundEntry]:
         values = {**values, "before_id": min(before_id, values["before_id"]), "limit": limit + 1, "offset": offset}
         # Planned for this log and these values each time: what is best for the average one may read the logs of all.
-        return found_entries(self._connection, self._rows(page_of(log, leading, others), values, prepare=False))
+        return found_entries(self._connection, self._rows(page_of(leading, others), values, prepare=False))
 
-    def _bound(self, log: StoredLog, leading: LiteralString, values: dict[str, Any], before_id: UUID) -> UUID | None:
+    def _bound(self, leading: Range, values: dict[str, Any], before_id: UUID) -> UUID | None:
         values = {**values, "before_id": min(before_id, values["before_id"])}
-        last = self._values(bound_of(log, leading), values, prepare=False)
+        last = self._values(bound_of(leading), values, prepare=False)
         return last[0] if len(last) > 1 else None
 
     def _counted(self, statement: LiteralString, values: dict[str, Any]) -> int:
@@ -371,8 +396,11 @@ def _values_of(organization_id: UUID | None, search: EntrySearch) -> dict[str, A
         "target_id": search.target_id,
         "ip_address": search.ip_address,
         "request_id": search.request_id,
-        "first_id": search.first_id,
-        "before_id": search.before_id,
+        **values_of(search.times),
+        "before_id": min(search.before_id, search.times.end_id),
+        "sure_first_id": search.times.sure_first_id,
+        # No part begins before the one that follows it ends.
+        "sure_end_id": max(search.times.sure_first_id, search.times.sure_end_id),
         "counted": COUNTED_MAX + 1,
     }
 

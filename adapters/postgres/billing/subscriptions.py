@@ -14,8 +14,8 @@ from adapters.postgres.services.plans import PLAN
 from adapters.postgres.services.subscriptions import SUBSCRIPTION, subscription_row
 from adapters.postgres.transaction import Aggregate
 from core.billing.histories import HISTORICAL, HistoryEntry
-from core.billing.notices import Buyer
-from core.billing.provider_events import NOTICES, Effect
+from core.billing.notices import NOTICES, Buyer
+from core.billing.provider_events import Effect
 from core.billing.provider_objects import SubscriptionBinding
 from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known, StoredEntry, SubscriptionOutcome

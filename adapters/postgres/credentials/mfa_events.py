@@ -26,7 +26,7 @@ class PostgresMfaEvents(Aggregate):
                 is_success,
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
-                Jsonb(details),
+                Jsonb({**details, **self._transaction.impersonation()}),
                 self._transaction.now,
             ),
         )

@@ -1,4 +1,7 @@
-"""Audit entries, written to the tables `audit_entries` and `platform_audit_entries`."""
+"""Audit entries, written to the tables `audit_entries` and `platform_audit_entries`.
+
+Each has what says that the caller was impersonated, whatever wrote it (`Transaction.impersonation`).
+"""
 
 from __future__ import annotations
 
@@ -47,14 +50,15 @@ class PostgresAuditEntries(Aggregate):
                 str(target_id),
                 *((origin.ip_address, origin.user_agent, origin.request_id) if has_origin else (None, None, None)),
                 success,
-                Jsonb(details),
+                Jsonb({**details, **self._transaction.impersonation()}),
                 self._transaction.now,
             ),
         )
 
     def add_alike(self, action: AuditAction, alike: Sequence[AlikeTargets], /) -> None:
-        origin = self._transaction.origin
-        for part in parts_of(self._connection, alike):
+        origin, impersonation = self._transaction.origin, self._transaction.impersonation()
+        named = [AlikeTargets(targets=one.targets, details={**one.details, **impersonation}) for one in alike]
+        for part in parts_of(self._connection, named):
             self._transaction.mark_due(part.organization_ids)
             self._connection.execute_later(
                 """
@@ -85,6 +89,7 @@ class PostgresAuditEntries(Aggregate):
         self, action: AuditAction, entries: Sequence[tuple[UUID, UUID, Mapping[str, Any]]], /
     ) -> None:
         self._transaction.mark_due(organization_id for organization_id, _, _ in entries)
+        impersonation = self._transaction.impersonation()
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
@@ -100,7 +105,7 @@ class PostgresAuditEntries(Aggregate):
                 [self._transaction.randomness.new_id() for _ in entries],
                 [organization_id for organization_id, _, _ in entries],
                 [target_id for _, target_id, _ in entries],
-                [Jsonb(details) for _, _, details in entries],
+                [Jsonb({**details, **impersonation}) for _, _, details in entries],
             ),
         )
 
@@ -135,7 +140,7 @@ class PostgresPlatformAuditEntries(Aggregate):
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
                 self._transaction.origin.request_id,
-                Jsonb(details),
+                Jsonb({**details, **self._transaction.impersonation()}),
                 self._transaction.now,
             ),
         )

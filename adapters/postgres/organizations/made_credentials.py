@@ -9,21 +9,26 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.made_credentials import MadeCredential, MadeCredentialKind
+from core.tables import PartialTable
 
 # The statements that store the maker of a kind.
-_SET_MAKER: Final[dict[MadeCredentialKind, LiteralString]] = {
-    MadeCredentialKind.SIEM_STREAM: (
-        "UPDATE siem_streams SET made_by = %s, made_at = %s WHERE organization_id = %s AND id = %s"
-    ),
-    MadeCredentialKind.WEBHOOK: "UPDATE webhooks SET made_by = %s, made_at = %s WHERE organization_id = %s AND id = %s",
-    MadeCredentialKind.CONNECTION: (
-        "UPDATE upstream_connections SET made_by = %s, made_at = %s WHERE organization_id = %s AND id = %s"
-    ),
-    MadeCredentialKind.CLIENT_SECRET: (
-        "UPDATE services SET client_secret_made_by = %s, client_secret_made_at = %s"
-        " WHERE organization_id = %s AND id = %s"
-    ),
-}
+_SET_MAKER: Final[PartialTable[MadeCredentialKind, LiteralString]] = PartialTable(
+    {
+        MadeCredentialKind.SIEM_STREAM: (
+            "UPDATE siem_streams SET made_by = %s, made_at = %s WHERE organization_id = %s AND id = %s"
+        ),
+        MadeCredentialKind.WEBHOOK: (
+            "UPDATE webhooks SET made_by = %s, made_at = %s WHERE organization_id = %s AND id = %s"
+        ),
+        MadeCredentialKind.CONNECTION: (
+            "UPDATE upstream_connections SET made_by = %s, made_at = %s WHERE organization_id = %s AND id = %s"
+        ),
+        MadeCredentialKind.CLIENT_SECRET: (
+            "UPDATE services SET client_secret_made_by = %s, client_secret_made_at = %s"
+            " WHERE organization_id = %s AND id = %s"
+        ),
+    }
+)
 # Every valid credential that names its maker. Of a URL only the host is shown: its path or query may contain a secret.
 VALID: Final = """
     SELECT 'SCIM token' AS kind, organization_id, created_by AS made_by, prefix AS label, NULL AS url,
@@ -70,9 +75,9 @@ class PostgresMadeCredentials(Aggregate):
     """The port `MadeCredentials`."""
 
     def set_maker(self, kind: MadeCredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID) -> None:
-        self._connection.execute_later(
-            _SET_MAKER[kind], (user_id, self._transaction.now, organization_id, credential_id)
-        )
+        statement = _SET_MAKER.get(kind)
+        assert statement is not None, f"a credential of this kind keeps the maker that made it: {kind.value}"
+        self._connection.execute_later(statement, (user_id, self._transaction.now, organization_id, credential_id))
 
     def of_makers(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[MadeCredential]:
         return self._all(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, LiteralString
 from uuid import UUID
@@ -16,6 +16,7 @@ from core.organizations.matters import EXPIRED_WITHIN, LAG, LOST_WITHIN, SEATS_P
 from core.organizations.overview import SetupSteps
 from core.sign_in.upstream.metadata_validity import WARNING_OF_ADDRESS
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.tables import PartialTable
 from core.webhooks.events import RETENTION
 
 OF_ONE_SIGN_IN: Final = [problem.value for problem in ProviderProblem if problem.is_of_one_sign_in]
@@ -187,15 +188,16 @@ MATTERS: Final = """
 """
 # What has to stand in a log for a matter that may be one: statements of their own, since the logs of a cluster lie on
 # other nodes than what they are about.
-_IN_LOGS: Final[Mapping[MatterKind, LiteralString]] = {
-    MatterKind.WEBHOOK_LOSING: """
+_IN_LOGS: Final[PartialTable[MatterKind, LiteralString]] = PartialTable(
+    {
+        MatterKind.WEBHOOK_LOSING: """
         SELECT true
         FROM   webhook_deliveries
         WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s::uuid
         AND    NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s AND id >= %(first_id)s
         LIMIT  1
     """,
-    MatterKind.WEBHOOK_RETRYING: """
+        MatterKind.WEBHOOK_RETRYING: """
         SELECT true
         FROM   (SELECT   delivery_id
                 FROM     webhook_attempts
@@ -208,15 +210,16 @@ _IN_LOGS: Final[Mapping[MatterKind, LiteralString]] = {
         WHERE  NOT d.delivered AND d.next_retry_at IS NOT NULL
         LIMIT  1
     """,
-    # The id of an entry says when it was written.
-    MatterKind.SIEM_LAGGING: """
+        # The id of an entry says when it was written.
+        MatterKind.SIEM_LAGGING: """
         SELECT entry_id < %(lagging_id)s
         FROM   audit_seals
         WHERE  organization_id = %(organization_id)s AND position > %(position)s
         ORDER BY position
         LIMIT  1
     """,
-}
+    }
+)
 
 
 class PostgresOverviews(Aggregate):
@@ -265,11 +268,9 @@ class PostgresOverviews(Aggregate):
             "lagging_id": first_id_at(now - LAG),
         }
         asked = {
-            one: self._defer_value_or_none(
-                _IN_LOGS[one.kind], values | {"webhook_id": one.target, "position": one.number}
-            )
+            one: self._defer_value_or_none(in_log, values | {"webhook_id": one.target, "position": one.number})
             for one in sorted(found, key=lambda one: one.name or "")
-            if one.kind in _IN_LOGS
+            if (in_log := _IN_LOGS.get(one.kind)) is not None
         }
         # The position of a stream is for the statement alone.
         known = [replace(one, number=None) for one, is_known in asked.items() if is_known()]

@@ -11,14 +11,16 @@ from typing import Final, LiteralString
 
 from adapters.postgres.platform.ended_invitations import EndedInvitations
 from adapters.postgres.platform.lifetimes import EndedLogOwners
-from adapters.postgres.platform.retention import LOGS, OldLogRows
+from adapters.postgres.platform.retention import OldLogRows
 from adapters.postgres.platform.unproved_accounts import UnprovedAccounts
 from adapters.postgres.transaction import Aggregate
 from core.platform.housekeeping import Leftover
+from core.tables import PartialTable
 
 # The keys go into an array, so that the rows are found by primary key whatever the planner estimates for the limit.
-_DELETE: Final[Mapping[Leftover, LiteralString]] = {
-    Leftover.SIGN_IN_FAILURES: """
+_DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
+    {
+        Leftover.SIGN_IN_FAILURES: """
         DELETE FROM sign_in_failures
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -28,7 +30,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.RECENT_REFUSALS: """
+        Leftover.RECENT_REFUSALS: """
         DELETE FROM recent_refusals
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -38,7 +40,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.RECENT_ACTS: """
+        Leftover.RECENT_ACTS: """
         DELETE FROM recent_acts
         WHERE  number = ANY (ARRAY(
             SELECT   number
@@ -48,7 +50,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SIGN_IN_HABITS: """
+        Leftover.SIGN_IN_HABITS: """
         DELETE FROM sign_in_habits
         WHERE  user_id = ANY (ARRAY(
             SELECT   user_id
@@ -58,7 +60,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.MFA_CHALLENGES: """
+        Leftover.MFA_CHALLENGES: """
         DELETE FROM mfa_challenges
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -68,7 +70,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.PASSKEY_CHALLENGES: """
+        Leftover.PASSKEY_CHALLENGES: """
         DELETE FROM passkey_challenges
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -78,7 +80,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.DEVICE_TOKENS: """
+        Leftover.DEVICE_TOKENS: """
         DELETE FROM device_tokens
         WHERE  token_hash = ANY (ARRAY(
             SELECT   token_hash
@@ -88,7 +90,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.ONE_TIME_TOKENS: """
+        Leftover.ONE_TIME_TOKENS: """
         DELETE FROM one_time_tokens
         WHERE  token_hash = ANY (ARRAY(
             SELECT   token_hash
@@ -98,7 +100,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.OPEN_REGISTRATIONS: """
+        Leftover.OPEN_REGISTRATIONS: """
         DELETE FROM open_registrations
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -108,7 +110,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SESSIONS: """
+        Leftover.SESSIONS: """
         DELETE FROM sessions
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -118,7 +120,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.UPSTREAM_SIGN_INS: """
+        Leftover.UPSTREAM_SIGN_INS: """
         DELETE FROM upstream_sign_ins
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -128,7 +130,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SHOWN_SECRETS: """
+        Leftover.SHOWN_SECRETS: """
         DELETE FROM shown_secrets
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -138,7 +140,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.BROWSER_RETURNS: """
+        Leftover.BROWSER_RETURNS: """
         DELETE FROM browser_returns
         WHERE  id_hash = ANY (ARRAY(
             SELECT   id_hash
@@ -148,7 +150,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.REQUEST_SIGN_INS: """
+        Leftover.REQUEST_SIGN_INS: """
         DELETE FROM request_sign_ins
         WHERE  ctid = ANY (ARRAY(
             SELECT   ctid
@@ -158,7 +160,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.AUTHORIZATION_REQUESTS: """
+        Leftover.AUTHORIZATION_REQUESTS: """
         DELETE FROM authorization_requests
         WHERE  id_hash = ANY (ARRAY(
             SELECT   id_hash
@@ -168,7 +170,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SAML_REQUESTS: """
+        Leftover.SAML_REQUESTS: """
         DELETE FROM saml_requests
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -178,7 +180,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.AUTHORIZATION_CODES: """
+        Leftover.AUTHORIZATION_CODES: """
         DELETE FROM authorization_codes
         WHERE  code_hash = ANY (ARRAY(
             SELECT   code_hash
@@ -188,7 +190,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.DEVICE_CODES: """
+        Leftover.DEVICE_CODES: """
         DELETE FROM device_codes
         WHERE  device_code_hash = ANY (ARRAY(
             SELECT   device_code_hash
@@ -198,7 +200,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SINGLE_USES: """
+        Leftover.SINGLE_USES: """
         DELETE FROM single_uses
         WHERE  id_hash = ANY (ARRAY(
             SELECT   id_hash
@@ -208,7 +210,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SAML_LOGOUTS: """
+        Leftover.SAML_LOGOUTS: """
         DELETE FROM saml_logouts
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -218,7 +220,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.MAIL_COUNTS: """
+        Leftover.MAIL_COUNTS: """
         DELETE FROM mail_counts
         WHERE  key = ANY (ARRAY(
             SELECT   key
@@ -228,7 +230,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.ADDRESS_CONFLICTS: """
+        Leftover.ADDRESS_CONFLICTS: """
         DELETE FROM address_conflicts
         WHERE  ctid = ANY (ARRAY(
             SELECT   ctid
@@ -238,7 +240,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.BILLING_CHECKOUTS: """
+        Leftover.BILLING_CHECKOUTS: """
         DELETE FROM billing_checkouts
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -248,7 +250,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.BILLING_CANCELLATIONS: """
+        Leftover.BILLING_CANCELLATIONS: """
         DELETE FROM billing_cancellations
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -258,7 +260,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SANDBOX_SESSIONS: """
+        Leftover.SANDBOX_SESSIONS: """
         DELETE FROM sandbox_sessions
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -268,7 +270,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.SETUP_LINKS: """
+        Leftover.SETUP_LINKS: """
         DELETE FROM setup_links
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -278,7 +280,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.CUSTOMER_OFFERS: """
+        Leftover.CUSTOMER_OFFERS: """
         DELETE FROM service_customers
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -288,7 +290,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.ORGANIZATION_KEYS: """
+        Leftover.ORGANIZATION_KEYS: """
         DELETE FROM organization_keys
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -298,7 +300,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.DEVICES: """
+        Leftover.DEVICES: """
         DELETE FROM devices
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -308,7 +310,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.BULK_JOBS: """
+        Leftover.BULK_JOBS: """
         DELETE FROM bulk_jobs
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -318,8 +320,8 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    # In the order of the ids, which is that of their times.
-    Leftover.MFA_EVENTS: """
+        # In the order of the ids, which is that of their times.
+        Leftover.MFA_EVENTS: """
         DELETE FROM mfa_events
         WHERE  id = ANY (ARRAY(
             SELECT   id
@@ -329,7 +331,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.UPSTREAM_FAILURES: """
+        Leftover.UPSTREAM_FAILURES: """
         DELETE FROM upstream_failures
         WHERE  ctid = ANY (ARRAY(
             SELECT   ctid
@@ -339,7 +341,7 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-    Leftover.TRIAL_SIGN_INS: """
+        Leftover.TRIAL_SIGN_INS: """
         DELETE FROM trial_sign_ins
         WHERE  ctid = ANY (ARRAY(
             SELECT   ctid
@@ -349,56 +351,59 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-}
+    }
+)
 # The oldest row of each kind that had expired by a moment, as the statements above look for it.
-_EXPIRED: Final[Mapping[Leftover, LiteralString]] = {
-    Leftover.SIGN_IN_FAILURES: "FROM sign_in_failures WHERE created_at <= %s ORDER BY created_at",
-    Leftover.RECENT_REFUSALS: "FROM recent_refusals WHERE id < first_id_at(%s) ORDER BY id",
-    Leftover.RECENT_ACTS: "FROM recent_acts WHERE done_at <= %s ORDER BY done_at",
-    Leftover.SIGN_IN_HABITS: "FROM sign_in_habits WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.MFA_CHALLENGES: "FROM mfa_challenges WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.PASSKEY_CHALLENGES: "FROM passkey_challenges WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.DEVICE_TOKENS: "FROM device_tokens WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.ONE_TIME_TOKENS: "FROM one_time_tokens WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.OPEN_REGISTRATIONS: "FROM open_registrations WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.SESSIONS: "FROM sessions WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.UPSTREAM_SIGN_INS: "FROM upstream_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.SHOWN_SECRETS: "FROM shown_secrets WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.BROWSER_RETURNS: "FROM browser_returns WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.REQUEST_SIGN_INS: "FROM request_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.AUTHORIZATION_REQUESTS: "FROM authorization_requests WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.AUTHORIZATION_CODES: "FROM authorization_codes WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.DEVICE_CODES: "FROM device_codes WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.SINGLE_USES: "FROM single_uses WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.SAML_REQUESTS: "FROM saml_requests WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.SAML_LOGOUTS: "FROM saml_logouts WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.MAIL_COUNTS: "FROM mail_counts WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.ADDRESS_CONFLICTS: "FROM address_conflicts WHERE occurred_at <= %s ORDER BY occurred_at",
-    Leftover.BILLING_CHECKOUTS: "FROM billing_checkouts WHERE created_at <= %s ORDER BY created_at",
-    Leftover.BILLING_CANCELLATIONS: (
-        "FROM billing_cancellations WHERE created_at <= %s AND due_at IS NULL ORDER BY created_at"
-    ),
-    Leftover.SANDBOX_SESSIONS: "FROM sandbox_sessions WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.SETUP_LINKS: "FROM setup_links WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.ORGANIZATION_KEYS: "FROM organization_keys WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.DEVICES: "FROM devices WHERE last_used_at <= %s ORDER BY last_used_at",
-    Leftover.WEBHOOK_DELIVERIES: "FROM webhook_deliveries WHERE created_at <= %s ORDER BY created_at",
-    Leftover.EVENTS: "FROM events WHERE occurred_at <= %s ORDER BY occurred_at",
-    Leftover.BULK_JOBS: "FROM bulk_jobs WHERE created_at <= %s ORDER BY created_at",
-    Leftover.SCIM_LOG_ENTRIES: "FROM scim_log_entries WHERE created_at <= %s ORDER BY created_at",
-    Leftover.MFA_EVENTS: "FROM mfa_events WHERE id < first_id_at(%s) ORDER BY id",
-    Leftover.UPSTREAM_FAILURES: "FROM upstream_failures WHERE last_at <= %s ORDER BY last_at",
-    Leftover.TRIAL_SIGN_INS: "FROM trial_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
-    Leftover.INVITATIONS: (
-        "FROM invitations WHERE status <> 'pending' AND coalesce(answered_at, expires_at) <= %s"
-        " ORDER BY coalesce(answered_at, expires_at)"
-    ),
-    Leftover.CUSTOMER_OFFERS: (
-        "FROM service_customers WHERE accepted_at IS NULL AND offer_expires_at <= %s ORDER BY offer_expires_at"
-    ),
-    Leftover.ENDED_LOG_OWNERS: "FROM ended_log_owners WHERE ended_at <= %s ORDER BY ended_at",
-    Leftover.UNPROVED_ACCOUNTS: "FROM users WHERE unproved_since <= %s ORDER BY unproved_since",
-}
+_EXPIRED: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
+    {
+        Leftover.SIGN_IN_FAILURES: "FROM sign_in_failures WHERE created_at <= %s ORDER BY created_at",
+        Leftover.RECENT_REFUSALS: "FROM recent_refusals WHERE id < first_id_at(%s) ORDER BY id",
+        Leftover.RECENT_ACTS: "FROM recent_acts WHERE done_at <= %s ORDER BY done_at",
+        Leftover.SIGN_IN_HABITS: "FROM sign_in_habits WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.MFA_CHALLENGES: "FROM mfa_challenges WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.PASSKEY_CHALLENGES: "FROM passkey_challenges WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.DEVICE_TOKENS: "FROM device_tokens WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.ONE_TIME_TOKENS: "FROM one_time_tokens WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.OPEN_REGISTRATIONS: "FROM open_registrations WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.SESSIONS: "FROM sessions WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.UPSTREAM_SIGN_INS: "FROM upstream_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.SHOWN_SECRETS: "FROM shown_secrets WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.BROWSER_RETURNS: "FROM browser_returns WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.REQUEST_SIGN_INS: "FROM request_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.AUTHORIZATION_REQUESTS: "FROM authorization_requests WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.AUTHORIZATION_CODES: "FROM authorization_codes WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.DEVICE_CODES: "FROM device_codes WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.SINGLE_USES: "FROM single_uses WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.SAML_REQUESTS: "FROM saml_requests WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.SAML_LOGOUTS: "FROM saml_logouts WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.MAIL_COUNTS: "FROM mail_counts WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.ADDRESS_CONFLICTS: "FROM address_conflicts WHERE occurred_at <= %s ORDER BY occurred_at",
+        Leftover.BILLING_CHECKOUTS: "FROM billing_checkouts WHERE created_at <= %s ORDER BY created_at",
+        Leftover.BILLING_CANCELLATIONS: (
+            "FROM billing_cancellations WHERE created_at <= %s AND due_at IS NULL ORDER BY created_at"
+        ),
+        Leftover.SANDBOX_SESSIONS: "FROM sandbox_sessions WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.SETUP_LINKS: "FROM setup_links WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.ORGANIZATION_KEYS: "FROM organization_keys WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.DEVICES: "FROM devices WHERE last_used_at <= %s ORDER BY last_used_at",
+        Leftover.WEBHOOK_DELIVERIES: "FROM webhook_deliveries WHERE created_at <= %s ORDER BY created_at",
+        Leftover.EVENTS: "FROM events WHERE occurred_at <= %s ORDER BY occurred_at",
+        Leftover.BULK_JOBS: "FROM bulk_jobs WHERE created_at <= %s ORDER BY created_at",
+        Leftover.SCIM_LOG_ENTRIES: "FROM scim_log_entries WHERE created_at <= %s ORDER BY created_at",
+        Leftover.MFA_EVENTS: "FROM mfa_events WHERE id < first_id_at(%s) ORDER BY id",
+        Leftover.UPSTREAM_FAILURES: "FROM upstream_failures WHERE last_at <= %s ORDER BY last_at",
+        Leftover.TRIAL_SIGN_INS: "FROM trial_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
+        Leftover.INVITATIONS: (
+            "FROM invitations WHERE status <> 'pending' AND coalesce(answered_at, expires_at) <= %s"
+            " ORDER BY coalesce(answered_at, expires_at)"
+        ),
+        Leftover.CUSTOMER_OFFERS: (
+            "FROM service_customers WHERE accepted_at IS NULL AND offer_expires_at <= %s ORDER BY offer_expires_at"
+        ),
+        Leftover.ENDED_LOG_OWNERS: "FROM ended_log_owners WHERE ended_at <= %s ORDER BY ended_at",
+        Leftover.UNPROVED_ACCOUNTS: "FROM users WHERE unproved_since <= %s ORDER BY unproved_since",
+    }
+)
 # A row stands for its kind; the log of sign-ins goes by months (`log_months.py`).
 OVERDUE: Final = b" UNION ALL ".join(
     b"SELECT %d AS number WHERE (SELECT true %b LIMIT 1)" % (number, expired.encode())
@@ -417,10 +422,11 @@ class PostgresHousekeeping(Aggregate):
                 return UnprovedAccounts(self._transaction).delete(ended_until, limit)
             case Leftover.ENDED_LOG_OWNERS:
                 return EndedLogOwners(self._transaction).delete(ended_until, limit)
-            case _ if leftover in LOGS:
-                return OldLogRows(self._transaction).delete(leftover, ended_until, limit)
             case _:
-                return self._connection.execute(_DELETE[leftover], (ended_until, limit)).rowcount
+                statement = _DELETE.get(leftover)
+                if statement is None:
+                    return OldLogRows(self._transaction).delete(leftover, ended_until, limit)
+                return self._connection.execute(statement, (ended_until, limit)).rowcount
 
     def overdue(self, ended_until: Mapping[Leftover, datetime]) -> Sequence[Leftover]:
         kinds = list(_EXPIRED)

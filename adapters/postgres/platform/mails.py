@@ -42,6 +42,8 @@ OF_STATE: Final[Mapping[MailState | None, LiteralString]] = {
     MailState.SENT: "m.state = 'sent'",
     MailState.KEPT: "m.state = 'kept'",
     MailState.FAILED: "m.state = 'failed'",
+    # Of these only the number is known.
+    MailState.DISCARDED: "false",
 }
 
 

@@ -8,7 +8,7 @@ for the planner: only the oldest months.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString, TypeAlias
 from uuid import UUID
@@ -17,6 +17,7 @@ from adapters.postgres.driver.connection import ROUND_TRIP_STATEMENTS_MAX, Curso
 from adapters.postgres.transaction import Aggregate
 from core.ids import MILLISECOND, end_id_until, first_id_at
 from core.platform.housekeeping import Leftover
+from core.tables import PartialTable
 
 
 def _find(log: LiteralString, is_old: LiteralString, order: LiteralString) -> LiteralString:
@@ -47,20 +48,26 @@ def _delete(log: LiteralString, is_old: LiteralString, returned: LiteralString =
 
 _CREATED: Final = "AND created_at <= %(until)s"
 _OCCURRED: Final = "AND occurred_at <= %(until)s"
-_FIND: Final[Mapping[Leftover, LiteralString]] = {
-    Leftover.SCIM_LOG_ENTRIES: _find("scim_log_entries", _CREATED, "created_at"),
-    Leftover.WEBHOOK_DELIVERIES: _find("webhook_deliveries", _CREATED, "created_at"),
-    Leftover.EVENTS: _find("events", _OCCURRED, "occurred_at"),
-    # Their months go by the ids alone.
-    Leftover.LOGIN_EVENTS: _find("login_events", "", "id"),
-}
-_DELETE: Final[Mapping[Leftover, LiteralString]] = {
-    Leftover.SCIM_LOG_ENTRIES: _delete("scim_log_entries", _CREATED),
-    Leftover.WEBHOOK_DELIVERIES: _delete("webhook_deliveries", _CREATED),
-    Leftover.EVENTS: _delete("events", _OCCURRED, "id, actor_user_id, actor_email"),
-    Leftover.LOGIN_EVENTS: _delete("login_events", ""),
-}
-LOGS: Final = frozenset(_FIND)
+# What finds the rows of a log, and what deletes them.
+_OF_LOG: Final[PartialTable[Leftover, tuple[LiteralString, LiteralString]]] = PartialTable(
+    {
+        Leftover.SCIM_LOG_ENTRIES: (
+            _find("scim_log_entries", _CREATED, "created_at"),
+            _delete("scim_log_entries", _CREATED),
+        ),
+        Leftover.WEBHOOK_DELIVERIES: (
+            _find("webhook_deliveries", _CREATED, "created_at"),
+            _delete("webhook_deliveries", _CREATED),
+        ),
+        Leftover.EVENTS: (
+            _find("events", _OCCURRED, "occurred_at"),
+            _delete("events", _OCCURRED, "id, actor_user_id, actor_email"),
+        ),
+        # Their months go by the ids alone.
+        Leftover.LOGIN_EVENTS: (_find("login_events", "", "id"), _delete("login_events", "")),
+    }
+)
+LOGS: Final = frozenset(_OF_LOG)
 # Of sign-ins: before the first month that can be dropped whole, and of what is counted alone.
 _BOUND: Final = """
     SELECT least(coalesce((SELECT counted_through FROM sign_in_counting), '00000000-0000-0000-0000-000000000000'),
@@ -100,15 +107,18 @@ class OldLogRows(Aggregate):
 
     def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
         """Delete at most `limit` rows that had expired by that moment, with what belongs to them; return how many."""
+        of_log = _OF_LOG.get(leftover)
+        assert of_log is not None, f"nothing deletes the rows of this kind: {leftover.value}"
+        find, delete = of_log
         values = {"until": ended_until, "end_id": end_id_until(ended_until), "limit": limit}
         if leftover is Leftover.LOGIN_EVENTS:
             values["end_id"] = min(first_id_at(ended_until + MILLISECOND), self._value(_BOUND))
         deleted: list[tuple[UUID, Any]] = []
-        organizations = Counter(self._values(_FIND[leftover], values))
+        organizations = Counter(self._values(find, values))
         waiting: list[tuple[UUID, Cursor[tuple[Any, ...]]]] = []
         for number, (organization_id, rows) in enumerate(sorted(organizations.items()), start=1):
             of_organization = values | {"organization_id": organization_id, "limit": rows}
-            waiting.append((organization_id, self._connection.cursor().defer(_DELETE[leftover], of_organization)))
+            waiting.append((organization_id, self._connection.cursor().defer(delete, of_organization)))
             if number % ROUND_TRIP_STATEMENTS_MAX == 0:
                 self._connection.flush()
         for organization_id, cursor in waiting:

@@ -6,6 +6,7 @@ the text (`statement_locks.py`), the rows from the statistics of PostgreSQL; not
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -18,7 +19,13 @@ from adapters.postgres.schema.statement_locks import Held, Lock, NotUnderstood, 
 from core.lazy_dataclasses import dataclass
 
 # Rows a second on a small server, rounded down; `ops/bench --migrations --full` measures what they follow from.
-_ROWS_PER_SECOND: Final = {Work.READ: 1_000_000, Work.INDEX: 300_000, Work.CHANGE: 30_000, Work.REWRITE: 200_000}
+_ROWS_PER_SECOND: Final = {
+    Work.NONE: math.inf,
+    Work.READ: 1_000_000,
+    Work.INDEX: 300_000,
+    Work.CHANGE: 30_000,
+    Work.REWRITE: 200_000,
+}
 _PROOF: Final = re.compile(
     r"ALTER TABLE (?P<table>\w+)\s[^;]*\bCHECK \((?P<column>\w+) IS NOT NULL\) NOT VALID", re.IGNORECASE
 )
@@ -37,7 +44,7 @@ class TableUse:
     @property
     def seconds(self) -> float:
         """About how long its rows take; at most that for changes, because the text does not say how many."""
-        return self.rows / _ROWS_PER_SECOND[self.work] if self.work is not Work.NONE else 0.0
+        return self.rows / _ROWS_PER_SECOND[self.work]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

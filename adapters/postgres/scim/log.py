@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
+from adapters.postgres.log_times import IN_TIMES, values_of
 from adapters.postgres.transaction import Aggregate
 from core.positions import Position
 from core.scim.log import CallSearch, ProvisioningLogEntry, ProvisioningPage
@@ -39,10 +40,11 @@ FAILURES: Final = f"""
 """
 
 
-FOUND: Final = """
+FOUND: Final = f"""
     FROM  scim_log_entries
     WHERE organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(before_id)s
     AND   (NOT %(only_failed)s::boolean OR status >= 400)
+    AND   {IN_TIMES}
 """
 
 
@@ -68,7 +70,8 @@ class PostgresScimLog(Aggregate):
     def found(
         self, organization_id: UUID, wanted: CallSearch, *, after: Position | None, limit: int
     ) -> Sequence[ProvisioningLogEntry]:
-        before_id = min(wanted.before_id, after.id) if after is not None else wanted.before_id
+        end_id = wanted.times.end_id
+        before_id = min(end_id, after.id) if after is not None else end_id
         return self._all(
             ProvisioningLogEntry,
             f"SELECT {columns(ProvisioningLogEntry)} {FOUND} ORDER BY id DESC LIMIT %(limit)s",
@@ -96,8 +99,7 @@ class PostgresScimLog(Aggregate):
 def _values(organization_id: UUID, wanted: CallSearch, limit: int) -> dict[str, Any]:
     return {
         "organization_id": organization_id,
-        "first_id": wanted.first_id,
-        "before_id": wanted.before_id,
+        **values_of(wanted.times),
         "only_failed": wanted.only_failed,
         "limit": limit,
     }

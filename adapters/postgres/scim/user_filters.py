@@ -13,6 +13,7 @@ from uuid import UUID
 from adapters.postgres.accounts import known_ids
 from core.scim.filters import Operator
 from core.scim.user_filters import Always, Both, Column, Compared, Condition, Either, Given, Opposite
+from core.tables import PartialTable
 
 Fragment: TypeAlias = "tuple[LiteralString, list[Any]]"
 
@@ -38,14 +39,16 @@ _EXPRESSIONS: Final[Mapping[Column, LiteralString]] = {
     Column.CREATED_AT: "m.created_at",
     Column.UPDATED_AT: UPDATED_AT,
 }
-_SIGNS: Final[Mapping[Operator, LiteralString]] = {
-    Operator.EQ: "=",
-    Operator.NE: "IS DISTINCT FROM",
-    Operator.GT: ">",
-    Operator.GE: ">=",
-    Operator.LT: "<",
-    Operator.LE: "<=",
-}
+_SIGNS: Final[PartialTable[Operator, LiteralString]] = PartialTable(
+    {
+        Operator.EQ: "=",
+        Operator.NE: "IS DISTINCT FROM",
+        Operator.GT: ">",
+        Operator.GE: ">=",
+        Operator.LT: "<",
+        Operator.LE: "<=",
+    }
+)
 # By an index each, which the expression of a userName would not use.
 _IS_ADDRESS: Final = "u.email = %s AND (p.user_name LIKE '%%@%%') IS NOT FALSE"
 _IS_NAME: Final = "lower(p.user_name) = %s AND p.user_name NOT LIKE '%%@%%'"
@@ -92,8 +95,9 @@ def _compared(compared: Compared, organization_id: UUID) -> Fragment:
         is_it = f"({_IS_ACCOUNT})" if compared.operator is Operator.EQ else f"({_IS_ACCOUNT}) IS NOT TRUE"
         return is_it, [organization_id, value, value]
     expression = f"{_ID}::text" if compared.column is Column.ID else _EXPRESSIONS[compared.column]
-    if compared.operator in _SIGNS:
-        return f"{expression} {_SIGNS[compared.operator]} {_placeholder(value)}", [value]
+    sign = _SIGNS.get(compared.operator)
+    if sign is not None:
+        return f"{expression} {sign} {_placeholder(value)}", [value]
     return _part(expression, compared.operator, value)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import columns
+from adapters.postgres.log_times import IN_TIMES, values_of
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.deliveries import NAME
 from adapters.postgres.webhooks.events import delivery_payload
@@ -18,12 +19,11 @@ from core.webhooks.delivery_log import DeliveryAttempt, DeliverySearch, ListedDe
 from core.webhooks.events import RETENTION
 
 # Planned with its values each time, so that what is not asked for costs nothing and each state has its index.
-FOUND: Final = """
+FOUND: Final = f"""
     FROM   webhook_deliveries
     WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id >= %(first_id)s
     AND    (%(event_type)s::text IS NULL OR event_type = %(event_type)s)
-    AND    (%(since)s::timestamptz IS NULL OR created_at >= %(since)s)
-    AND    (%(until)s::timestamptz IS NULL OR created_at < %(until)s)
+    AND    id < %(before_id)s AND {IN_TIMES}
     AND    (%(state)s::text IS NULL
             OR (%(state)s = 'delivered' AND delivered)
             OR (%(state)s = 'waiting' AND NOT delivered AND next_retry_at IS NOT NULL)
@@ -95,10 +95,9 @@ class PostgresWebhookDeliveryLog(Aggregate):
         return {
             "organization_id": organization_id,
             "webhook_id": webhook_id,
-            "first_id": first_id_since(max(kept_since, wanted.since or kept_since)),
+            **values_of(wanted.times),
+            "first_id": max(first_id_since(kept_since), wanted.times.first_id),
             "event_type": wanted.event_type,
-            "since": wanted.since,
-            "until": wanted.until,
             "state": wanted.state.value if wanted.state is not None else None,
             "limit": limit,
         }

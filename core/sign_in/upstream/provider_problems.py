@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
 from core.sign_in.reasons import SignInReason
+from core.tables import PartialTable
 
 _OK: Final = 200
 _MULTIPLE_CHOICES: Final = 300
@@ -108,45 +109,47 @@ _OF_ONE_SIGN_IN: Final = frozenset(
     }
 )
 # The reasons of refusals, where another word of this vocabulary stands for them.
-_OF_REASONS: Final[Mapping[str, ProviderProblem]] = {
-    "wrong_issuer": ProviderProblem.OTHER_ISSUER,
-    "no_authorization_endpoint": ProviderProblem.NO_ENDPOINT,
-    "no_token_endpoint": ProviderProblem.NO_ENDPOINT,
-    "no_jwks_uri": ProviderProblem.NO_ENDPOINT,
-    "no_object": ProviderProblem.TOKEN_ENDPOINT,
-    "no_metadata": ProviderProblem.METADATA,
-    SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
-    "no_code": ProviderProblem.ERROR_AT_PROVIDER,
-    # The status of an answer by SAML; that the user may not sign in is `SignInDeclined`.
-    "refused": ProviderProblem.ERROR_AT_PROVIDER,
-    "no_id_token": ProviderProblem.NO_TOKEN,
-    "no_access_token": ProviderProblem.NO_TOKEN,
-    "no_user": ProviderProblem.USER_UNKNOWN,
-    "other_subject": ProviderProblem.USER_UNKNOWN,
-    "wrong_signature": ProviderProblem.SIGNATURE,
-    "expired": ProviderProblem.CLOCKS,
-    "from_the_future": ProviderProblem.CLOCKS,
-    "wrong_audience": ProviderProblem.FOR_ANOTHER,
-    "no_authorized_party": ProviderProblem.FOR_ANOTHER,
-    "wrong_destination": ProviderProblem.FOR_ANOTHER,
-    "wrong_recipient": ProviderProblem.FOR_ANOTHER,
-    "answer_of_another_issuer": ProviderProblem.OF_ANOTHER,
-    "token_of_another_issuer": ProviderProblem.OF_ANOTHER,
-    "assertion_of_another_issuer": ProviderProblem.OF_ANOTHER,
-    "wrong_nonce": ProviderProblem.OTHER_SIGN_IN,
-    "answer_to_another_request": ProviderProblem.OTHER_SIGN_IN,
-    "unsolicited": ProviderProblem.OTHER_SIGN_IN,
-    "confirmation_ended": ProviderProblem.CLOCKS,
-    "not_confirmed": ProviderProblem.UNREADABLE,
-    "no_assertion": ProviderProblem.UNREADABLE,
-    SignInReason.SESSION_OVER_THERE: ProviderProblem.SESSION_OVER,
-    "no_subject": ProviderProblem.NO_ID,
-    "transient_name": ProviderProblem.TRANSIENT_ID,
-    "certificates_outdated": ProviderProblem.CERTIFICATES_REPLACED,
-    SignInReason.ADDRESS_NOT_VERIFIED_THERE: ProviderProblem.NO_ADDRESS,
-    SignInReason.DOMAIN_NOT_PROVED: ProviderProblem.FOREIGN_DOMAIN,
-    SignInReason.NOT_OF_ORGANIZATION: ProviderProblem.NOT_ADMITTED,
-}
+_OF_REASONS: Final[PartialTable[str, ProviderProblem]] = PartialTable(
+    {
+        "wrong_issuer": ProviderProblem.OTHER_ISSUER,
+        "no_authorization_endpoint": ProviderProblem.NO_ENDPOINT,
+        "no_token_endpoint": ProviderProblem.NO_ENDPOINT,
+        "no_jwks_uri": ProviderProblem.NO_ENDPOINT,
+        "no_object": ProviderProblem.TOKEN_ENDPOINT,
+        "no_metadata": ProviderProblem.METADATA,
+        SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
+        "no_code": ProviderProblem.ERROR_AT_PROVIDER,
+        # The status of an answer by SAML; that the user may not sign in is `SignInDeclined`.
+        "refused": ProviderProblem.ERROR_AT_PROVIDER,
+        "no_id_token": ProviderProblem.NO_TOKEN,
+        "no_access_token": ProviderProblem.NO_TOKEN,
+        "no_user": ProviderProblem.USER_UNKNOWN,
+        "other_subject": ProviderProblem.USER_UNKNOWN,
+        "wrong_signature": ProviderProblem.SIGNATURE,
+        "expired": ProviderProblem.CLOCKS,
+        "from_the_future": ProviderProblem.CLOCKS,
+        "wrong_audience": ProviderProblem.FOR_ANOTHER,
+        "no_authorized_party": ProviderProblem.FOR_ANOTHER,
+        "wrong_destination": ProviderProblem.FOR_ANOTHER,
+        "wrong_recipient": ProviderProblem.FOR_ANOTHER,
+        "answer_of_another_issuer": ProviderProblem.OF_ANOTHER,
+        "token_of_another_issuer": ProviderProblem.OF_ANOTHER,
+        "assertion_of_another_issuer": ProviderProblem.OF_ANOTHER,
+        "wrong_nonce": ProviderProblem.OTHER_SIGN_IN,
+        "answer_to_another_request": ProviderProblem.OTHER_SIGN_IN,
+        "unsolicited": ProviderProblem.OTHER_SIGN_IN,
+        "confirmation_ended": ProviderProblem.CLOCKS,
+        "not_confirmed": ProviderProblem.UNREADABLE,
+        "no_assertion": ProviderProblem.UNREADABLE,
+        SignInReason.SESSION_OVER_THERE: ProviderProblem.SESSION_OVER,
+        "no_subject": ProviderProblem.NO_ID,
+        "transient_name": ProviderProblem.TRANSIENT_ID,
+        "certificates_outdated": ProviderProblem.CERTIFICATES_REPLACED,
+        SignInReason.ADDRESS_NOT_VERIFIED_THERE: ProviderProblem.NO_ADDRESS,
+        SignInReason.DOMAIN_NOT_PROVED: ProviderProblem.FOREIGN_DOMAIN,
+        SignInReason.NOT_OF_ORGANIZATION: ProviderProblem.NOT_ADMITTED,
+    }
+)
 
 
 def problem_of(reason: str | None) -> ProviderProblem:

@@ -10,16 +10,21 @@ from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
+from core.tables import PartialTable
 
 EXTERNAL: Final = (Provider.CODEHOST, Provider.WEBSUITE, Provider.OFFICESUITE)
 # What is asked for at least: the account, and its address with the provider's word on it.
-SCOPES: Final[Mapping[Provider, tuple[str, ...]]] = {
-    Provider.CODEHOST: ("read:user", "user:email"),
-    Provider.WEBSUITE: ("openid", "email", "profile"),
-    Provider.OFFICESUITE: ("openid", "email", "profile", "offline_access"),
-}
+SCOPES: Final[PartialTable[Provider, tuple[str, ...]]] = PartialTable(
+    {
+        Provider.CODEHOST: ("read:user", "user:email"),
+        Provider.WEBSUITE: ("openid", "email", "profile"),
+        Provider.OFFICESUITE: ("openid", "email", "profile", "offline_access"),
+    }
+)
 # Without it websuite issues no refresh token.
-PARAMETERS: Final[Mapping[Provider, Mapping[str, str]]] = {Provider.WEBSUITE: {"access_type": "offline"}}
+PARAMETERS: Final[PartialTable[Provider, Mapping[str, str]]] = PartialTable(
+    {Provider.WEBSUITE: {"access_type": "offline"}}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated
+from uuid import UUID
 
 import msgspec
 from quart import Response
@@ -32,16 +33,20 @@ class AuditLogEntryRecord(Record, of=AuditLogEntry):
 
 
 class AuditLogPageRecord(Record, of=AuditLogPage):
-    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
+    """A page of entries, newest first.
+
+    `looked_back_to` and `looked_back_to_id` are there only where a search did not look at all entries.
+    """
 
     logs: list[AuditLogEntryRecord]
     looked_back_to: datetime | msgspec.UnsetType = msgspec.UNSET
+    looked_back_to_id: UUID | msgspec.UnsetType = msgspec.UNSET
 
 
 class Entries(Paged, Input, of=AuditLogFilter):
     """Filters: an action, a type of target, or one target; `target_id` requires `target_type`.
 
-    `actor`, `since`, `until` and `q` can be added to them.
+    `actor`, `since`, `until`, `q` and `before_id` can be added to them.
     """
 
     since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
@@ -54,9 +59,9 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
     """List the entries, newest first.
 
     The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
-    account was deleted is shown by id only. With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at
-    most, with several filters at 3,000: if there are others, `looked_back_to` says from when on, and `until` with this
-    time goes on there.
+    account was deleted is shown by id only. With `actor`, `since`, `until`, `q` or `before_id`, a page looks at 10,000
+    entries at most, with several filters at 3,000: if there are others, `looked_back_to` says from when on, and
+    `before_id` with `looked_back_to_id` goes on there.
     """
     wanted = query.to(AuditLogFilter)
     page = await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
@@ -64,6 +69,7 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
         page,
         logs=[AuditLogEntryRecord.of(entry) for entry in page.logs],
         looked_back_to=page.looked_back_to or msgspec.UNSET,
+        looked_back_to_id=page.looked_back_to_id or msgspec.UNSET,
     )
 
 

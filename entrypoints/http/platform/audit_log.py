@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated
+from uuid import UUID
 
 import msgspec
 
@@ -25,16 +26,20 @@ class PlatformAuditLogEntryRecord(Record, of=PlatformAuditLogEntry):
 
 
 class PlatformAuditLogPageRecord(Record, of=AuditLogPage):
-    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
+    """A page of entries, newest first.
+
+    `looked_back_to` and `looked_back_to_id` are there only where a search did not look at all entries.
+    """
 
     logs: list[PlatformAuditLogEntryRecord]
     looked_back_to: datetime | msgspec.UnsetType = msgspec.UNSET
+    looked_back_to_id: UUID | msgspec.UnsetType = msgspec.UNSET
 
 
 class PlatformEntries(Paged, Input, of=PlatformAuditLogFilter):
     """Filters: an action, a type of target, or one target; `target_id` requires `target_type`.
 
-    `actor`, `since`, `until` and `q` can be added to them.
+    `actor`, `since`, `until`, `q` and `before_id` can be added to them.
     """
 
     since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
@@ -46,8 +51,9 @@ class PlatformEntries(Paged, Input, of=PlatformAuditLogFilter):
 async def read_platform_audit_log(call: Call, query: PlatformEntries) -> PlatformAuditLogPageRecord:
     """List the entries, newest first; an actor whose account was deleted is shown by id only.
 
-    With `actor`, `since`, `until` or `q`, a page looks at 10,000 entries at most, with several filters at 3,000:
-    if there are others, `looked_back_to` says from when on, and `until` with this time goes on there.
+    With `actor`, `since`, `until`, `q` or `before_id`, a page looks at 10,000 entries at most, with several filters at
+    3,000: if there are others, `looked_back_to` says from when on, and `before_id` with `looked_back_to_id` goes on
+    there.
     """
     wanted = query.to(PlatformAuditLogFilter)
     page = await call.read(audit_log.read_page, wanted, page=query.page, limit=query.limit)
@@ -55,4 +61,5 @@ async def read_platform_audit_log(call: Call, query: PlatformEntries) -> Platfor
         page,
         logs=[PlatformAuditLogEntryRecord.of(entry) for entry in page.logs],
         looked_back_to=page.looked_back_to or msgspec.UNSET,
+        looked_back_to_id=page.looked_back_to_id or msgspec.UNSET,
     )

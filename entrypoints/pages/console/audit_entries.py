@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any, Final, cast
 from uuid import UUID
 
-from core.audit.audit_log import ORGANIZATION_KEY, SYSTEM_ID, FoundEntry
-from core.audit.browser import API_KEY, IMPERSONATOR, NAMED_DETAILS, SCIM_TOKEN, EntryNames
+from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, ORGANIZATION_KEY, SYSTEM_ID, FoundEntry
+from core.audit.browser import API_KEY, NAMED_DETAILS, SCIM_TOKEN, EntryNames
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
@@ -21,7 +21,7 @@ from entrypoints.pages.events.actions import ACTIONS, PLATFORM_ACTIONS, TARGET_T
 
 # Details that say who did it, and stand there.
 _OF_ACTOR: Final = frozenset(
-    {IMPERSONATOR, "impersonation_session", ORGANIZATION_KEY, "organization_key_name", SCIM_TOKEN}
+    {IMPERSONATOR, IMPERSONATION_SESSION, ORGANIZATION_KEY, "organization_key_name", SCIM_TOKEN}
 )
 # Details that name the target, the most telling first.
 _NAMES_OF_TARGET: Final = (
@@ -184,7 +184,9 @@ def written(entry: FoundEntry) -> str:
 
 def _actor_of(entry: FoundEntry, names: EntryNames, *, is_platform: bool) -> ShownActor:
     details, actor = entry.details, entry.actor
-    impersonator = _named(details.get(IMPERSONATOR), names.impersonators) if IMPERSONATOR in details else ""
+    # In the log of the platform, the impersonator is the actor.
+    is_another = IMPERSONATOR in details and details[IMPERSONATOR] != actor.id
+    impersonator = _named(details[IMPERSONATOR], names.impersonators) if is_another else ""
     kind, _, actor_id = actor.id.rpartition(":")
     if kind == "api_key":
         name = str(details.get("organization_key_name") or _named(actor_id, names.named))

@@ -5,25 +5,27 @@ from typing import Final
 
 from core.events.actions import AuditAction
 from core.events.events import EventType
+from core.tables import PartialTable
 from entrypoints.pages.events.actions import ACTIONS
 from entrypoints.pages.frame.languages import marked
 
 # The audit log has words for every other event, because it records an action of the same name.
-_NOT_RECORDED: Final = {
-    EventType.USER_LOGIN_SUCCESS: marked("Signed in"),
-    EventType.USER_LOGIN_FAILED: marked("Sign-in refused"),
-    EventType.USER_LOGOUT: marked("Signed out"),
-    EventType.USER_SIGNUP_SUCCESS: marked("Created an account"),
-    EventType.USER_MFA_ENABLED: marked("Turned the second factor on"),
-    EventType.USER_MFA_DISABLED: marked("Turned the second factor off"),
-    EventType.USER_MFA_VERIFY_SUCCESS: marked("Gave a correct second factor"),
-    EventType.USER_MFA_VERIFY_FAILED: marked("Gave a wrong second factor"),
-    EventType.ORGANIZATION_OWNER_CHANGED: marked("Transferred the ownership"),
-    EventType.WEBHOOK_TEST: marked("Test of a webhook"),
-}
+_NOT_RECORDED: Final = PartialTable(
+    {
+        EventType.USER_LOGIN_SUCCESS: marked("Signed in"),
+        EventType.USER_LOGIN_FAILED: marked("Sign-in refused"),
+        EventType.USER_LOGOUT: marked("Signed out"),
+        EventType.USER_SIGNUP_SUCCESS: marked("Created an account"),
+        EventType.USER_MFA_ENABLED: marked("Turned the second factor on"),
+        EventType.USER_MFA_DISABLED: marked("Turned the second factor off"),
+        EventType.USER_MFA_VERIFY_SUCCESS: marked("Gave a correct second factor"),
+        EventType.USER_MFA_VERIFY_FAILED: marked("Gave a wrong second factor"),
+        EventType.ORGANIZATION_OWNER_CHANGED: marked("Transferred the ownership"),
+        EventType.WEBHOOK_TEST: marked("Test of a webhook"),
+    }
+)
 EVENTS: Final[dict[str, str]] = {
-    event.value: _NOT_RECORDED[event] if event in _NOT_RECORDED else ACTIONS[AuditAction(event.value)]
-    for event in EventType
+    event.value: _NOT_RECORDED.get(event) or ACTIONS[AuditAction(event.value)] for event in EventType
 }
 _GROUPS: Final = {
     "User management": marked("People"),

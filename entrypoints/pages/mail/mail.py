@@ -57,6 +57,7 @@ STATES: Final = {
     MailState.SENT: ("good", marked("Sent")),
     MailState.KEPT: ("warning", marked("Kept, never sent")),
     MailState.FAILED: ("bad", marked("Failed")),
+    MailState.DISCARDED: ("info", marked("Discarded")),
 }
 # What it means that mails are in a state, and what to do.
 MEANINGS: Final = {

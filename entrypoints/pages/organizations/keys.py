@@ -15,6 +15,7 @@ from core.organizations.keys import (
     TooManyOrganizationKeys,
 )
 from core.sessions.shown_secrets import ToShow
+from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, path_in_interface
 from entrypoints.pages.frame.forms import DoneQuery
@@ -33,19 +34,21 @@ routes: Routes = console_pages()
 
 KEYS: Final = "/app/organizations/:org_slug/keys"
 # What a key may read of its organization, by its operation.
-READS: Final = {
-    Capability.ORG_SETTINGS_MANAGE: "organizations_read_organization",
-    Capability.ORG_MEMBERS_VIEW: "members_list_members",
-    Capability.ORG_MEMBERS_MANAGE: "invitations_list_invitations",
-    Capability.ORG_ROLES_MANAGE: "roles_list_roles",
-    Capability.SERVICES_VIEW: "services_list_services",
-    Capability.END_USERS_VIEW: "end_users_list_end_users",
-    Capability.WEBHOOKS_MANAGE: "webhooks_list_webhooks",
-    Capability.INTEGRATIONS_MANAGE: "upstream_connections_list_upstream_providers",
-    Capability.AUDIT_LOGS_VIEW: "audit_log_read_audit_log",
-    Capability.ANALYTICS_VIEW: "analytics_recent_logins",
-    Capability.PRODUCTS_MANAGE: "products_list_products",
-}
+READS: Final = PartialTable(
+    {
+        Capability.ORG_SETTINGS_MANAGE: "organizations_read_organization",
+        Capability.ORG_MEMBERS_VIEW: "members_list_members",
+        Capability.ORG_MEMBERS_MANAGE: "invitations_list_invitations",
+        Capability.ORG_ROLES_MANAGE: "roles_list_roles",
+        Capability.SERVICES_VIEW: "services_list_services",
+        Capability.END_USERS_VIEW: "end_users_list_end_users",
+        Capability.WEBHOOKS_MANAGE: "webhooks_list_webhooks",
+        Capability.INTEGRATIONS_MANAGE: "upstream_connections_list_upstream_providers",
+        Capability.AUDIT_LOGS_VIEW: "audit_log_read_audit_log",
+        Capability.ANALYTICS_VIEW: "analytics_recent_logins",
+        Capability.PRODUCTS_MANAGE: "products_list_products",
+    }
+)
 
 
 class KeyForm(ProtectedForm, kw_only=True):
@@ -113,7 +116,7 @@ async def show_keys(
         raise OrganizationKeyUnknown
     secret = "" if shown_id is None else "".join(await shown_once(call, shown_id))
     opened_by_key = made.permissions if made is not None else ()
-    read = next((READS[one] for one in opened_by_key if one in READS), None)
+    read = next((reading for one in opened_by_key if (reading := READS.get(one)) is not None), None)
     address = call.installation.settings.base_url + path_in_interface(call, read, org_slug) if read is not None else ""
     return console_page(
         call,

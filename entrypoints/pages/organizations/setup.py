@@ -63,14 +63,14 @@ STATES: Final[Mapping[SetupState, tuple[str, str, str]]] = {
 # The parts in the order in which they are set up: how people sign in, then who they are, then what else there is.
 ORDER: Final = (Part.UPSTREAM, Part.SCIM, Part.GROUPS, Part.SAML, Part.DOMAIN, Part.SIEM)
 Steps = Callable[[Call], Awaitable[Sequence[SetupStep]]]
-_STEPS: Final[dict[Part, Steps]] = {}
+_STEPS: Final[list[tuple[Part, Steps]]] = []
 
 
 def steps_of_part(part: Part) -> Callable[[Steps], Steps]:
     """Declare the steps of a part that has several; every other part is one step."""
 
     def declare(steps: Steps) -> Steps:
-        _STEPS[part] = steps
+        _STEPS.append((part, steps))
         return steps
 
     return declare
@@ -125,9 +125,10 @@ async def show_setup(call: Call) -> Page:
     setup = await call.read(setup_links.present, setup_cookie(call))
     progress = await call.read(setup_links.progress, setup_cookie(call))
     steps: list[SetupStep] = []
+    declared = dict(_STEPS)
     for part in ORDER:
         if part in progress:
-            steps += await _STEPS[part](call) if part in _STEPS else [_step(part, progress[part])]
+            steps += await declared[part](call) if part in declared else [_step(part, progress[part])]
     # The steps are those of one connection; the list leads to the others.
     listed = PARTS[Part.UPSTREAM][1] if Part.UPSTREAM in progress else ""
     return await part_page(

@@ -7,6 +7,7 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
+from core.mail.mail import MailState
 from core.organizations.access import authorize_support
 from core.platform import mails, outbox
 from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
@@ -95,7 +96,7 @@ async def show_mail(
         states=STATES,
         meaning=MEANINGS[query.wanted.state] if query.wanted.state is not None else "",
         not_sent=NOT_SENT,
-        choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
+        choices=[("", marked("Every state")), *((one.value, STATES[MailState(one)][1]) for one in ListedMailState)],
         retried=RETRIED,
         action=with_query(MAIL, **query.kept, after=query.after),
         choose_all=with_query(MAIL, **query.kept, after=query.after, choose="all"),

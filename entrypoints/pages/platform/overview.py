@@ -7,6 +7,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.platform import overview
 from core.platform.mfa import MfaAlertType
 from core.platform.overview import PlatformNumbers
+from core.tables import PartialTable
 from entrypoints.pages.console.frame import PLATFORM, PLATFORM_ORGANIZATIONS, Program, console_page, opened_for_platform
 from entrypoints.pages.console.sign_in_plots import SignInLists, plot_values
 from entrypoints.pages.frame.forms import DoneQuery
@@ -31,12 +32,14 @@ _STATUSES: Final = {
     OrganizationStatus.REJECTED: marked("Rejected organizations"),
     OrganizationStatus.DELETING: marked("Organizations deleted by their owners"),
 }
-_STATES: Final = {
-    MailState.FAILED: marked("Mails that have failed"),
-    MailState.QUEUED: marked("Mails that wait"),
-    MailState.ROUTED: marked("Mails that wait for an organization's server"),
-    MailState.KEPT: marked("Mails kept in this installation"),
-}
+_STATES: Final = PartialTable(
+    {
+        MailState.FAILED: marked("Mails that have failed"),
+        MailState.QUEUED: marked("Mails that wait"),
+        MailState.ROUTED: marked("Mails that wait for an organization's server"),
+        MailState.KEPT: marked("Mails kept in this installation"),
+    }
+)
 
 
 @routes.get(PLATFORM)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, urlencode
 
+from core.tables import PartialTable
 from entrypoints.web.describing.examples import example
 from entrypoints.web.describing.schemas import Schemas
 from entrypoints.web.serving.access_policies import CredentialKind
@@ -15,16 +16,18 @@ from entrypoints.web.serving.answers import encode
 from entrypoints.web.serving.routes import Route
 
 # In double quotes, because a shell does not expand variables in single quotes.
-CREDENTIALS: Final = {
-    CredentialKind.ACCESS_TOKEN: '"Authorization: Bearer $TOKEN"',
-    CredentialKind.PRE_AUTH_TOKEN: '"Authorization: Bearer $PRE_AUTH_TOKEN"',
-    CredentialKind.API_KEY: '"X-Api-Key: $API_KEY"',
-    CredentialKind.ORGANIZATION_KEY: '"X-Api-Key: $ORGANIZATION_KEY"',
-    CredentialKind.BROWSER_SESSION: '"Cookie: gatehouse_session=$SESSION"',
-    CredentialKind.SCIM_TOKEN: '"Authorization: Bearer $SCIM_TOKEN"',
-    CredentialKind.PROVIDER_TOKEN: '"Authorization: Bearer $PROVIDER_TOKEN"',
-    CredentialKind.SIGNATURE: '"billing-signature: $SIGNATURE"',
-}
+CREDENTIALS: Final = PartialTable(
+    {
+        CredentialKind.ACCESS_TOKEN: '"Authorization: Bearer $TOKEN"',
+        CredentialKind.PRE_AUTH_TOKEN: '"Authorization: Bearer $PRE_AUTH_TOKEN"',
+        CredentialKind.API_KEY: '"X-Api-Key: $API_KEY"',
+        CredentialKind.ORGANIZATION_KEY: '"X-Api-Key: $ORGANIZATION_KEY"',
+        CredentialKind.BROWSER_SESSION: '"Cookie: gatehouse_session=$SESSION"',
+        CredentialKind.SCIM_TOKEN: '"Authorization: Bearer $SCIM_TOKEN"',
+        CredentialKind.PROVIDER_TOKEN: '"Authorization: Bearer $PROVIDER_TOKEN"',
+        CredentialKind.SIGNATURE: '"billing-signature: $SIGNATURE"',
+    }
+)
 _PATH_PARAMETER: Final = re.compile(r"{([a-z_]+)}")
 _VARIABLE: Final = re.compile(r"\$([A-Z_]+)")
 _CONTINUED: Final = " \\\n  "

@@ -134,8 +134,8 @@ def _areas(routes: tuple[Route, ...], code: ErrorCode) -> Iterator[AnsweringArea
 def example_of(code: ErrorCode, base_url: str) -> str:
     """Return an answer with a code as it comes over the network, its body indented."""
     headers = {"Content-Type": JSON, "X-Request-Id": _REQUEST_ID}
-    if code in CHALLENGES:
-        headers["WWW-Authenticate"] = CHALLENGES[code]
+    if (challenge := CHALLENGES.get(code)) is not None:
+        headers["WWW-Authenticate"] = challenge
     if ErrorGroup(status=code.status, codes=(code,)).is_temporary:
         headers["Retry-After"] = str(_RETRY_SECONDS)
     headers["Link"] = help_links(base_url)[code]

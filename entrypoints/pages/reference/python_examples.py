@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
+from core.tables import PartialTable
 from entrypoints.web.describing.examples import example
 from entrypoints.web.describing.openapi import parameters_of
 from entrypoints.web.describing.schemas import Schemas
@@ -15,13 +16,15 @@ from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 
 # The argument of the client that takes a credential, and the variable that has it, as in the commands.
-_CREDENTIALS: Final = {
-    CredentialKind.ACCESS_TOKEN: ("token", "TOKEN"),
-    CredentialKind.PRE_AUTH_TOKEN: ("token", "PRE_AUTH_TOKEN"),
-    CredentialKind.API_KEY: ("api_key", "API_KEY"),
-    CredentialKind.ORGANIZATION_KEY: ("key", "ORGANIZATION_KEY"),
-    CredentialKind.SCIM_TOKEN: ("token", "SCIM_TOKEN"),
-}
+_CREDENTIALS: Final = PartialTable(
+    {
+        CredentialKind.ACCESS_TOKEN: ("token", "TOKEN"),
+        CredentialKind.PRE_AUTH_TOKEN: ("token", "PRE_AUTH_TOKEN"),
+        CredentialKind.API_KEY: ("api_key", "API_KEY"),
+        CredentialKind.ORGANIZATION_KEY: ("key", "ORGANIZATION_KEY"),
+        CredentialKind.SCIM_TOKEN: ("token", "SCIM_TOKEN"),
+    }
+)
 # Beyond it, each argument has a line of its own.
 _LINE_CHARACTERS_MAX: Final = 88
 

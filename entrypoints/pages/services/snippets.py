@@ -171,6 +171,7 @@ _OF_TYPE: Final = {
     ServiceType.WEB: (_FASTAPI, _DJANGO, _FLASK, _EXPRESS),
     ServiceType.MOBILE: (_BROWSER,),
     ServiceType.DESKTOP: (_NODE,),
+    ServiceType.API: _MACHINES,
 }
 
 
@@ -180,7 +181,7 @@ def of_service(service: Service, issuer: str, secret: str = "") -> list[Snippet]
         return []
     values = _values(service, issuer, secret or SECRET_PLACEHOLDER)
     if service.service_type is ServiceType.API:
-        return [program.filled(values) for program in _MACHINES]
+        return [program.filled(values) for program in _OF_TYPE[ServiceType.API]]
     home = _home(service)
     # At the address of an installed application no other program can be.
     listening = _OF_TYPE[service.service_type] if home else ()

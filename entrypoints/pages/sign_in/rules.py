@@ -10,6 +10,7 @@ from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.tables import PartialTable
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.sign_in.upstream import provider_problems
 
@@ -30,11 +31,13 @@ WAYS: Final[Mapping[SignInWay, str]] = {
     SignInWay.CONNECTION: marked("Connection of an organization"),
 }
 # What one way alone takes.
-CREDENTIALS: Final[Mapping[SignInWay, str]] = {
-    SignInWay.PASSWORD: marked("Password of the account"),
-    SignInWay.LINK: marked("Address to which links are mailed"),
-    SignInWay.PASSKEY: marked("Passkey of the account"),
-}
+CREDENTIALS: Final = PartialTable(
+    {
+        SignInWay.PASSWORD: marked("Password of the account"),
+        SignInWay.LINK: marked("Address to which links are mailed"),
+        SignInWay.PASSKEY: marked("Passkey of the account"),
+    }
+)
 TITLES: Final[Mapping[Rule, str]] = {
     Rule.FAILURES: marked("Failed sign-ins"),
     Rule.ACCOUNT: marked("Account with this address"),
@@ -100,141 +103,164 @@ SETTINGS: Final[Mapping[Rule, str]] = {
     Rule.REQUIRED_SECOND_FACTOR: marked("Whether the organization requires a second factor of its members."),
 }
 # The words of a refusal that mean something else before a sign-in than after it.
-_BEFORE: Final[Mapping[SignInReason, str]] = {
-    SignInReason.WRONG_PASSKEY: marked("The account has no passkey."),
-    SignInReason.NO_PASSWORD: marked("The account has no password."),
-    SignInReason.DOMAIN_NOT_PROVED: marked("The address lies in no verified mail domain of the organization."),
-    SignInReason.SSO_REQUIRED: marked(
-        "The organization of the mail domain requires its own single sign-on for this address."
-    ),
-    SignInReason.LINK_REQUIRED: marked("An account has the address already, and is not linked to the provider yet."),
-    SignInReason.SECOND_FACTOR_ASKED: marked("The user is asked for the second factor."),
-}
+_BEFORE: Final = PartialTable(
+    {
+        SignInReason.WRONG_PASSKEY: marked("The account has no passkey."),
+        SignInReason.NO_PASSWORD: marked("The account has no password."),
+        SignInReason.DOMAIN_NOT_PROVED: marked("The address lies in no verified mail domain of the organization."),
+        SignInReason.SSO_REQUIRED: marked(
+            "The organization of the mail domain requires its own single sign-on for this address."
+        ),
+        SignInReason.LINK_REQUIRED: marked(
+            "An account has the address already, and is not linked to the provider yet."
+        ),
+        SignInReason.SECOND_FACTOR_ASKED: marked("The user is asked for the second factor."),
+    }
+)
 _MAIL_LIMIT: Final = marked("Five sign-in links were mailed within an hour, so no further one is mailed now.")
 _AFTER_MAIL_LIMIT: Final = (
     marked("Ask the user to open the newest link that was mailed. Only the platform can end the limit earlier."),
     marked("Ask the user to open the newest link that was mailed, or end the limit below."),
 )
 # What a rule needs from those who help; the second text is that of the platform, where it can do more.
-_NEXT: Final[Mapping[SignInReason, tuple[str, str | None]]] = {
-    SignInReason.UNKNOWN_ACCOUNT: (marked("Check the spelling, or ask the person to register."), None),
-    SignInReason.TOO_MANY_FAILURES: (
-        marked("Wait until then, or use a mailed link or a passkey. Only the platform can end the limit earlier."),
-        marked("Ask the person whether the attempts were theirs, then end the limit below."),
-    ),
-    SignInReason.DEACTIVATED: (
-        marked("Ask the administrators of your directory, or the platform, who deactivated it and why."),
-        marked("Look in the audit log who deactivated it and why, before you change it."),
-    ),
-    SignInReason.LOCKED: (
-        marked("Ask the user to choose a new password with “Forgot your password?” on the sign-in page."),
-        marked("Ask the person why it was locked. A new password by mail opens it again, or you do on their page."),
-    ),
-    SignInReason.CLOSED: (
-        marked("Ask the user to sign in to their account by password, passkey or mailed link, which opens it again."),
-        None,
-    ),
-    SignInReason.NO_PASSWORD: (
-        marked("Ask the user to choose one with “Forgot your password?” on the sign-in page, or to use another way."),
-        None,
-    ),
-    SignInReason.ADDRESS_DISOWNED: (
-        marked("Ask the administrators of the mail domain to give the address to the user again."),
-        None,
-    ),
-    SignInReason.WRONG_PASSKEY: (
-        marked("Ask the user to sign in another way, and to add a passkey on the page of their account."),
-        None,
-    ),
-    SignInReason.CONNECTION_CLOSED: (
-        marked("Switch the connection on again, or ask the user to sign in another way."),
-        None,
-    ),
-    SignInReason.DOMAIN_NOT_PROVED: (
-        marked("Verify the mail domain for the organization."),
-        None,
-    ),
-    SignInReason.ADDRESS_NOT_VERIFIED_THERE: (
-        marked("Have the provider verify the address, or send it as the claim or attribute email."),
-        None,
-    ),
-    SignInReason.LINK_REQUIRED: (
-        marked("Ask the user to sign in to the account when the page asks for it; this happens once."),
-        None,
-    ),
-    SignInReason.ORGANIZATION_FULL: (
-        marked("Remove a member, or ask the platform for another tier."),
-        marked("Give the organization another tier, or other limits."),
-    ),
-    SignInReason.EMAIL_NOT_VERIFIED: (
-        marked("Ask the user to sign in with a mailed link, which verifies the address."),
-        marked("Send the verification again below, or ask the user to sign in with a mailed link."),
-    ),
-    SignInReason.MAILED_PROOF_REQUIRED: (
-        marked("Ask the user to sign in with a mailed link, which confirms what they were given."),
-        None,
-    ),
-    SignInReason.NOT_OF_ORGANIZATION: (
-        marked("Invite the person, give them access to the service, or verify their mail domain."),
-        None,
-    ),
-    SignInReason.ADDRESS_NOT_CONFIRMED: (
-        marked("Ask the user to enter the code that the sign-in mails to them; this happens once."),
-        None,
-    ),
-    SignInReason.SSO_REQUIRED: (
-        marked("Ask the user to sign in by it. Only the organization of the mail domain can end the requirement."),
-        None,
-    ),
-    SignInReason.UNKNOWN_ORGANIZATION: (marked("Check the name of the organization in the address."), None),
-    SignInReason.NOT_A_MEMBER: (
-        marked("Name the service above if they sign in to one. Else invite the person, or ask which account they use."),
-        None,
-    ),
-    SignInReason.ORGANIZATION_NOT_ACTIVE: (
-        marked("Ask the platform to approve or activate the organization."),
-        marked("Approve or activate the organization."),
-    ),
-    SignInReason.UNKNOWN_SERVICE: (
-        marked("Check the name of the service: it is the one for programs, not the one for people."),
-        None,
-    ),
-    SignInReason.SUSPENDED: (marked("Activate the person in your directory, which activates the membership."), None),
-    SignInReason.OTHER_WAY: (marked("Ask the user to begin at the service, not at the sign-in page."), None),
-    SignInReason.CUSTOMER_ASKED: (marked("Ask the user to choose a customer on the page that follows."), None),
-    SignInReason.CUSTOMER_CLOSED: (
-        marked("Ask the organization that uses the service whether it is paused, and whether it assigns the person."),
-        None,
-    ),
-    SignInReason.NO_CUSTOMER: (
-        marked("Ask the person's organization to use the service, or open the service to individuals."),
-        None,
-    ),
-    SignInReason.NOT_ADMITTED: (marked("Make the person a member, or give them access to the service."), None),
-    SignInReason.CONFINED_ELSEWHERE: (marked("Ask the user to sign out, and to sign in here in another way."), None),
-    SignInReason.SECOND_FACTOR_ASKED: (
-        marked("If the phone is lost, a backup code will do. Else a platform owner turns the second factor off."),
-        None,
-    ),
-    SignInReason.SECOND_FACTOR_REQUIRED: (
-        marked("Ask the user to set up a second factor on the page of their account."),
-        None,
-    ),
-    SignInReason.PASSKEY_REQUIRED: (
-        marked("Ask the user to sign in with a mailed link, and to add a passkey as the page then says."),
-        None,
-    ),
-}
+_NEXT: Final = PartialTable(
+    {
+        SignInReason.UNKNOWN_ACCOUNT: (marked("Check the spelling, or ask the person to register."), None),
+        SignInReason.TOO_MANY_FAILURES: (
+            marked("Wait until then, or use a mailed link or a passkey. Only the platform can end the limit earlier."),
+            marked("Ask the person whether the attempts were theirs, then end the limit below."),
+        ),
+        SignInReason.DEACTIVATED: (
+            marked("Ask the administrators of your directory, or the platform, who deactivated it and why."),
+            marked("Look in the audit log who deactivated it and why, before you change it."),
+        ),
+        SignInReason.LOCKED: (
+            marked("Ask the user to choose a new password with “Forgot your password?” on the sign-in page."),
+            marked("Ask the person why it was locked. A new password by mail opens it again, or you do on their page."),
+        ),
+        SignInReason.CLOSED: (
+            marked(
+                "Ask the user to sign in to their account by password, passkey or mailed link, which opens it again."
+            ),
+            None,
+        ),
+        SignInReason.NO_PASSWORD: (
+            marked(
+                "Ask the user to choose one with “Forgot your password?” on the sign-in page, or to use another way."
+            ),
+            None,
+        ),
+        SignInReason.ADDRESS_DISOWNED: (
+            marked("Ask the administrators of the mail domain to give the address to the user again."),
+            None,
+        ),
+        SignInReason.WRONG_PASSKEY: (
+            marked("Ask the user to sign in another way, and to add a passkey on the page of their account."),
+            None,
+        ),
+        SignInReason.CONNECTION_CLOSED: (
+            marked("Switch the connection on again, or ask the user to sign in another way."),
+            None,
+        ),
+        SignInReason.DOMAIN_NOT_PROVED: (
+            marked("Verify the mail domain for the organization."),
+            None,
+        ),
+        SignInReason.ADDRESS_NOT_VERIFIED_THERE: (
+            marked("Have the provider verify the address, or send it as the claim or attribute email."),
+            None,
+        ),
+        SignInReason.LINK_REQUIRED: (
+            marked("Ask the user to sign in to the account when the page asks for it; this happens once."),
+            None,
+        ),
+        SignInReason.ORGANIZATION_FULL: (
+            marked("Remove a member, or ask the platform for another tier."),
+            marked("Give the organization another tier, or other limits."),
+        ),
+        SignInReason.EMAIL_NOT_VERIFIED: (
+            marked("Ask the user to sign in with a mailed link, which verifies the address."),
+            marked("Send the verification again below, or ask the user to sign in with a mailed link."),
+        ),
+        SignInReason.MAILED_PROOF_REQUIRED: (
+            marked("Ask the user to sign in with a mailed link, which confirms what they were given."),
+            None,
+        ),
+        SignInReason.NOT_OF_ORGANIZATION: (
+            marked("Invite the person, give them access to the service, or verify their mail domain."),
+            None,
+        ),
+        SignInReason.ADDRESS_NOT_CONFIRMED: (
+            marked("Ask the user to enter the code that the sign-in mails to them; this happens once."),
+            None,
+        ),
+        SignInReason.SSO_REQUIRED: (
+            marked("Ask the user to sign in by it. Only the organization of the mail domain can end the requirement."),
+            None,
+        ),
+        SignInReason.UNKNOWN_ORGANIZATION: (marked("Check the name of the organization in the address."), None),
+        SignInReason.NOT_A_MEMBER: (
+            marked(
+                "Name the service above if they sign in to one. Else invite the person, or ask which account they use."
+            ),
+            None,
+        ),
+        SignInReason.ORGANIZATION_NOT_ACTIVE: (
+            marked("Ask the platform to approve or activate the organization."),
+            marked("Approve or activate the organization."),
+        ),
+        SignInReason.UNKNOWN_SERVICE: (
+            marked("Check the name of the service: it is the one for programs, not the one for people."),
+            None,
+        ),
+        SignInReason.SUSPENDED: (
+            marked("Activate the person in your directory, which activates the membership."),
+            None,
+        ),
+        SignInReason.OTHER_WAY: (marked("Ask the user to begin at the service, not at the sign-in page."), None),
+        SignInReason.CUSTOMER_ASKED: (marked("Ask the user to choose a customer on the page that follows."), None),
+        SignInReason.CUSTOMER_CLOSED: (
+            marked(
+                "Ask the organization that uses the service whether it is paused, and whether it assigns the person."
+            ),
+            None,
+        ),
+        SignInReason.NO_CUSTOMER: (
+            marked("Ask the person's organization to use the service, or open the service to individuals."),
+            None,
+        ),
+        SignInReason.NOT_ADMITTED: (marked("Make the person a member, or give them access to the service."), None),
+        SignInReason.CONFINED_ELSEWHERE: (
+            marked("Ask the user to sign out, and to sign in here in another way."),
+            None,
+        ),
+        SignInReason.SECOND_FACTOR_ASKED: (
+            marked("If the phone is lost, a backup code will do. Else a platform owner turns the second factor off."),
+            None,
+        ),
+        SignInReason.SECOND_FACTOR_REQUIRED: (
+            marked("Ask the user to set up a second factor on the page of their account."),
+            None,
+        ),
+        SignInReason.PASSKEY_REQUIRED: (
+            marked("Ask the user to sign in with a mailed link, and to add a passkey as the page then says."),
+            None,
+        ),
+    }
+)
 # The sentences of a problem that name what stands on the page of a setup link.
-_PROBLEMS: Final[Mapping[ProviderProblem, str]] = {
-    ProviderProblem.WRONG_REDIRECT: marked("The redirect URI of the connection is not registered at the provider."),
-    ProviderProblem.FOREIGN_DOMAIN: marked(
-        "The provider sent an address outside of your verified mail domains. Verify the mail domain."
-    ),
-    ProviderProblem.ORGANIZATION_FULL: marked(
-        "The organization has as many members as it may have. Remove a member, or ask the platform for another tier."
-    ),
-}
+_PROBLEMS: Final = PartialTable(
+    {
+        ProviderProblem.WRONG_REDIRECT: marked("The redirect URI of the connection is not registered at the provider."),
+        ProviderProblem.FOREIGN_DOMAIN: marked(
+            "The provider sent an address outside of your verified mail domains. Verify the mail domain."
+        ),
+        ProviderProblem.ORGANIZATION_FULL: marked(
+            "The organization has as many members as it may have. Remove a member, or ask the platform for another"
+            " tier."
+        ),
+    }
+)
 
 
 # An organization is not told whether an account has an address that it does not know.

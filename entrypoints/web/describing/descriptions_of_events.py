@@ -32,13 +32,17 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "Entries.since": _field(_WRITTEN_SINCE),
     "Entries.until": _field(_WRITTEN_UNTIL),
     "Entries.q": _field(_PLACE, examples=["203.0.113.7"]),
+    "before_id": _field("Only entries that are listed after the one with this id, which are older."),
     "PlatformEntries.actor": _field(_ACTOR, examples=["ada@example.com"]),
     "PlatformEntries.since": _field(_WRITTEN_SINCE),
     "PlatformEntries.until": _field(_WRITTEN_UNTIL),
     "PlatformEntries.q": _field(_PLACE, examples=["203.0.113.7"]),
     "looked_back_to": _field(
-        "From when on entries were looked at, if there are others before; send it as `until` to go on there. It is"
-        " there only with `actor`, `since`, `until` or `q`."
+        "From when on entries were looked at, if there are others before. It is there only with `actor`, `since`,"
+        " `until`, `q` or `before_id`."
+    ),
+    "looked_back_to_id": _field(
+        "The oldest entry that was looked at, if there are others before; send it as `before_id` to go on there."
     ),
     # Webhooks
     "webhook_id": _field("The id of the webhook."),

@@ -30,6 +30,7 @@ from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere
 from core.sign_in.customer_choices import CustomerRequired
+from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.help_links import help_links
@@ -41,11 +42,13 @@ HTML: Final = "text/html"
 # replace the one that a client has cached with the body (RFC 9110, 8.6 and 15.4.5).
 _WITHOUT_BODY: Final = frozenset({204, 304})
 # The WWW-Authenticate header (RFC 6750, 3); the error code in the body is more detailed.
-CHALLENGES: Final = {
-    ErrorCode.UNAUTHORIZED: "Bearer",
-    ErrorCode.TOKEN_EXPIRED: 'Bearer error="invalid_token"',
-    ErrorCode.JWT_ERROR: 'Bearer error="invalid_token"',
-}
+CHALLENGES: Final = PartialTable(
+    {
+        ErrorCode.UNAUTHORIZED: "Bearer",
+        ErrorCode.TOKEN_EXPIRED: 'Bearer error="invalid_token"',
+        ErrorCode.JWT_ERROR: 'Bearer error="invalid_token"',
+    }
+)
 
 
 # Where an API is described (RFC 9728); ours is named in its challenges.
@@ -192,8 +195,8 @@ def refusal_headers(refusal: Refusal) -> dict[str, str]:
         headers["Allow"] = ", ".join(refusal.allowed)
     if isinstance(refusal, OAuthRefusal):
         headers["WWW-Authenticate"] = dpop_challenge(refusal)
-    elif refusal.code in CHALLENGES:
-        headers["WWW-Authenticate"] = CHALLENGES[refusal.code]
+    elif (challenge := CHALLENGES.get(refusal.code)) is not None:
+        headers["WWW-Authenticate"] = challenge
     if isinstance(refusal, NonceRequired):
         headers["DPoP-Nonce"] = refusal.nonce
     return headers

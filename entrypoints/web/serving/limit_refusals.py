@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from core.errors import ErrorCode, RateLimitExceeded, Refusal
+from core.tables import PartialTable
 
-_BY_CODE: Final[Mapping[ErrorCode, tuple[str, str]]] = {
-    ErrorCode.PAYLOAD_TOO_LARGE: ("body", "bytes"),
-    ErrorCode.REQUEST_TIMEOUT: ("body", "seconds"),
-    ErrorCode.SERVICE_LIMIT_EXCEEDED: ("tier", "services"),
-    ErrorCode.TEAM_LIMIT_EXCEEDED: ("tier", "members"),
-}
+_BY_CODE: Final = PartialTable(
+    {
+        ErrorCode.PAYLOAD_TOO_LARGE: ("body", "bytes"),
+        ErrorCode.REQUEST_TIMEOUT: ("body", "seconds"),
+        ErrorCode.SERVICE_LIMIT_EXCEEDED: ("tier", "services"),
+        ErrorCode.TEAM_LIMIT_EXCEEDED: ("tier", "members"),
+    }
+)
 
 
 def limit_of(refusal: Refusal) -> tuple[str, str] | None:

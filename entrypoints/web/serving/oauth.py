@@ -9,6 +9,7 @@ from quart import Response
 
 from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
 from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid, TokenBound, WayUnauthorized
+from core.tables import PartialTable
 from entrypoints.web.serving.answers import JSON, dpop_challenge, encode
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.help_links import help_links
@@ -16,15 +17,17 @@ from entrypoints.web.serving.help_links import help_links
 NONCE_HEADER: Final = "DPoP-Nonce"
 _SERVER_ERROR_MIN: Final = 500
 # The names for refusals that every route may have.
-_NAMES: Final = {
-    ErrorCode.TOKEN_EXPIRED: "invalid_token",
-    ErrorCode.JWT_ERROR: "invalid_token",
-    ErrorCode.UNAUTHORIZED: "invalid_token",
-    ErrorCode.FORBIDDEN: "invalid_token",
-    ErrorCode.ORGANIZATION_NOT_ACTIVE: "invalid_grant",
-    ErrorCode.RATE_LIMIT_EXCEEDED: "temporarily_unavailable",
-    ErrorCode.SERVICE_UNAVAILABLE: "temporarily_unavailable",
-}
+_NAMES: Final = PartialTable(
+    {
+        ErrorCode.TOKEN_EXPIRED: "invalid_token",
+        ErrorCode.JWT_ERROR: "invalid_token",
+        ErrorCode.UNAUTHORIZED: "invalid_token",
+        ErrorCode.FORBIDDEN: "invalid_token",
+        ErrorCode.ORGANIZATION_NOT_ACTIVE: "invalid_grant",
+        ErrorCode.RATE_LIMIT_EXCEEDED: "temporarily_unavailable",
+        ErrorCode.SERVICE_UNAVAILABLE: "temporarily_unavailable",
+    }
+)
 
 
 class OauthError(msgspec.Struct, kw_only=True):

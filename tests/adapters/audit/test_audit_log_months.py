@@ -24,6 +24,7 @@ from core.audit.siem_stream import LeasedStream, SiemTarget
 from core.billing.provider import BillingMode
 from core.events.actions import AuditAction
 from core.ids import FIRST_ID, LAST_ID, first_id_at
+from core.log_times import LogTimes
 from core.platform import log_months, overlooked
 from core.platform.log_months import Log
 from ports.unit_of_work import UnitOfWork
@@ -37,6 +38,7 @@ Transact = Callable[..., Any]
 
 
 LOG: Final = Log.AUDIT_ENTRIES
+DAY: Final = timedelta(days=1)
 PER_MONTH: Final = 200
 EMAIL: Final = "ada@example.com"
 TARGET: Final = "0191d3c1-0000-7000-8000-000000000002"
@@ -145,8 +147,8 @@ def found(search: EntrySearch) -> Read:
 
 
 def of_month(**conditions: Any) -> EntrySearch:
-    """Return a search in the sixth month."""
-    return EntrySearch(first_id=first_id_at(MONTHS[5]), before_id=first_id_at(MONTHS[6]), **conditions)
+    """Return a search within the sixth month, of which the ids around those times are too."""
+    return EntrySearch(times=LogTimes(since=MONTHS[5] + DAY, until=MONTHS[6] - DAY), **conditions)
 
 
 # What is read, and of how many partitions one statement may read rows or an index. The newest entries begin with the

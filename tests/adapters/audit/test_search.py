@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -9,10 +10,14 @@ import pytest
 from adapters.postgres.audit.search import PostgresAuditSearches
 from adapters.postgres.driver.connection import Connection
 from core.audit.search import LOOKED_AT_MAX, EntrySearch
+from core.ids import moment_of
+from core.log_times import LogTimes
 from tests.plans import explained_statements, rows_read, tables_read_whole
 from tests.transactions import transaction_on
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
+FIRST = UUID("01900000-0000-7000-8000-000000000001")
+DAY = timedelta(days=1)
 USER = "01910000-0000-7000-8000-000000000001"
 # 60,000 entries of two organizations, most of them of acme; what is searched for is rare or none.
 MANY = """
@@ -48,7 +53,8 @@ def test_a_search_reads_a_part_of_a_range_alone(connection: Connection) -> None:
         EntrySearch(action="user.invited", actor=USER, ip_address="192.0.2.1"),
         EntrySearch(target_type="user", target_id="7"),
         EntrySearch(request_id="no such request", actor=USER),
-        EntrySearch(ip_address="192.0.2.1", first_id=UUID("01900000-0000-7000-8000-000000030000")),
+        EntrySearch(ip_address="192.0.2.1", before_id=UUID("01900000-0000-7000-8000-000000030000")),
+        EntrySearch(ip_address="192.0.2.1", times=LogTimes(since=moment_of(FIRST), until=moment_of(FIRST) + DAY)),
     ):
         with explained_statements(connection) as plans:
             found = searches.find(ACME, search, limit=25)

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from core.ids import FIRST_ID, LAST_ID, first_id_at
+from core.log_times import LogTimes
 from core.platform.log_months import Log
 from core.positions import Position
 from core.scim.log import CallSearch
@@ -23,6 +23,7 @@ Transact = Callable[..., Any]
 
 
 LOG: Final = Log.SCIM_LOG_ENTRIES
+DAY: Final = timedelta(days=1)
 PER_MONTH: Final = 100
 
 
@@ -42,9 +43,9 @@ def test_each_statement_reads_the_months_that_it_needs(
         (acme, [id_at(moment) for moment in moments], moments),
     )
     connection.execute("VACUUM ANALYZE scim_log_entries")
-    month = CallSearch(first_id=first_id_at(MONTHS[5]), before_id=first_id_at(MONTHS[6]), only_failed=False)
-    failed = CallSearch(first_id=first_id_at(MONTHS[5]), before_id=LAST_ID, only_failed=True)
-    every = CallSearch(first_id=FIRST_ID, before_id=LAST_ID, only_failed=False)
+    month = CallSearch(times=LogTimes(since=MONTHS[5] + DAY, until=MONTHS[6] - DAY), only_failed=False)
+    failed = CallSearch(times=LogTimes(since=MONTHS[5]), only_failed=True)
+    every = CallSearch(times=LogTimes(), only_failed=False)
     after = Position(at=MONTHS[6], id=id_at(MONTHS[6] + timedelta(days=3)))
     # The newest begin with the partition after the last month, which is empty.
     reads: dict[str, tuple[Callable[[UnitOfWork, UUID], object], int]] = {

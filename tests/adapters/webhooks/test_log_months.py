@@ -14,6 +14,7 @@ from adapters.postgres.platform import polling
 from adapters.postgres.privacy import personal_data
 from core.attempts import Attempt
 from core.billing.provider import BillingMode
+from core.log_times import LogTimes
 from core.organizations.matters import MatterKind
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
@@ -109,7 +110,8 @@ def years(sender: Sender, connection: Connection, clock: SettableClock) -> Years
 
 
 def search(**conditions: Any) -> DeliverySearch:
-    return DeliverySearch(**{"state": None, "event_type": None, "since": None, "until": None} | conditions)
+    values: dict[str, Any] = {"state": None, "event_type": None, "times": LogTimes()}
+    return DeliverySearch(**(values | conditions))
 
 
 def lease(uow: UnitOfWork, _: Years) -> object:
@@ -184,7 +186,9 @@ READS: Final[dict[str, tuple[Read, tuple[int, int, int]]]] = {
         (0, KEPT, 0),
     ),
     "the page of the console since yesterday": (
-        lambda uow, y: uow.webhook_delivery_log.page(y.acme, y.webhook, search(since=SINCE), after=None, limit=50),
+        lambda uow, y: uow.webhook_delivery_log.page(
+            y.acme, y.webhook, search(times=LogTimes(since=SINCE)), after=None, limit=50
+        ),
         (0, 2, 0),
     ),
     "the number of deliveries": (

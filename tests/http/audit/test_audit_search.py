@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
-from core.audit import search
+from core.ids import first_id_at
 from tests.application import Answer
 from tests.world.signing_in import SignedInUser
 from tests.world.world import World, assert_refused
@@ -39,7 +39,7 @@ async def ada(world: World, acme: UUID) -> SignedInUser:
 def write(world: World, organization_id: UUID, minute: int, **columns: Any) -> None:
     """Insert an entry of both logs, written at this minute after noon; its target is the minute."""
     written_at = NOON.replace(minute=minute)
-    entry_id = UUID(int=search.first_id_at(written_at).int | (organization_id.int & (2**60 - 1)))
+    entry_id = UUID(int=first_id_at(written_at).int | (organization_id.int & (2**60 - 1)))
     values = {
         "id": entry_id,
         "organization_id": organization_id,
@@ -136,6 +136,7 @@ async def test_a_search_says_how_far_it_has_looked_and_goes_on_there(
     first, second = await read("q=192.0.2.7"), await read("q=192.0.2.7&page=2")
     beyond = await read("q=192.0.2.7&page=9000")
     going_on = await read(f"q=192.0.2.7&until={first.json['looked_back_to']}")
+    exactly = await read(f"q=192.0.2.7&before_id={first.json['looked_back_to_id']}")
 
     assert [entry["target_id"] for entry in (*first.json["logs"], *second.json["logs"])] == ["8", "7", "6"]
     assert first.json["pagination"] | {"page": 2, "has_next": False, "has_prev": True} == second.json["pagination"]
@@ -143,6 +144,7 @@ async def test_a_search_says_how_far_it_has_looked_and_goes_on_there(
     assert first.json["looked_back_to"] == second.json["looked_back_to"] == "2026-02-03T12:06:00.001000Z"
     assert beyond.json["logs"] == []
     assert [entry["target_id"] for entry in going_on.json["logs"]] == ["6", "5"]
+    assert [entry["target_id"] for entry in exactly.json["logs"]] == ["5", "4"]
 
 
 async def test_the_condition_with_the_fewest_entries_leads(

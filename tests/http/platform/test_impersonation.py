@@ -367,7 +367,10 @@ class TestDeeds:
         answer = await platform.request(method, route, body, by=acting)
 
         assert answer.status == 200, answer.text
-        session = {"impersonation_session": claims_of(acting.access_token)["sid"]}
+        session = {
+            "impersonator_id": str(platform.owner_id),
+            "impersonation_session": claims_of(acting.access_token)["sid"],
+        }
         assert platform.world.platform_audit_entries("impersonation.acted") == [
             (platform.owner_id, str(user_id), {"deed": deed, **session, **details})
         ]

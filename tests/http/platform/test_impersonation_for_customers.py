@@ -98,7 +98,7 @@ async def test_the_tokens_are_those_of_the_user_for_the_customer(
     assert (profile.status, profile.json["customer_id"]) == (200, str(customer_id))
 
 
-async def test_both_logs_have_it_without_the_platform_owner(
+async def test_both_logs_have_it_with_the_platform_owner_and_events_do_not(
     platform: Platform, world: World, customer_id: UUID
 ) -> None:
     acting = await _act(platform, customer_id)
@@ -107,6 +107,7 @@ async def test_both_logs_have_it_without_the_platform_owner(
     common = {
         "user_id": user_id,
         "customer_id": str(customer_id),
+        "impersonator_id": str(platform.owner_id),
         "impersonation_session": session_id,
         "expires_at": (world.clock() + timedelta(hours=1)).isoformat(),
     }
@@ -116,15 +117,35 @@ async def test_both_logs_have_it_without_the_platform_owner(
     )
     for *_, details in logged.values():
         assert common.items() <= details.items()
-        assert str(platform.owner_id) not in str(details)
     assert logged["globex"][-1]["vendor_slug"] == "vendor"
     assert logged["vendor"][-1]["organization_slug"] == "globex"
     assert "external_id" not in logged["globex"][-1]
     slugs = dict(world.rows("SELECT id, slug FROM organizations"))
     events = world.events("user.impersonated")
+    assert str(platform.owner_id) not in str(events)
     assert sorted((slugs[one], email) for one, email, _ in events) == [("globex", None), ("vendor", None)]
     [(_, _, noted)] = world.platform_audit_entries("impersonation.started")
     assert noted["customer_id"] == str(customer_id)
+
+
+async def test_both_logs_have_the_platform_owner_who_pauses_a_product_as_a_person(
+    platform: Platform, world: World, customer_id: UUID, shop: Service
+) -> None:
+    acting = await platform.impersonate(world.user_id(HEAD), org_slug="globex")
+
+    answer = await world.client.request(
+        "PATCH",
+        f"/api/organizations/globex/products/{shop.client_id}",
+        token=acting.access_token,
+        body={"paused": True},
+    )
+
+    assert answer.status == 200, answer.text
+    both = {"impersonator_id": str(platform.owner_id), "impersonation_session": str(acting.session_id)}
+    for action, slug in (("product_access.paused", "globex"), ("customer.paused", "vendor")):
+        [(found, (*_, details))] = _logged(world, action).items()
+        assert found == slug
+        assert both.items() <= details.items()
 
 
 async def test_the_owner_of_the_customer_is_told_by_mail(platform: Platform, world: World, customer_id: UUID) -> None:

@@ -11,7 +11,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from actors.audit_tails import MemoryAuditTails
-from core.audit import chain, search
+from core.audit import chain
+from core.ids import first_id_at
 from tests.application import Answer
 from tests.waiting import eventually
 from tests.world.world import World
@@ -26,7 +27,7 @@ def write(world: World, organization_id: UUID, minute: int, **columns: Any) -> U
     """Insert an entry that was written at this minute after noon; return its id."""
     written_at = NOON.replace(minute=minute)
     values: dict[str, Any] = {
-        "id": UUID(int=search.first_id_at(written_at).int | (organization_id.int & (2**60 - 1))),
+        "id": UUID(int=first_id_at(written_at).int | (organization_id.int & (2**60 - 1))),
         "organization_id": organization_id,
         "actor_user_id": None,
         "action": "service.updated",

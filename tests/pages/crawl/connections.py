@@ -32,13 +32,7 @@ def insert_connections(organization: Organization, person: Person) -> list[UUID]
         warned_at=rows.clock(),
     )
     for number, problem in enumerate(ProviderProblem):
-        rows.add(
-            "upstream_failures",
-            connection_id=ids[number % len(ids)],
-            problem=problem,
-            occurrences=1_000_000,
-            last_request_id="a" * 64,
-        )
+        insert_failure(rows, ids[number % len(ids)], problem)
     for number, status in enumerate(ProofStatus):
         proved = {"verified_at": None if status is ProofStatus.PENDING else rows.clock()}
         failing = {"failing_since": rows.ago(days=1) if status is ProofStatus.FAILING else None}
@@ -75,6 +69,30 @@ def insert_connections(organization: Organization, person: Person) -> list[UUID]
         )
     rows.add("oauth_credentials", provider="codehost", client_id=f"<b>{UNBROKEN}", client_secret_sealed=Sealed())
     return ids
+
+
+def insert_failure(rows: Rows, connection_id: UUID, problem: ProviderProblem) -> None:
+    """Insert that sign-ins by a connection failed, now for the last time."""
+    rows.add(
+        "upstream_failures",
+        connection_id=connection_id,
+        problem=problem,
+        occurrences=1_000_000,
+        last_request_id="a" * 64,
+    )
+
+
+def insert_identity(organization: Organization, connection_id: UUID, person: Person) -> None:
+    """Insert that a person has come by a connection."""
+    organization.rows.add(
+        "identities",
+        provider="upstream",
+        user_id=person.id,
+        subject=UNBROKEN,
+        connection_id=connection_id,
+        email=person.email,
+        groups=[NAME],
+    )
 
 
 def _insert_connection(rows: Rows, *, is_saml: bool, is_on: bool) -> UUID:

@@ -45,7 +45,7 @@ async def insert_hostile_world(world: World, rows: Rows) -> HostileWorld:
     people.insert_belongings(rows, owner)
     people.insert_sign_ins(rows, owner, organization_id=full.id, service_id=full.service_id)
     people.insert_mails(full.rows, EMAIL)
-    connections.insert_connections(full, owner)
+    connections.insert_identity(full, connections.insert_connections(full, owner)[0], member)
     connections.insert_saml(full)
     receivers.insert_directory(full, states)
     receivers.insert_receivers(full)

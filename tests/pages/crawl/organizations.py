@@ -76,6 +76,8 @@ def insert_organizations_in_each_state(rows: Rows, owner: Person) -> None:
 
 def join(rows: Rows, user_id: UUID, role: str = "member", **columns: Any) -> None:
     """Make an account a member."""
+    # After the organization was made, of which the first member is the founder.
+    rows.clock.advance(timedelta(seconds=role != "owner"))
     given = {"confirmed_at": rows.clock(), **columns}
     rows.add("memberships", user_id=user_id, role=role, **given)
 

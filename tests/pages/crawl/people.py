@@ -25,8 +25,8 @@ AGENTS = (
     f"<script>alert(1)</script>{UNBROKEN}",
     None,
 )
-# Mails that are kept have their text, and come from the ways.
-STATES_OF_MAILS = [state for state in MailState if state is not MailState.KEPT]
+# Mails that are kept have their text, and come from the ways; discarded ones are in no list.
+STATES_OF_MAILS = [state for state in MailState if state not in {MailState.KEPT, MailState.DISCARDED}]
 METHODS = ("password", "passkey", "magic_link", "codehost", "websuite", "officesuite", "upstream", "saml", "removed")
 
 
@@ -84,7 +84,7 @@ def insert_states(rows: Rows) -> dict[str, UUID]:
     states: dict[str, dict[str, Any]] = {
         "unproved": {"email_verified_at": None},
         "deactivated": {"deactivated_at": now},
-        "closed": {"closed_at": now, "deactivated_at": now},
+        "closed": {"closed_at": now},
         "anonymized": {"anonymized_at": now, "deactivated_at": now, "email_verified_at": None, "password_hash": None},
         "disowned": {"disowned_at": now},
         "locked": {"locked_at": now, "password_hash": None},
@@ -145,7 +145,7 @@ def insert_sign_ins(rows: Rows, person: Person, **places: Any) -> None:
 
 
 def insert_mails(rows: Rows, recipient: str) -> None:
-    """Insert a mail of each kind and in each state to a person."""
+    """Insert a mail of each kind to a person, and such mails in each state."""
     for number, template in enumerate(MailTemplate):
         state = STATES_OF_MAILS[number % len(STATES_OF_MAILS)]
         rows.add(

@@ -55,13 +55,15 @@ def insert_directory(organization: Organization, states: dict[str, UUID]) -> Non
     rows.add("group_rules", place=2, group_id=None, connection_id=connection_id, asserted_group=NAME, role="member")
 
 
+def insert_event(rows: Rows, kind: EventType, position: int) -> UUID:
+    """Insert an event, and return its id."""
+    return rows.add("events", type=kind.value, data=SENT, actor_email=EMAIL, position=position)
+
+
 def insert_receivers(organization: Organization) -> None:
     """Insert webhooks that are on, off and given up, deliveries in each state, a receiver of the log, and mail."""
     rows = organization.rows
-    event_ids = [
-        rows.add("events", type=kind.value, data=SENT, actor_email=EMAIL, position=number + 1)
-        for number, kind in enumerate(list(EventType)[:6])
-    ]
+    event_ids = [insert_event(rows, kind, number + 1) for number, kind in enumerate(list(EventType)[:6])]
     for name, off_reason, is_on in (
         (NAME, None, True),
         (UNBROKEN, None, False),

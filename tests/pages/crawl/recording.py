@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Mapping, Sequence, Set
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
@@ -85,18 +85,31 @@ class Recorder:
 
 def members_in(values: Iterable[Any]) -> dict[type[Enum], set[str]]:
     """Return the names of the members of enumerations in values, and in what these are made of."""
-    waiting, known, found = list(values), set[int](), defaultdict[type[Enum], set[str]](set)
-    while waiting:
-        value = waiting.pop()
+    found = defaultdict[type[Enum], set[str]](set)
+    for value in _parts_of(values):
         if isinstance(value, Enum):
             found[type(value)].add(value.name)
-        elif isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str | bytes):
-            parts = cast("Iterable[Any]", value)
-            waiting += [*parts, *value.values()] if isinstance(value, Mapping) else parts
+    return found
+
+
+def texts_of(field: str, values: Iterable[Any]) -> set[str]:
+    """Return the texts in a field of rows in values, and in what these are made of."""
+    named = (getattr(value, field, None) for value in _parts_of(values) if is_dataclass(value))
+    return {text for text in named if isinstance(text, str)}
+
+
+def _parts_of(values: Iterable[Any]) -> Iterator[Any]:
+    """Return values and what these are made of."""
+    waiting, known = list(values), set[int]()
+    while waiting:
+        value = waiting.pop()
+        yield value
+        if isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str | bytes):
+            # What a mapping is keyed by is what a page has words for, and not what it shows.
+            waiting += value.values() if isinstance(value, Mapping) else cast("Iterable[Any]", value)
         elif is_dataclass(value) and id(value) not in known:
             known.add(id(value))
             waiting += [getattr(value, one.name) for one in fields(value)]
-    return found
 
 
 def telling(pages: Iterable[Shown]) -> list[Shown]:

@@ -61,13 +61,13 @@ def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
 def insert_end_users(organization: Organization, states: dict[str, UUID]) -> None:
     """Insert end users of the service, with a subscription in each state."""
     rows = organization.rows.of(service_id=organization.service_id, plan_id=organization.plan_id)
-    for number, user_id in enumerate(states.values()):
+    for number, (state, user_id) in enumerate(states.items()):
         rows.add(
             "service_users",
             user_id=user_id,
             email="",
             origin=("membership", "key", "self")[number % 3],
-            last_login_at=rows.clock() if number % 2 else None,
+            last_login_at=rows.clock() if number % 2 or state == "closed" else None,
         )
         status = list(SubscriptionStatus)[number % len(SubscriptionStatus)]
         rows.add("subscriptions", user_id=user_id, status=status.value, current_period_end=rows.ago(days=-30))

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Final
 
+from core.events.events import EventType
 from core.mail import mail
 from core.secrets import hash_token
+from core.sign_in.upstream.failures import SHOWN_MAX
+from core.sign_in.upstream.provider_problems import ProviderProblem
+from entrypoints.pages.console.frame import ROWS_SHOWN
+from tests.pages.crawl.connections import insert_failure
 from tests.pages.crawl.ground import NEW_PASSWORD, Ground
 from tests.pages.crawl.organizations import FULL
 from tests.pages.crawl.people import insert_session, open_in_browser
+from tests.pages.crawl.receivers import insert_event
 from tests.pages.crawl.services import SERVICE
 from tests.pages.crawl.spider import Spider
 from tests.pages.crawl.values import NAME, RIGHT_TO_LEFT, UNBROKEN
@@ -139,6 +146,59 @@ async def forms(ground: Ground) -> None:
     await owner.submit(await owner.open("/app/account/subscriptions"), portal)
 
 
+async def failures(ground: Ground) -> None:
+    """Each reason of a failed sign-in by a connection is read; its page shows the newest."""
+    rows, address = ground.full.rows, f"/app/organizations/{FULL}/sign-in/connections"
+    of_full = "SELECT min(id::text)::uuid FROM upstream_connections WHERE organization_id = %s"
+    connection_id = ground.world.value(of_full, ground.full.id)
+    problems = list(ProviderProblem)
+    for first in range(0, len(problems), SHOWN_MAX):
+        rows.connection.execute(b"DELETE FROM upstream_failures WHERE connection_id = %s", (connection_id,))
+        for problem in problems[first : first + SHOWN_MAX]:
+            insert_failure(rows, connection_id, problem)
+        await ground.hostile.owner.visitor.open(f"{address}/{connection_id}")
+
+
+async def deliveries(ground: Ground) -> None:
+    """A delivery of each event is read; their page shows the newest."""
+    rows, kinds = ground.full.rows, list(EventType)
+    webhook_id = ground.world.value(
+        "SELECT min(id::text)::uuid FROM webhooks WHERE organization_id = %s", ground.full.id
+    )
+    for first in range(0, len(kinds), ROWS_SHOWN):
+        rows.clock.advance(timedelta(seconds=1))
+        for number, kind in enumerate(kinds[first : first + ROWS_SHOWN], first):
+            rows.add(
+                "webhook_deliveries",
+                webhook_id=webhook_id,
+                event_id=insert_event(rows, kind, 1_000 + number),
+                event_type=kind.value,
+                delivered=True,
+            )
+        await ground.hostile.owner.visitor.open(f"/app/organizations/{FULL}/webhooks/{webhook_id}/deliveries")
+
+
+async def rules(ground: Ground) -> None:
+    """The platform asks for the role of a member: a rule gives it, its maker may not, and the directory may not."""
+    rows, user_id = ground.full.rows, ground.hostile.states["protected"]
+    [group_id] = [one for [one] in ground.world.rows("SELECT group_id FROM group_rules WHERE place = 1")]
+    rows.add("group_rules", place=3, group_id=group_id, connection_id=None, asserted_group=None, role="member")
+    given = "UPDATE memberships SET role = %s, role_source = %s, role_group = %s WHERE user_id = %s"
+    for role, role_source, maker_role, made_by in (
+        ("admin", "scim", "owner", ground.hostile.owner.id),
+        ("member", None, "member", ground.hostile.owner.id),
+        ("member", None, "owner", None),
+    ):
+        group = str(group_id) if role_source is not None else None
+        for change, *values in (
+            (given, role, role_source, group, user_id),
+            ("UPDATE directory_authorities SET maker_role = %s WHERE organization_id = %s", maker_role, ground.full.id),
+            ("UPDATE group_rules SET made_by = %s WHERE organization_id = %s", made_by, ground.full.id),
+        ):
+            rows.connection.execute(change.encode(), values)
+        await ground.hostile.root.visitor.open(f"/app/platform/why?email={user_id}&organization={FULL}")
+
+
 async def others(ground: Ground) -> None:
     """What stands alone: pages of few, parts that scripts load, and a page that does not exist."""
     owner, organization = ground.hostile.owner.visitor, f"/app/organizations/{FULL}"
@@ -169,6 +229,9 @@ WAYS: Final[tuple[Callable[[Ground], Awaitable[None]], ...]] = (
     domains,
     mails,
     forms,
+    failures,
+    deliveries,
+    rules,
     others,
 )
 

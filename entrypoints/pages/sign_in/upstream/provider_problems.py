@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.tables import PartialTable
 from entrypoints.pages.frame.languages import marked
 
 SENTENCES: Final[Mapping[ProviderProblem, str]] = {
@@ -182,11 +183,13 @@ TO_MEMBERS: Final[Mapping[ProviderProblem, str]] = {
     ),
 }
 # The field that a problem is about; the issuer for every other one.
-_FIELDS: Final[Mapping[ProviderProblem, str]] = {
-    ProviderProblem.WRONG_SECRET: "client_secret",
-    ProviderProblem.SECRET_ENDED: "client_secret",
-    ProviderProblem.UNKNOWN_CLIENT: "client_id",
-}
+_FIELDS: Final = PartialTable(
+    {
+        ProviderProblem.WRONG_SECRET: "client_secret",
+        ProviderProblem.SECRET_ENDED: "client_secret",
+        ProviderProblem.UNKNOWN_CLIENT: "client_id",
+    }
+)
 
 
 def field_of(problem: ProviderProblem) -> str:

@@ -1,5 +1,6 @@
 """What the provider of a connection says of itself, and of our credentials."""
 
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -14,6 +15,7 @@ from core.sign_in.upstream.discovery import OtherIssuer
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata, require_current
+from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
 from ports.sign_in.upstream.gateway import ConnectionGateway
@@ -23,35 +25,42 @@ _CHECK_ADDRESS = "Check that its address is right and can be reached, and try ag
 _COPY_ISSUER = "Copy the issuer again from the provider, with its whole path, and set it."
 _ASK_VENDOR = "Ask the vendor of the provider."
 # What callers of the interface do next, where it is not to check the address.
-_NEXT_STEPS = {
-    ProviderProblem.NO_DOCUMENT: _COPY_ISSUER,
-    ProviderProblem.NOT_JSON: _COPY_ISSUER,
-    ProviderProblem.OTHER_ISSUER: "Set the issuer exactly as the document names it.",
-    ProviderProblem.OTHER_SLASH: "Set the issuer exactly so.",
-    ProviderProblem.NO_ENDPOINT: _ASK_VENDOR,
-    ProviderProblem.NO_KEYS: _ASK_VENDOR,
-    # Its text says so itself.
-    ProviderProblem.BUSY: "",
-}
+_NEXT_STEPS: Final = PartialTable(
+    {
+        ProviderProblem.NO_DOCUMENT: _COPY_ISSUER,
+        ProviderProblem.NOT_JSON: _COPY_ISSUER,
+        ProviderProblem.OTHER_ISSUER: "Set the issuer exactly as the document names it.",
+        ProviderProblem.OTHER_SLASH: "Set the issuer exactly so.",
+        ProviderProblem.NO_ENDPOINT: _ASK_VENDOR,
+        ProviderProblem.NO_KEYS: _ASK_VENDOR,
+        # Its text says so itself.
+        ProviderProblem.BUSY: "",
+    }
+)
 # What callers of the interface are told of our credentials.
-_OF_CREDENTIALS = {
-    ProviderProblem.WRONG_SECRET: (
-        "The provider does not accept the client secret. Copy it again from the application there, or make a new one,"
-        " and set it."
-    ),
-    ProviderProblem.SECRET_ENDED: "The client secret has expired at the provider. Make a new one there, and set it.",
-    ProviderProblem.UNKNOWN_CLIENT: (
-        "The provider does not know the client id, or does not allow the application to sign users in. Compare the"
-        " client id, and allow the authorization code grant there."
-    ),
-    ProviderProblem.WRONG_REDIRECT: (
-        "The provider does not know our redirect URI. Register it with the application there, character for character."
-    ),
-    ProviderProblem.SECRET_UNCLEAR: (
-        "The provider can be reached, and describes itself as it should. It does not say whether the client secret is"
-        " right: sign in once to find out."
-    ),
-}
+_OF_CREDENTIALS: Final = PartialTable(
+    {
+        ProviderProblem.WRONG_SECRET: (
+            "The provider does not accept the client secret. Copy it again from the application there, or make a new"
+            " one, and set it."
+        ),
+        ProviderProblem.SECRET_ENDED: (
+            "The client secret has expired at the provider. Make a new one there, and set it."
+        ),
+        ProviderProblem.UNKNOWN_CLIENT: (
+            "The provider does not know the client id, or does not allow the application to sign users in. Compare the"
+            " client id, and allow the authorization code grant there."
+        ),
+        ProviderProblem.WRONG_REDIRECT: (
+            "The provider does not know our redirect URI. Register it with the application there, character for"
+            " character."
+        ),
+        ProviderProblem.SECRET_UNCLEAR: (
+            "The provider can be reached, and describes itself as it should. It does not say whether the client secret"
+            " is right: sign in once to find out."
+        ),
+    }
+)
 
 
 class ConnectionTested(msgspec.Struct, kw_only=True):
@@ -125,8 +134,8 @@ def as_answer(finding: Finding | None) -> ConnectionTested:
         return ConnectionTested(success=False, message="Set the metadata of the identity provider first.")
     if finding.problem is None:
         message = "The provider can be reached, and describes itself as it should."
-    elif finding.problem in _OF_CREDENTIALS:
-        message = _OF_CREDENTIALS[finding.problem]
+    elif (of_credentials := _OF_CREDENTIALS.get(finding.problem)) is not None:
+        message = of_credentials
     elif finding.problem is ProviderProblem.METADATA:
         message = finding.text
     else:
