@@ -2,6 +2,8 @@
 
 When `/auth/authorize` is called with an address that the service has not registered, the address is remembered: one for
 each service, the last, and at most one in a minute, because everybody can cause it. Nothing follows from it by itself.
+It is offered to be added only where it leads to a host at which the service has registered another address: a stranger
+can choose any other host, and would need one press of the owner. Such an address is shown, and typed by who knows it.
 """
 
 from __future__ import annotations
@@ -32,9 +34,12 @@ class RedirectUriGone(Conflict):
 
 
 class NoRefusedRedirect(NotFound):
-    """No redirect URI of the service was refused lately."""
+    """No redirect URI of the service was refused lately that leads to a host of its own."""
 
-    default_message = "No redirect URI waits to be added here. It may be added or forgotten already."
+    default_message = (
+        "No redirect URI waits to be added here. It may be added or forgotten already, or lead to a host at which this"
+        " service has no address yet: type such an address yourself."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,11 @@ class RefusedRedirect:
         except ValueError:
             return ""
         return parts.hostname or parts.scheme
+
+    def is_at_host_of(self, service: Service) -> bool:
+        """Return whether the service has registered an address at the same host, by the same scheme."""
+        place = _place_of(self.redirect_uri)
+        return place is not None and place in {_place_of(one) for one in service.redirect_uris}
 
     @property
     def is_registrable(self) -> bool:
@@ -84,16 +94,21 @@ def show(uow: UnitOfWork, slug: str, service_slug: str) -> RefusedRedirect | Non
 
 def show_refused(uow: UnitOfWork, slug: str, service_slug: str) -> RefusedRedirect:
     """Return the redirect URI that was refused last, to decide about it; raise `NoRefusedRedirect`."""
-    refused = _waiting(uow, access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service)
-    if refused is None:
+    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    refused = _waiting(uow, service)
+    if refused is None or not refused.is_at_host_of(service):
         raise NoRefusedRedirect
     return refused
 
 
 def add_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, outside: Outside) -> Service:
-    """Register the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is another by now."""
+    """Register the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is another by now.
+
+    Raise `NoRefusedRedirect` for one at a host at which the service has no address.
+    """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
-    _require_waiting(uow, service, redirect_uri)
+    if not _require_waiting(uow, service, redirect_uri).is_at_host_of(service):
+        raise NoRefusedRedirect
     return add(uow, slug, service_slug, redirect_uri, seen=service.version, outside=outside)
 
 
@@ -105,11 +120,18 @@ def forget(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str) -> 
 
 
 def is_kept(uow: UnitOfWork, service: Service, redirect_uri: str) -> bool:
-    """Return whether a refused redirect URI is to be remembered: one in a minute, if it could be an address at all."""
+    """Return whether a refused redirect URI is to be remembered: one in a minute, if it could be an address at all.
+
+    One that leads to another host takes no place from one that may be added.
+    """
     if not redirect_uris.is_address(redirect_uri):
         return False
-    last = uow.refused_redirects.find(service.organization_id, service.id)
-    return last is None or uow.now - last.refused_at >= REFUSALS_KEPT_EVERY
+    last = _waiting(uow, service)
+    if last is None:
+        return True
+    refused = RefusedRedirect(redirect_uri=redirect_uri, refused_at=uow.now)
+    is_worth = refused.is_at_host_of(service) or not last.is_at_host_of(service)
+    return is_worth and uow.now - last.refused_at >= REFUSALS_KEPT_EVERY
 
 
 def keep(uow: UnitOfWork, organization_id: UUID, service_id: UUID, redirect_uri: str) -> None:
@@ -125,10 +147,20 @@ def _waiting(uow: UnitOfWork, service: Service) -> RefusedRedirect | None:
     return refused
 
 
-def _require_waiting(uow: UnitOfWork, service: Service, redirect_uri: str) -> None:
+def _require_waiting(uow: UnitOfWork, service: Service, redirect_uri: str) -> RefusedRedirect:
     refused = _waiting(uow, service)
     if refused is None or refused.redirect_uri != redirect_uri:
         raise RedirectUriGone
+    return refused
+
+
+def _place_of(redirect_uri: str) -> tuple[str, str] | None:
+    """Return the scheme and the host of an address; None for one of which they cannot be read."""
+    try:
+        parts = urlsplit(redirect_uri)
+    except ValueError:
+        return None
+    return parts.scheme.lower(), parts.hostname or ""
 
 
 def _forget(uow: UnitOfWork, service: Service, redirect_uri: str) -> None:

@@ -97,7 +97,7 @@ async def remove_redirect_uri(call: Call, org_slug: str, service_slug: str, form
     return after(page_of_service(org_slug, service_slug), "redirect-removed")
 
 
-@routes.post(REFUSED, refuses=(ServiceUnknown, RedirectUriGone, BadRequest))
+@routes.post(REFUSED, refuses=(ServiceUnknown, RedirectUriGone, NoRefusedRedirect, BadRequest))
 @on_service_in_console(Operation.SERVICE_UPDATE)
 @shows_again(_kept_page, BadRequest, RedirectUriGone, ServiceChanged)
 async def add_refused_redirect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 from uuid import UUID
 
@@ -15,7 +16,16 @@ from tests.world.world import World
 
 SHOP = f"{CONSOLE}/shop"
 REFUSED = f"{SHOP}/redirect-uris/refused"
-OTHER = "https://app.shop.example:8443/callback?from=here"
+# At the host of the registered address.
+OTHER = "https://shop.example:8443/callback?from=here"
+FOREIGN = (
+    "https://evil.example/callback",
+    "https://app.shop.example/callback",
+    "https://shop.example@evil.example/callback",
+    "https://shop.example.evil.example/callback",
+    "shop.example:/callback",
+    "http://localhost:3000/callback",
+)
 
 
 @pytest.fixture
@@ -53,6 +63,12 @@ def remembered(world: World) -> list[str]:
     return [uri for (uri,) in world.connection.execute("SELECT redirect_uri FROM refused_redirects").fetchall()]
 
 
+def form_token(page: Answer) -> str:
+    """Return the token of the forms of a page."""
+    [token, *_] = re.findall('name="form_token" value="([^"]+)"', page.text)
+    return token
+
+
 def later(world: World) -> None:
     """Let a minute pass since the last refusal."""
     world.connection.execute("UPDATE refused_redirects SET refused_at = refused_at - interval '1 minute'")
@@ -64,7 +80,7 @@ async def test_the_page_names_the_address_that_was_refused_last(world: World, cl
 
     assert answer.status == 400
     assert "not registered with the application" in answer.text
-    assert "<strong>app.shop.example</strong>" in page.text
+    assert "<strong>shop.example</strong>" in page.text
     assert f"<code>{OTHER}</code>" in page.text
     assert "Add the address only if it is yours." in page.text
 
@@ -111,7 +127,7 @@ async def test_adding_it_asks_first_and_clears_it(world: World, client_id: UUID,
     await refuse(world, client_id, OTHER)
 
     asked = await ann.follow(await ann.open(SHOP), REFUSED)
-    assert "<dd>app.shop.example</dd>" in asked.text
+    assert "<dd>shop.example</dd>" in asked.text
     added = await ann.submit(asked, REFUSED)
 
     assert "The redirect URI is added." in added.text
@@ -119,6 +135,39 @@ async def test_adding_it_asks_first_and_clears_it(world: World, client_id: UUID,
     assert "A sign-in was refused" not in added.text
     assert remembered(world) == []
     assert (await refuse(world, client_id, OTHER)).status == 303
+
+
+@pytest.mark.parametrize("redirect_uri", FOREIGN)
+async def test_an_address_at_another_host_is_shown_as_what_it_is_and_never_added_by_a_press(
+    world: World, client_id: UUID, ann: Visitor, redirect_uri: str
+) -> None:
+    await refuse(world, client_id, OTHER)
+    asked = await ann.open(REFUSED)
+    world.connection.execute("UPDATE refused_redirects SET redirect_uri = %s", (redirect_uri,))
+
+    page, again = await ann.open(SHOP), await ann.open(REFUSED)
+    token = {"form_token": form_token(asked)}
+    pressed = await ann.post(REFUSED, {**token, "seen_redirect_uri": redirect_uri})
+
+    assert "to a host that is not yours so far" in page.text
+    assert f"<code>{redirect_uri}</code>" in page.text
+    assert f'href="{REFUSED}"' not in page.text
+    assert (again.status, pressed.status) == (404, 404)
+    assert world.value("SELECT redirect_uris FROM services") == ["https://shop.example/callback"]
+    # Who knows it types it.
+    if redirect_uri.startswith("https"):
+        typed = await ann.submit(page, f"{SHOP}/redirect-uris", redirect_uri="https://evil.example/typed")
+        assert "The redirect URI is added." in typed.text
+
+
+async def test_a_stranger_takes_no_place_from_an_address_at_the_own_host(world: World, client_id: UUID) -> None:
+    await refuse(world, client_id, "https://evil.example/")
+    later(world)
+    await refuse(world, client_id, OTHER)
+    later(world)
+    await refuse(world, client_id, "https://evil.example/")
+
+    assert remembered(world) == [OTHER]
 
 
 async def test_it_is_forgotten(world: World, client_id: UUID, ann: Visitor) -> None:
@@ -137,18 +186,19 @@ async def test_a_stranger_cannot_exchange_the_address_that_was_seen(
     await refuse(world, client_id, OTHER)
     shown = await ann.open(REFUSED)
     later(world)
-    await refuse(world, client_id, "https://evil.example/")
+    await refuse(world, client_id, "https://shop.example/evil")
 
     added, forgotten = await ann.submit(shown, REFUSED), await ann.submit(shown, f"{REFUSED}/forget")
 
     for answer in (added, forgotten):
         assert answer.status == 409
         assert "another one was refused meanwhile" in answer.text
-    assert remembered(world) == ["https://evil.example/"]
+    assert remembered(world) == ["https://shop.example/evil"]
     assert OTHER not in added.text
 
 
 async def test_what_no_service_may_register_is_not_added(world: World, client_id: UUID, ann: Visitor) -> None:
+    world.connection.execute("UPDATE services SET redirect_uris = '{http://shop.example/old}'")
     await refuse(world, client_id, "http://shop.example/plain")
     asked = await ann.open(REFUSED)
     assert "It cannot be added as it is" in asked.text
