@@ -85,15 +85,16 @@ def check(uow: UnitOfWork, token: str, new_password: str, rules: PasswordRules) 
     return new_passwords.accepted(new_password, "new_password", rules, about)
 
 
-def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset | Refusal:
+def reset(uow: UnitOfWork, token: str, password_hash: str, *, binding: str | None = None) -> Reset | Refusal:
     """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`.
 
-    Raise `SsoRequired` where the user has to sign in by a connection. If the account is locked, the link opens it for
+    Raise `SsoRequired` where the user has to sign in by a connection, unless the browser of this `binding` comes from
+    it, to sign in to the account once and link the two. If the account is locked, the link opens it for
     that: it is the one proof, and the connection the other. Then the refusal is returned.
     """
     link = links.use(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
     done = _reset(uow, link)
-    if single_sign_on.is_required(uow, link.user, done.place.organization_id):
+    if _is_closed(uow, link, done.place, binding):
         if link.user.locked_at is None:
             raise SsoRequired
         addresses.mark_proved(uow, link.user)
@@ -107,6 +108,14 @@ def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset | Refusal:
     uow.devices.revoke_trust(user.id)
     passwords.record_changed(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
     return done
+
+
+def _is_closed(uow: UnitOfWork, link: ValidLink, place: ReturnTarget, binding: str | None) -> bool:
+    """Return whether the user of a link has to sign in by a connection, from which their browser does not come."""
+    required = single_sign_on.defer_required_connection(uow, link.user.id)()
+    if required is None or not required.holds_for(place.organization_id):
+        return False
+    return not single_sign_on.is_linking(uow, binding, link.user.id, required.connection_id)
 
 
 def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:

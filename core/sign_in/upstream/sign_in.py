@@ -87,13 +87,13 @@ class SignInToLink:
     """An account has the verified address: its user signs in to it, and goes on under this id."""
 
     continue_id: Secret
+    user_id: UUID
+    email: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailedCodeDue(SignInToLink):
     """The identity is linked by a connection's word alone, and its user takes more: a code mailed to this address."""
-
-    email: str
 
 
 def conclude(
@@ -124,7 +124,8 @@ def _conclude(
             reason = reason_to_link(user)
             if reason is not None:
                 note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
-                return SignInToLink(continue_id=flows.keep_proven(uow, sign_in, proven, user.id, browser=browser))
+                continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
+                return SignInToLink(continue_id=continue_id, user_id=user.id, email=user.email)
             user = addresses.mark_proved(uow, user)
             identities.add(uow, user.id, proven, context, is_confirmed=context.connection_id is None)
             if is_new:
@@ -153,11 +154,13 @@ def link_and_conclude(
     """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it.
 
     None means that nothing is linked, and that the browser goes on with the session that it has: the organization of
-    its user requires a connection, so that session opens where the sign-in leads, and nothing of the account.
+    its user requires a connection, so that session opens where the sign-in leads, and nothing of the account, or it
+    began by the required connection on the way from another provider.
     """
     assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
     present = destination.browser.present
-    if present is not None and present.user_id == sign_in.user_id and present.is_closed_to_account:
+    is_own = present is not None and present.user_id == sign_in.user_id and not present.is_impersonation
+    if present is not None and is_own and not may_link(present, sign_in.context):
         return None
     connected = by_connection.lock(uow, sign_in)
     user = _require_user(uow, sign_in, destination.browser.present)
@@ -229,7 +232,7 @@ def _begin(
     browser = destination.browser.upstream_binding if destination.browser is not None else None
     assert browser is not None, "a sign-in by a connection is completed outside of its browser"
     continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
-    return MailedCodeDue(continue_id=continue_id, email=user.email)
+    return MailedCodeDue(continue_id=continue_id, user_id=user.id, email=user.email)
 
 
 def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: IdentityContext) -> str:
