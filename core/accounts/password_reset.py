@@ -61,8 +61,12 @@ class Reset:
 def request(
     uow: UnitOfWork, email: str, return_request: ReturnRequest, browser: RequestingBrowser | None = None
 ) -> None:
-    """Send a link to choose a password if an account has the address, without revealing whether one does."""
-    back = return_targets.find(uow, return_request)
+    """Send a link to choose a password if an account has the address, without revealing whether one does.
+
+    It is never refused for what the request names: for an unknown organization the mail is the platform's (decisions
+    3.2).
+    """
+    back = return_targets.find_known(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
     found = uow.credentials.defer_password_of(address)()
     locked = lock_unless_anonymized(uow, found.user if found is not None else None)
