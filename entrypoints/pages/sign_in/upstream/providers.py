@@ -74,7 +74,10 @@ class DestinationQuery(ReturnQuery, kw_only=True):
     org: Annotated[str, msgspec.Meta(description="The slug of the organization.")] = ""
     service: Annotated[str, msgspec.Meta(description="The slug of the service to sign in to.")] = ""
     redirect_uri: Annotated[
-        str, msgspec.Meta(description="The registered address of the service that gets the code.")
+        str,
+        msgspec.Meta(
+            description="The registered address of the service that gets the code; without it the only one is meant."
+        ),
     ] = ""
     state: Annotated[str, msgspec.Meta(description="What the service gets back together with the code.")] = ""
     code_challenge: Annotated[str, msgspec.Meta(description="The PKCE challenge of the service.")] = ""
@@ -292,7 +295,9 @@ async def _go_on(
         kept = await call.transact(browser_returns.keep, wanted)
         return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
     present = call.browser
-    if present is not None and (present.user_id != outcome.user_id or not sign_in.may_link(present, began.context)):
+    if present is not None and (
+        present.user_id not in outcome.user_ids or not sign_in.may_link(present, began.context)
+    ):
         # Proving again to be there would continue the session, which is another user's or has its limits.
         anew = replace(wanted, not_in_session=present.session_id)
         return see_other(await browsers.sign_in_address(call, anew, page=SIGN_IN))
