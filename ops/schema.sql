@@ -1748,6 +1748,20 @@ ALTER TABLE ONLY customer_users_told
     ADD CONSTRAINT customer_users_told_pkey PRIMARY KEY (customer_id, user_id);
 CREATE INDEX customer_users_told_of_user ON customer_users_told USING btree (user_id, customer_id);
 
+CREATE TABLE departed_identities (
+    organization_id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    subject text NOT NULL,
+    user_id uuid NOT NULL,
+    linked_at timestamp with time zone NOT NULL,
+    left_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE departed_identities IS 'Who signed in by a connection until they left its organization: they are linked again when they belong again.';
+COMMENT ON COLUMN departed_identities.linked_at IS 'When the identity was linked that leaving has unlinked.';
+ALTER TABLE ONLY departed_identities
+    ADD CONSTRAINT departed_identities_pkey PRIMARY KEY (organization_id, connection_id, subject);
+CREATE INDEX departed_identities_of_user ON departed_identities USING btree (user_id);
+
 CREATE TABLE device_codes (
     device_code_hash bytea NOT NULL,
     user_code_hash bytea NOT NULL,
@@ -2024,6 +2038,7 @@ CREATE TABLE identities (
     confirmed_at timestamp with time zone,
     groups text[],
     has_groups_overage boolean DEFAULT false NOT NULL,
+    own_subject text,
     CONSTRAINT identities_check CHECK (((organization_id IS NOT NULL) OR ((connection_id IS NULL) AND (service_id IS NULL))))
 );
 COMMENT ON TABLE identities IS 'Accounts at other providers that sign a user in, each in one context only.';
@@ -2032,10 +2047,12 @@ COMMENT ON COLUMN identities.refresh_claim IS 'Names the request that refreshes 
 COMMENT ON COLUMN identities.confirmed_at IS 'When its user proved to have the account, by signing in to it or by a mailed code; null while only the connection says so.';
 COMMENT ON COLUMN identities.groups IS 'The groups that the connection asserted last; null while it has asserted none.';
 COMMENT ON COLUMN identities.has_groups_overage IS 'Whether the provider said last that there are too many groups to name.';
+COMMENT ON COLUMN identities.own_subject IS 'The id by which the provider itself names the person (sub, NameID), where the connection takes another one as the subject.';
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
 CREATE INDEX identities_last_used ON identities USING btree (organization_id, connection_id, used_at) WHERE (connection_id IS NOT NULL);
 CREATE INDEX identities_of_organization ON identities USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX identities_of_own_subject ON identities USING btree (organization_id, connection_id, own_subject) WHERE (own_subject IS NOT NULL);
 CREATE UNIQUE INDEX identities_of_subject ON identities USING btree (provider, subject, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE UNIQUE INDEX identities_of_user ON identities USING btree (user_id, provider, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 
@@ -4053,6 +4070,12 @@ ALTER TABLE ONLY customer_users
 
 ALTER TABLE ONLY customer_users_told
     ADD CONSTRAINT customer_users_told_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY departed_identities
+    ADD CONSTRAINT departed_identities_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY departed_identities
+    ADD CONSTRAINT departed_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_codes
     ADD CONSTRAINT device_codes_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -71,10 +71,10 @@ class Argon2PasswordHasher:
         self._machine = machine
         self._schemes_reported: set[str | None] = set()
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, salt: bytes | None = None) -> str:
         """Return the encoded hash that is stored for a password."""
         assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
-        return await self._when_there_is_room(partial(self._argon2.hash, password))
+        return await self._when_there_is_room(partial(self._argon2.hash, password, salt=salt))
 
     async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:
         """Compare a password with a stored hash; refuse every password after the same work."""

@@ -50,4 +50,5 @@ def _depart(uow: UnitOfWork, organization_id: UUID, user_id: UUID, email: str) -
     inviters.withdraw(uow, organization_id, user_id)
     ended = sessions.end_in_organization(uow, organization_id, user_id)
     sessions.record_ended(uow, user_id, email, ended)
-    uow.departures.unlink_identities(organization_id, [user_id])
+    # The organization gives to another account from now on, so its connection links this one no more by itself.
+    uow.departures.unlink_identities(organization_id, [user_id], remembers=False)

@@ -3,13 +3,16 @@
 Anyone can register any address, so the password of a registration is not the account's until the link of that
 registration is used. It is kept as long as that link is valid. Registrations are created in `registration.py`; their
 links are in `verification.py`. Until the address is proved, a sign-in compares with the newest password alone.
+
+The passwords of one address are hashed with one salt: a registration that repeats the password of another one is found
+by its hash, without a comparison, whose time would tell how many there are.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.accounts import requesting_browsers
@@ -21,6 +24,8 @@ from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+SALT_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +64,11 @@ class OpenRegistration:
         return " ".join(part for part in (self.ip_address or "", f"({place})" if place else "") if part)
 
 
+def salt_of(uow: UnitOfWork, email: str) -> bytes:
+    """Return the salt with which the passwords are hashed that a normalized address is registered with."""
+    return uow.pepper.mark("salt of registrations", email.encode())[:SALT_BYTES]
+
+
 def begin(
     uow: UnitOfWork,
     user_id: UUID,
@@ -84,6 +94,21 @@ def begin(
         expires_at=uow.now + TokenPurpose.VERIFY_EMAIL.lifetime,
         name=name,
     )
+
+
+def repeated(uow: UnitOfWork, registration: OpenRegistration) -> OpenRegistration | None:
+    """Return the open registration of the same account, address and password; None without one."""
+    return uow.open_registrations.with_hash(
+        registration.user_id, registration.email, registration.password_hash, at=uow.now
+    )
+
+
+def prolong(uow: UnitOfWork, registration: OpenRegistration, *, by: OpenRegistration) -> None:
+    """Keep a registration as long as the link of the one that repeats it is valid; nothing else of it changes.
+
+    Without any to repeat, the same statement changes nothing.
+    """
+    uow.open_registrations.prolong(registration.user_id, registration.id, until=by.expires_at)
 
 
 def keep(uow: UnitOfWork, registration: OpenRegistration) -> None:

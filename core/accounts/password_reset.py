@@ -61,8 +61,12 @@ class Reset:
 def request(
     uow: UnitOfWork, email: str, return_request: ReturnRequest, browser: RequestingBrowser | None = None
 ) -> None:
-    """Send a link to choose a password if an account has the address, without revealing whether one does."""
-    back = return_targets.find(uow, return_request)
+    """Send a link to choose a password if an account has the address, without revealing whether one does.
+
+    It is never refused for what the request names: for an unknown organization the mail is the platform's (decisions
+    3.2).
+    """
+    back = return_targets.find_known(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
     found = uow.credentials.defer_password_of(address)()
     locked = lock_unless_anonymized(uow, found.user if found is not None else None)
@@ -85,15 +89,16 @@ def check(uow: UnitOfWork, token: str, new_password: str, rules: PasswordRules) 
     return new_passwords.accepted(new_password, "new_password", rules, about)
 
 
-def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset | Refusal:
+def reset(uow: UnitOfWork, token: str, password_hash: str, *, binding: str | None = None) -> Reset | Refusal:
     """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`.
 
-    Raise `SsoRequired` where the user has to sign in by a connection. If the account is locked, the link opens it for
+    Raise `SsoRequired` where the user has to sign in by a connection, unless the browser of this `binding` comes from
+    it, to sign in to the account once and link the two. If the account is locked, the link opens it for
     that: it is the one proof, and the connection the other. Then the refusal is returned.
     """
     link = links.use(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
     done = _reset(uow, link)
-    if single_sign_on.is_required(uow, link.user, done.place.organization_id):
+    if _is_closed(uow, link, done.place, binding):
         if link.user.locked_at is None:
             raise SsoRequired
         addresses.mark_proved(uow, link.user)
@@ -107,6 +112,14 @@ def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset | Refusal:
     uow.devices.revoke_trust(user.id)
     passwords.record_changed(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
     return done
+
+
+def _is_closed(uow: UnitOfWork, link: ValidLink, place: ReturnTarget, binding: str | None) -> bool:
+    """Return whether the user of a link has to sign in by a connection, from which their browser does not come."""
+    required = single_sign_on.defer_required_connection(uow, link.user.id)()
+    if required is None or not required.holds_for(place.organization_id):
+        return False
+    return not single_sign_on.is_linking(uow, binding, link.user.id, required.connection_id)
 
 
 def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:

@@ -118,7 +118,8 @@ def _register(
 ) -> _Registered:
     """Create the account unless there is one, and keep the registration if its address may still be proved by it.
 
-    What is not mailed, because of a limit, is not kept either. Every address takes the same statements.
+    What is not mailed, because of a limit, is not kept either. One with the password of an open one is that one again:
+    its link is mailed once more, and nothing else changes (decisions 3.14). Every address takes the same statements.
     """
     fresh = _account(uow, email)
     is_new, present = add_unproved(uow, fresh)
@@ -127,10 +128,11 @@ def _register(
     registration = open_registrations.begin(
         uow, waiting.id if waiting is not None else fresh.id, email, password_hash, back, browser, name=name
     )
-    is_mailed = verification.send(
-        uow, waiting, back, browser=browser, registration_id=registration.id, requested_for=email
-    )
-    if not is_mailed:
+    repeated = open_registrations.repeated(uow, registration)
+    meant = repeated or registration
+    is_mailed = verification.send(uow, waiting, back, browser=browser, registration_id=meant.id, requested_for=email)
+    open_registrations.prolong(uow, meant if is_mailed else registration, by=registration)
+    if repeated is not None or not is_mailed:
         # No account has this id, and nothing is kept.
         registration = replace(registration, user_id=uow.randomness.new_account_id())
     open_registrations.keep(uow, registration)

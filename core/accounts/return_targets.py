@@ -7,6 +7,7 @@ is ignored.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -134,6 +135,15 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
         redirect_uri=return_request.redirect_uri,
         customer=return_request.customer,
     )
+
+
+def find_known(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
+    """Return what `find` does, without what does not exist or is not registered; raise `BadRequest` as `find` does."""
+    without_address = replace(return_request, redirect_uri=None, customer=None)
+    for known in (return_request, without_address, replace(without_address, service_slug=None)):
+        with suppress(NotFound, RedirectNotRegistered):
+            return find(uow, known)
+    return ReturnTarget()
 
 
 def recall(uow: UnitOfWork, stored: dict[str, Any]) -> ReturnTarget:

@@ -15,6 +15,7 @@ from uuid import UUID
 from core.accounts.users import User
 from core.errors import SsoRequired
 from core.lazy_dataclasses import dataclass
+from core.secrets import hash_token
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -46,6 +47,15 @@ class RequiredConnection:
 def defer_required_connection(uow: UnitOfWork, user_id: UUID) -> Deferred[RequiredConnection | None]:
     """Defer reading the connection by which a user has to sign in; None when any way is open."""
     return uow.domain_routes.defer_enforced_on(user_id)
+
+
+def is_linking(uow: UnitOfWork, binding: str | None, user_id: UUID, connection_id: UUID) -> bool:
+    """Return whether a browser comes from a connection to sign in to an account, so that the two are linked.
+
+    There the connection refuses nothing that it requires elsewhere (decisions 10.8). `binding` is the value of the
+    cookie that binds the browser to its sign-ins with other providers; None without one.
+    """
+    return binding is not None and uow.upstream_sign_ins.is_linking(hash_token(binding), user_id, connection_id)
 
 
 def require_open(uow: UnitOfWork, user: User, organization_id: UUID | None) -> None:

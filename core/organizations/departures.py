@@ -53,9 +53,17 @@ class EndedSessions:
 
 
 def end(
-    uow: UnitOfWork, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin] = OF_MEMBERSHIP
+    uow: UnitOfWork,
+    organization_id: UUID,
+    user_ids: Sequence[UUID],
+    origins: Sequence[LinkOrigin] = OF_MEMBERSHIP,
+    *,
+    remembers: bool = True,
 ) -> None:
-    """End the links of these origins of users who leave a locked organization, and what signs them in by it."""
+    """End the links of these origins of users who leave a locked organization, and what signs them in by it.
+
+    Unless `remembers` is false, a connection links them again when they belong again (`upstream/returning.py`).
+    """
     ended = uow.departures.end_sessions(organization_id, user_ids, origins)
     if ended:
         uow.publish_of_users(
@@ -64,7 +72,7 @@ def end(
             [(one.user_id, one.email, {"sessions": one.sessions}) for one in ended],
         )
     _record(uow, uow.departures.end_links(organization_id, user_ids, origins), reason="user_removed")
-    uow.departures.unlink_identities(organization_id, user_ids)
+    uow.departures.unlink_identities(organization_id, user_ids, remembers=remembers)
 
 
 def end_unconfirmed_links(uow: UnitOfWork, user_id: UUID, *, reason: str, told: Collection[UUID]) -> None:
@@ -95,7 +103,7 @@ def leave_mail_domain(uow: UnitOfWork, user_id: UUID, *, old_domain: str, new_do
     organization_id = uow.departures.organization_of_mail_domain(old_domain)
     if organization_id is None or uow.departures.organization_of_mail_domain(new_domain) == organization_id:
         return
-    end(uow, organization_id, [user_id], ())
+    end(uow, organization_id, [user_id], (), remembers=False)
     group_roles.follow_unlinking(uow, user_id)
 
 

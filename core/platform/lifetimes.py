@@ -95,6 +95,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "active_days": Drained("no window of analytics contains the day"),
     "backup_codes": Owned("users", "ten"),
     "browser_returns": Expiring(Leftover.BROWSER_RETURNS),
+    "departed_identities": Owned("users", "one for each connection by which the person signed in before leaving"),
     "device_tokens": Expiring(Leftover.DEVICE_TOKENS),
     "devices": Expiring(Leftover.DEVICES),
     "identities": _OF_USER,

@@ -63,11 +63,18 @@ class ExportedLogin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedIdentity:
-    """An account at an external provider with which the person signs in."""
+    """An account at an external provider with which the person signs in.
+
+    `own_id` is the id by which the provider itself names the person, where an organization takes another one; None
+    elsewhere. `left_at` is when the person left the organization whose provider it is, which unlinked it; None while it
+    is linked.
+    """
 
     provider: str
     provider_user_id: str
     linked_at: datetime
+    own_id: str | None = None
+    left_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

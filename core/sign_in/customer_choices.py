@@ -203,8 +203,8 @@ def choose(
     """Return for whom a user comes in to a service, who has named a customer, nobody, or none.
 
     On a page the user can be asked and confirms there what is new. Elsewhere a customer is taken only that the user has
-    come in for before. With `must_ask` the user chooses again, also where nothing is open. With `must_know` one that is
-    named is taken only so, because another person may have named it.
+    come in for before. With `must_ask` the user is shown the customers again, also where a single one is open. With
+    `must_know` one that is named is taken only so, because another person may have named it.
     """
     if service is None or not service.serves_customers or found is None:
         return INDIVIDUALLY
@@ -219,8 +219,7 @@ def choose(
         return _named(open_to_limits, suspended, named, must_know=must_know)
     counting = [one for one in open_to_limits if one.counts]
     offered = open_to_limits if on_page else counting
-    has_choice = len(offered) + may_come_alone > 1
-    if must_ask and has_choice:
+    if must_ask and offered:
         return Undecided(customers=offered, may_come_alone=may_come_alone)
     has_come_alone = found.has_come_alone and may_come_alone
     if not counting and (has_come_alone or not offered):

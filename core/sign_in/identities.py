@@ -1,8 +1,9 @@
 """Identities: accounts at other providers that sign a user in, each in one context only (decisions 3.12 and 10.6).
 
 A context is the platform, a service of an organization, or a connection of an organization. The same account at a
-provider may sign in to different users in different contexts, so that no service and no organization opens what
-belongs to another. How an identity is proved is in `upstream/`; what its tokens are good for in `provider_tokens.py`.
+provider may sign in to different users in different contexts, so that no service and no organization opens what belongs
+to another. While it stands for one user alone, the services know that user by it (`known_elsewhere.py`). How an
+identity is proved is in `upstream/`; what its tokens are good for in `provider_tokens.py`.
 """
 
 from __future__ import annotations
@@ -123,6 +124,7 @@ class ProvenIdentity:
     `email` is the address that the provider gave, `is_email_verified` whether it vouches for it, and `is_email_trusted`
     whether its word on addresses counts at all. `session_ends_at` is when the holder's session there ends, if the
     provider says so. `groups` are those that a connection asserts, None where it asserts nothing about them.
+    `own_subject` is the id by which the provider itself names the account, where the connection takes another one.
     """
 
     provider: Provider
@@ -134,6 +136,7 @@ class ProvenIdentity:
     provider_session: ProviderSession | None = None
     session_ends_at: datetime | None = None
     groups: AssertedGroups | None = None
+    own_subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +222,11 @@ def link(
     context: IdentityContext,
     *,
     is_mailed: bool = False,
+    is_by_word_alone: bool = False,
 ) -> None:
     """Link a proved identity to a locked account whose user is signed in to it, and tell the user by mail.
+
+    With `is_by_word_alone` nothing but the word of an organization's connection says that it is that user's.
 
     Linking again renews the tokens, and confirms the identity if the user has signed in by mail (`is_mailed`). Raise
     `IdentityLinkedElsewhere` or `ProviderLinkedAlready`.
@@ -229,11 +235,9 @@ def link(
     if present is not None:
         if present.user_id != user_id:
             raise IdentityLinkedElsewhere
-        uow.identities.use(present, proven)
-        if is_mailed:
-            uow.identities.confirm(present)
+        uow.identities.use(present, proven, is_confirmed=is_mailed)
         return
-    add(uow, user_id, proven, context, is_confirmed=True)
+    add(uow, user_id, proven, context, is_confirmed=not is_by_word_alone)
     mail.send(
         uow,
         email,

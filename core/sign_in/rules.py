@@ -13,12 +13,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import addresses
+from core.accounts import addresses, single_sign_on
 from core.accounts.single_sign_on import RequiredConnection
 from core.accounts.users import User
 from core.errors import Forbidden, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
-from core.secrets import hash_token
 from core.sessions.confinement import Confinement
 from core.sessions.sessions import MAILED
 from core.sign_in import customer_choices, entitlement, places
@@ -159,9 +158,8 @@ class Candidate:
         if present is not None and present.connection_id == required.connection_id:
             return None
         # A browser that comes from the connection signs in to the account, so that the two are linked.
-        binding, coming = browser.upstream_binding, self.uow.upstream_sign_ins
-        is_linking = binding is not None and coming.is_linking(
-            hash_token(binding), self.account.id, required.connection_id
+        is_linking = single_sign_on.is_linking(
+            self.uow, browser.upstream_binding, self.account.id, required.connection_id
         )
         return None if is_linking else required
 

@@ -22,6 +22,14 @@ class OpenRegistrations(Protocol):
         """Return the registration of an account and address that has not expired; None without one, or with several."""
         ...
 
+    def with_hash(self, user_id: UUID, email: str, password_hash: str, *, at: datetime) -> OpenRegistration | None:
+        """Return the registration of an account and address that has this hash and has not expired; None without."""
+        ...
+
+    def prolong(self, user_id: UUID, registration_id: UUID, *, until: datetime | None) -> None:
+        """Keep a registration of an account until then; one without an end stays so."""
+        ...
+
     def remove(self, user_id: UUID, registration_id: UUID) -> None:
         """Delete a registration of an account, and give the account the password of the newest one that is left.
 

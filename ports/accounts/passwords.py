@@ -22,8 +22,11 @@ class PasswordHasher(Protocol):
     leaves the queue; a hash that has begun is finished. The caller has checked the maximum length of the password.
     """
 
-    async def hash(self, password: str) -> str:
-        """Return the encoded hash to store for a password."""
+    async def hash(self, password: str, *, salt: bytes | None = None) -> str:
+        """Return the encoded hash to store for a password; with the same 16 bytes of salt, always the same one.
+
+        Without them the salt is random.
+        """
         ...
 
     async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:

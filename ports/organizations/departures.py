@@ -45,8 +45,11 @@ class Departures(Protocol):
         """Delete the links of a user that were made since then, and those never used, with their subscriptions."""
         ...
 
-    def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID]) -> None:
-        """Delete the identities by which the organization's connections sign these users in."""
+    def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID], *, remembers: bool) -> None:
+        """Delete the identities by which the organization's connections sign these users in.
+
+        With `remembers` they are kept as those of users who have left, else what is kept of them as such is deleted.
+        """
         ...
 
     def organization_of_mail_domain(self, domain: str) -> UUID | None:

@@ -9,6 +9,7 @@ from core.accounts.providers import Provider
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
+from core.sign_in.upstream.known_elsewhere import KnownAccount
 
 
 class Identities(Protocol):
@@ -16,6 +17,30 @@ class Identities(Protocol):
 
     def find(self, provider: Provider, subject: str, context: IdentityContext) -> Identity | None:
         """Return the identity of an account at a provider in a context; None when it is not linked there."""
+        ...
+
+    def accounts_of(
+        self, provider: Provider, subject: str, client_id: str, organization_id: UUID | None, limit: int
+    ) -> Sequence[KnownAccount]:
+        """List the accounts to which an identity is linked in any context but that of a connection, at most `limit`.
+
+        Without an organization, those that the platform's own credentials have linked, which are this client now; else
+        those that this client of the organization has linked there.
+        """
+        ...
+
+    def users_named(self, own_subject: str, context: IdentityContext, limit: int) -> Sequence[UUID]:
+        """List the users whom the provider of a connection itself names so, where the connection takes another id.
+
+        At most `limit`, those who have signed in last.
+        """
+        ...
+
+    def departed(self, subject: str, context: IdentityContext) -> UUID | None:
+        """Return the user whose identity of a connection was unlinked because they left its organization.
+
+        None when there is none, or when it was unlinked for good since.
+        """
         ...
 
     def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
@@ -28,22 +53,21 @@ class Identities(Protocol):
     def add(
         self, identity: Identity, proven: ProvenIdentity, context: IdentityContext, *, confirmed_at: datetime | None
     ) -> bool:
-        """Store a new identity, which is confirmed at a moment or not yet.
+        """Store a new identity, which is confirmed at a moment or not yet; one of a user who has left is so no more.
 
         False when it is linked there, or its user has linked another one of the provider.
         """
         ...
 
-    def use(self, identity: Identity, proven: ProvenIdentity) -> bool:
-        """Store that an identity is used now, with what its provider says of it; False when it was unlinked."""
+    def use(self, identity: Identity, proven: ProvenIdentity, *, is_confirmed: bool = False) -> bool:
+        """Store that an identity is used now, with what its provider says of it; False when it was unlinked.
+
+        With `is_confirmed` its user has proved that the account is theirs.
+        """
         ...
 
     def remove(self, user_id: UUID, provider: Provider, context: IdentityContext | None) -> None:
-        """Unlink what a user has linked of a provider in a context, or in all."""
-        ...
-
-    def confirm(self, identity: Identity) -> None:
-        """Store that the user of an identity has proved that the account is theirs."""
+        """Unlink what a user has linked of a provider in a context, or in all, for good."""
         ...
 
     def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> ConnectionStanding | None:
@@ -51,7 +75,7 @@ class Identities(Protocol):
         ...
 
     def remove_all(self, user_id: UUID) -> None:
-        """Unlink everything of a user, in every context, and what is about to be linked."""
+        """Unlink everything of a user for good, in every context, and what is about to be linked."""
         ...
 
     def lock_tokens(self, user_id: UUID, provider: Provider, context: IdentityContext) -> HeldTokens | None:

@@ -259,6 +259,7 @@ NOT_ISSUED = {
     "branding_pictures": "pictures by the hash of their content",
     "connection_keys": "our keys at the identity provider of a connection, which end with it",
     "custom_domains": "a claim of an organization",
+    "departed_identities": "who signed in by a connection before they left; it opens nothing",
     "login_events": "a log",
     "logout_notices": "a notice that a session has ended",
     "mail_servers": "the password of an organization's mail server, which it has entered",

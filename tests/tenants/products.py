@@ -168,7 +168,7 @@ def chosen(
     counting = [of for of, at in known.items() if at.counts]
     offered = frozenset(is_open if coming.on_page else counting)
     asked = Choice(offered=offered | ({ALONE} if is_alone else set()))
-    if coming.asks_again and len(asked.offered) > 1:
+    if coming.asks_again and offered:
         return asked
     is_individual = is_alone and has_come_alone
     if not offered or (is_individual and not counting):

@@ -27,7 +27,10 @@ _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     "UPDATE devices SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE passkeys SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE backup_codes SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
-    "UPDATE identities SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    """
+    WITH departed AS (UPDATE departed_identities SET user_id = %(new_id)s WHERE user_id = %(user_id)s)
+    UPDATE identities SET user_id = %(new_id)s WHERE user_id = %(user_id)s
+    """,
     "UPDATE upstream_sign_ins SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE sessions SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE mfa_events SET user_id = %(new_id)s WHERE user_id = %(user_id)s",

@@ -38,6 +38,23 @@ class PostgresOpenRegistrations(Aggregate):
         found = self._all(OpenRegistration, f"{_OPEN} AND email = %s LIMIT 2", (user_id, at, email))
         return found[0] if len(found) == 1 else None
 
+    def with_hash(self, user_id: UUID, email: str, password_hash: str, *, at: datetime) -> OpenRegistration | None:
+        return self._one(
+            OpenRegistration,
+            f"{_OPEN} AND email = %s AND password_hash = %s ORDER BY created_at, id LIMIT 1",
+            (user_id, at, email, password_hash),
+        )
+
+    def prolong(self, user_id: UUID, registration_id: UUID, *, until: datetime | None) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE open_registrations
+            SET    expires_at = %s
+            WHERE  user_id = %s AND id = %s AND expires_at IS NOT NULL
+            """,
+            (until, user_id, registration_id),
+        )
+
     def remove(self, user_id: UUID, registration_id: UUID) -> None:
         self._connection.execute_later(
             "DELETE FROM open_registrations WHERE user_id = %s AND id = %s", (user_id, registration_id)

@@ -99,6 +99,24 @@ _LINKS_SINCE: Final = f"""
         FOR    UPDATE OF l)
     {_END}
 """
+_UNLINK: Final = """
+    WITH unlinked AS (
+        DELETE FROM identities
+        WHERE  organization_id = %(organization_id)s AND user_id = ANY (%(user_ids)s) AND connection_id IS NOT NULL
+        RETURNING connection_id, subject, user_id, linked_at)
+    INSERT INTO departed_identities (organization_id, connection_id, subject, user_id, linked_at, left_at)
+    SELECT %(organization_id)s, connection_id, subject, user_id, linked_at, %(now)s
+    FROM   unlinked
+    ON CONFLICT (organization_id, connection_id, subject) DO UPDATE
+    SET    user_id = excluded.user_id, linked_at = excluded.linked_at, left_at = excluded.left_at
+"""
+_UNLINK_FOR_GOOD: Final = """
+    WITH forgotten AS (
+        DELETE FROM departed_identities
+        WHERE  organization_id = %(organization_id)s AND user_id = ANY (%(user_ids)s))
+    DELETE FROM identities
+    WHERE  organization_id = %(organization_id)s AND user_id = ANY (%(user_ids)s) AND connection_id IS NOT NULL
+"""
 
 
 class PostgresDepartures(Aggregate):
@@ -142,14 +160,9 @@ class PostgresDepartures(Aggregate):
     def end_links_since(self, user_id: UUID, since: datetime) -> Sequence[EndedLink]:
         return self._all(EndedLink, _LINKS_SINCE, {"user_id": user_id, "since": since})
 
-    def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID]) -> None:
-        self._connection.execute_later(
-            """
-            DELETE FROM identities
-            WHERE  organization_id = %s AND user_id = ANY (%s) AND connection_id IS NOT NULL
-            """,
-            (organization_id, list(user_ids)),
-        )
+    def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID], *, remembers: bool) -> None:
+        values = {"organization_id": organization_id, "user_ids": list(user_ids), "now": self._transaction.now}
+        self._connection.execute_later(_UNLINK if remembers else _UNLINK_FOR_GOOD, values)
 
     def organization_of_mail_domain(self, domain: str) -> UUID | None:
         return self._value_or_none(

@@ -233,7 +233,11 @@ class PostgresTakeoverCredentials(Aggregate):
               unlinked AS (
                 DELETE FROM identities i USING off
                 WHERE  i.organization_id = off.organization_id AND i.connection_id = off.id
-                  AND  i.linked_at >= %(first)s)
+                  AND  i.linked_at >= %(first)s),
+              forgotten AS (
+                DELETE FROM departed_identities d USING off
+                WHERE  d.organization_id = off.organization_id AND d.connection_id = off.id
+                  AND  d.linked_at >= %(first)s)
             SELECT organization_id, id, 'to ' AS label, coalesce(issuer, '') AS url, id::text AS provider_id,
                    name AS provider_name, issuer
             FROM   off

@@ -42,6 +42,7 @@ CLAIMED: Final = """
     OR EXISTS (SELECT FROM service_users x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM service_grants x WHERE x.user_id = u.id OR x.granted_by = u.id)
     OR EXISTS (SELECT FROM identities x WHERE x.user_id = u.id)
+    OR EXISTS (SELECT FROM departed_identities x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM sessions x WHERE x.user_id = u.id OR x.impersonator_id = u.id)
     OR EXISTS (SELECT FROM devices x WHERE x.user_id = u.id)
     OR EXISTS (SELECT FROM sign_in_habits x WHERE x.user_id = u.id)

@@ -126,11 +126,17 @@ class PostgresPrivacyExport(Aggregate):
         return self._all(
             ExportedIdentity,
             """
-            SELECT   provider, subject AS provider_user_id, linked_at
+            SELECT   provider, subject AS provider_user_id, linked_at, own_subject AS own_id,
+                     NULL::timestamptz AS left_at
             FROM     identities
             WHERE    user_id = %(user_id)s
               AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-            ORDER BY linked_at, id
+            UNION ALL
+            SELECT   'upstream', subject, linked_at, NULL, left_at
+            FROM     departed_identities
+            WHERE    user_id = %(user_id)s
+              AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
+            ORDER BY linked_at, provider, provider_user_id
             """,
             _values(user_id, within),
         )

@@ -26,7 +26,10 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM totp_secrets WHERE user_id = %(user_id)s",
     "DELETE FROM backup_codes WHERE user_id = %(user_id)s",
     "DELETE FROM passkeys WHERE user_id = %(user_id)s",
-    "DELETE FROM identities WHERE user_id = %(user_id)s",
+    """
+    WITH forgotten AS (DELETE FROM departed_identities WHERE user_id = %(user_id)s)
+    DELETE FROM identities WHERE user_id = %(user_id)s
+    """,
     "DELETE FROM upstream_sign_ins WHERE user_id = %(user_id)s",
     "DELETE FROM trial_sign_ins WHERE user_id = %(user_id)s",
     "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",

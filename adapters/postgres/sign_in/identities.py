@@ -16,6 +16,7 @@ from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import PLATFORM, AssertedGroups, Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
+from core.sign_in.upstream.known_elsewhere import KnownAccount
 
 _ACCESS: Final = {"table": "identities", "column": "access_token_sealed"}
 _REFRESH: Final = {"table": "identities", "column": "refresh_token_sealed"}
@@ -45,7 +46,16 @@ _FIND: Final = """
     FROM   identities
     WHERE  provider = %(provider)s AND subject = %(subject)s AND
 """
-_REMOVE: Final = "DELETE FROM identities WHERE user_id = %(user_id)s AND provider = %(provider)s AND"
+# Those of users who have left are of connections, and of no service.
+_REMOVE: Final = f"""
+    WITH forgotten AS (
+        DELETE FROM departed_identities
+        WHERE  user_id = %(user_id)s AND %(provider)s = 'upstream'
+          AND  (%(is_everything)s
+                OR (organization_id = %(organization_id)s AND %(service_id)s::uuid IS NULL
+                    AND (%(connection_id)s::uuid IS NULL OR connection_id = %(connection_id)s))))
+    DELETE FROM identities WHERE user_id = %(user_id)s AND provider = %(provider)s AND {_SEEN}
+"""
 _TOKENS: Final = """
     SELECT id, subject, client_id, access_token_sealed, refresh_token_sealed, token_type, token_expires_at, scopes,
            refresh_claimed_until
@@ -62,6 +72,52 @@ class PostgresIdentities(Aggregate):
             _identity, f"{_FIND} {_IN_CONTEXT}", {"provider": provider, "subject": subject, **_context(context)}
         )
 
+    def accounts_of(
+        self, provider: Provider, subject: str, client_id: str, organization_id: UUID | None, limit: int
+    ) -> Sequence[KnownAccount]:
+        return self._all(
+            KnownAccount,
+            """
+            SELECT   user_id, bool_or(organization_id IS NULL OR client_id IS NOT NULL) AS is_certain
+            FROM     identities
+            WHERE    provider = %(provider)s AND subject = %(subject)s AND connection_id IS NULL
+              AND    CASE WHEN %(organization_id)s::uuid IS NULL
+                          THEN organization_id IS NULL OR coalesce(client_id, %(client_id)s) = %(client_id)s
+                          ELSE organization_id = %(organization_id)s
+                               AND coalesce(client_id, %(client_id)s) = %(client_id)s END
+            GROUP BY user_id
+            ORDER BY user_id
+            LIMIT    %(limit)s
+            """,
+            {
+                "provider": provider,
+                "subject": subject,
+                "client_id": client_id,
+                "organization_id": organization_id,
+                "limit": limit,
+            },
+        )
+
+    def users_named(self, own_subject: str, context: IdentityContext, limit: int) -> Sequence[UUID]:
+        return self._values(
+            """
+            SELECT   user_id FROM identities
+            WHERE    organization_id = %s AND connection_id = %s AND own_subject = %s
+            ORDER BY used_at DESC, id
+            LIMIT    %s
+            """,
+            (context.organization_id, context.connection_id, own_subject, limit),
+        )
+
+    def departed(self, subject: str, context: IdentityContext) -> UUID | None:
+        return self._value_or_none(
+            """
+            SELECT user_id FROM departed_identities
+            WHERE  organization_id = %s AND connection_id = %s AND subject = %s
+            """,
+            (context.organization_id, context.connection_id, subject),
+        )
+
     def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
         return self._all(
             _identity,
@@ -72,16 +128,25 @@ class PostgresIdentities(Aggregate):
     def add(
         self, identity: Identity, proven: ProvenIdentity, context: IdentityContext, *, confirmed_at: datetime | None
     ) -> bool:
+        if context.connection_id is not None:
+            # What is linked now is not to be linked again: neither this identity, nor another one of its user.
+            self._connection.execute_later(
+                """
+                DELETE FROM departed_identities
+                WHERE  organization_id = %s AND connection_id = %s AND (subject = %s OR user_id = %s)
+                """,
+                (context.organization_id, context.connection_id, identity.subject, identity.user_id),
+            )
         return self._changes_one(
             """
             INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, service_id,
                                     email, linked_at, used_at, confirmed_at, client_id, access_token_sealed,
                                     refresh_token_sealed, token_type, token_expires_at, scopes, groups,
-                                    has_groups_overage)
+                                    has_groups_overage, own_subject)
             VALUES (%(id)s, %(user_id)s, %(provider)s, %(subject)s, %(connection_id)s, %(organization_id)s,
                     %(service_id)s, %(email)s, %(now)s, %(now)s, %(confirmed_at)s, %(client_id)s,
                     %(access_token)s, %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s,
-                    %(groups)s, %(has_groups_overage)s)
+                    %(groups)s, %(has_groups_overage)s, %(own_subject)s)
             ON CONFLICT DO NOTHING
             """,
             {
@@ -92,13 +157,14 @@ class PostgresIdentities(Aggregate):
                 "email": identity.email,
                 "now": self._transaction.now,
                 "confirmed_at": confirmed_at,
+                "own_subject": proven.own_subject,
                 **_groups(proven.groups),
                 **_context(context),
                 **self._sealed(identity.id, proven.tokens),
             },
         )
 
-    def use(self, identity: Identity, proven: ProvenIdentity) -> bool:
+    def use(self, identity: Identity, proven: ProvenIdentity, *, is_confirmed: bool = False) -> bool:
         return self._changes_one(
             """
             UPDATE identities
@@ -111,13 +177,17 @@ class PostgresIdentities(Aggregate):
                    token_type = %(token_type)s, token_expires_at = %(token_expires_at)s, scopes = %(scopes)s,
                    refresh_claim = NULL, refresh_claimed_until = NULL,
                    -- What a provider does not say changes nothing.
-                   groups = coalesce(%(groups)s::text[], groups), has_groups_overage = %(has_groups_overage)s
+                   groups = coalesce(%(groups)s::text[], groups), has_groups_overage = %(has_groups_overage)s,
+                   own_subject = coalesce(%(own_subject)s, own_subject),
+                   confirmed_at = coalesce(confirmed_at, CASE WHEN %(is_confirmed)s THEN %(now)s END)
             WHERE  id = %(id)s AND user_id = %(user_id)s
             """,
             {
                 "id": identity.id,
                 "user_id": identity.user_id,
                 "email": proven.email,
+                "own_subject": proven.own_subject,
+                "is_confirmed": is_confirmed,
                 "now": self._transaction.now,
                 **_groups(proven.groups),
                 **self._sealed(identity.id, proven.tokens),
@@ -126,19 +196,13 @@ class PostgresIdentities(Aggregate):
 
     def remove(self, user_id: UUID, provider: Provider, context: IdentityContext | None) -> None:
         self._connection.execute_later(
-            f"{_REMOVE} {_SEEN}",
+            _REMOVE,
             {
                 "user_id": user_id,
                 "provider": provider,
                 "is_everything": context is None,
                 **_context(context or PLATFORM),
             },
-        )
-
-    def confirm(self, identity: Identity) -> None:
-        self._connection.execute_later(
-            "UPDATE identities SET confirmed_at = %s WHERE id = %s AND user_id = %s AND confirmed_at IS NULL",
-            (self._transaction.now, identity.id, identity.user_id),
         )
 
     def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> ConnectionStanding | None:
@@ -181,7 +245,13 @@ class PostgresIdentities(Aggregate):
         )
 
     def remove_all(self, user_id: UUID) -> None:
-        self._connection.execute_later("DELETE FROM identities WHERE user_id = %s", (user_id,))
+        self._connection.execute_later(
+            """
+            WITH forgotten AS (DELETE FROM departed_identities WHERE user_id = %(user_id)s)
+            DELETE FROM identities WHERE user_id = %(user_id)s
+            """,
+            {"user_id": user_id},
+        )
         self._connection.execute_later("DELETE FROM upstream_sign_ins WHERE user_id = %s", (user_id,))
 
     def lock_tokens(self, user_id: UUID, provider: Provider, context: IdentityContext) -> HeldTokens | None:

@@ -107,9 +107,11 @@ def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -
     """
     _require_text(claims)
     email = checked_address(claims.get(mapping.get("email", "email")))
+    mapped = mapping.get("id", "sub")
     return ProvenIdentity(
         provider=Provider.UPSTREAM,
-        subject=_text_or_number(claims.get(mapping.get("id", "sub"))),
+        subject=_text_or_number(claims.get(mapped)),
+        own_subject=claims.get("sub") if mapped != "sub" else None,
         email=email,
         groups=asserted_groups.in_claims(claims, mapping.get("groups")),
     )

@@ -227,6 +227,8 @@ def _context(organization: Organization | None, service: Service | None, own: Pr
 def _way(service: Service | None, wanted: Wanted) -> ReturnAddress | BrowserReturn:
     if wanted.user_code:
         return ReturnAddress(target=f"/auth/device?{urlencode({'user_code': wanted.user_code})}")
+    if service is not None:
+        wanted = replace(wanted, redirect_uri=wanted.redirect_uri or _only_registered(service, wanted))
     if service is None or not wanted.redirect_uri:
         return ReturnAddress(return_to=wanted.return_to, return_id=wanted.return_id)
     _require_registered(service, wanted.redirect_uri)
@@ -257,6 +259,18 @@ def keep_way(uow: UnitOfWork, way: ReturnAddress | BrowserReturn) -> ReturnAddre
     if isinstance(way, ReturnAddress):
         return way
     return ReturnAddress(return_id=browser_returns.keep(uow, way).reveal())
+
+
+def _only_registered(service: Service, wanted: Wanted) -> str:
+    """Return the address of a service where none is named: its only one. Empty where the request names a page.
+
+    A service that has registered none is led to as a page is.
+    """
+    if wanted.return_to or wanted.return_id or not service.redirect_uris:
+        return ""
+    if len(service.redirect_uris) > 1:
+        raise BadRequest.of_field("redirect_uri", "The service has registered several addresses. Name one of them.")
+    return service.redirect_uris[0]
 
 
 def _require_registered(service: Service, redirect_uri: str) -> None:

@@ -83,6 +83,12 @@ class ConnectionRecord:
         return self.type is ConnectionType.SAML
 
     @property
+    def maps_id(self) -> bool:
+        """Whether people are known by another id than the one by which their provider itself names them."""
+        mapped = self.attribute_mapping.get("id")
+        return mapped is not None and (self.is_saml or mapped != "sub")
+
+    @property
     def metadata(self) -> SamlMetadata:
         """The metadata of its identity provider, which may not become another one's unnoticed."""
         return SamlMetadata(url=self.metadata_url, xml=self.metadata_xml, entity_id=self.issuer)

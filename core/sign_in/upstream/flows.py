@@ -204,9 +204,12 @@ def use_link(uow: UnitOfWork, provider: Provider, link_id: str) -> UpstreamSignI
 
 
 def keep_proven(
-    uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, user_id: UUID, *, browser: str
+    uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, user_id: UUID | None, *, browser: str
 ) -> Secret:
-    """Keep an identity until the user of an account has signed in to it, and return the id to go on with."""
+    """Keep an identity until the user of an account has signed in to it, and return the id to go on with.
+
+    Without a user it is for one of several accounts (`known_elsewhere.py`).
+    """
     kept = replace(sign_in, id=uow.randomness.new_id(), user_id=user_id, expires_at=uow.now + LIFETIME)
     return _add(uow, kept, browser, proven)
 

@@ -2,13 +2,16 @@
 
 The protocol is draft-parecki-oauth-global-token-revocation. The provider authenticates by a token that it has signed
 for this one address, and that is used once. Its signature is verified before the transaction, because its keys may have
-to be fetched; here its claims are judged, its id is used up, and the person is found: by the identity with which they
-sign in by this connection, or by an address in a mail domain that the organization has proved.
+to be fetched; here its claims are judged, its id is used up, and the person is found: by the id with which the provider
+itself names the identity by which they sign in by this connection, also where the connection takes another one as their
+stable id, or by an address in a mail domain that the organization has proved.
+
+It works while the organization is suspended as well: what it ends would else be there again afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -31,6 +34,8 @@ LIFETIME_MAX: Final = timedelta(minutes=5)
 CLOCK_DIFFERENCE_MAX: Final = timedelta(seconds=30)
 ISS_SUB: Final = "iss_sub"
 EMAIL: Final = "email"
+# Accounts that one id of the provider may name: of a person whose other id has changed, which is rare.
+NAMESAKES_MAX: Final = 10
 _ID_CHARACTERS_MAX: Final = 200
 _SUBJECT_CHARACTERS_MAX: Final = 500
 
@@ -72,7 +77,7 @@ class RevokedSubject:
 
 def find_issuer(uow: UnitOfWork, connection_id: UUID) -> RevocationIssuer:
     """Return who may revoke by a connection; raise `RevocationUnauthorized` where none may."""
-    slug = uow.upstream_connections.organization_of(connection_id)
+    slug = uow.upstream_connections.organization_of(connection_id, is_active=False)
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     connection = uow.upstream_connections.find(organization.id, connection_id) if organization is not None else None
     issuer = issuer_of(connection) if connection is not None else None
@@ -132,8 +137,7 @@ def revoke(uow: UnitOfWork, connection_id: UUID, token: RevocationToken, subject
         raise RevocationUnauthorized().because("used")
     connection = uow.upstream_connections.find(known.organization_id, connection_id)
     assert connection is not None, "an issuer was found without its connection"
-    user = _person(uow, known.organization_id, connection, subject)
-    if user is not None:
+    for user in _people(uow, known.organization_id, connection, subject):
         provider_endings.end(
             uow,
             known.organization_id,
@@ -144,19 +148,32 @@ def revoke(uow: UnitOfWork, connection_id: UUID, token: RevocationToken, subject
         )
 
 
-def _person(
+def _people(
     uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: RevokedSubject
-) -> User | None:
-    """Return the account of a person that the provider may mean; None for any other."""
+) -> list[User]:
+    """Return the accounts of the person that the provider means, of those that it may mean.
+
+    There are several where the connection takes another id of the person, which has changed.
+    """
+    found = [uow.users.by_id(one) for one in _ids(uow, organization_id, connection, subject)]
+    return [user for user in found if user is not None]
+
+
+def _ids(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: RevokedSubject
+) -> Sequence[UUID]:
     if subject.email is not None:
         address = canonical_email(subject.email, uow.domain_names.to_ascii)
         is_own = "@" in address and uow.domain_routes.is_own_domain(organization_id, domain_of(address))
-        return uow.users.by_email(address) if is_own else None
+        user = uow.users.by_email(address) if is_own else None
+        return [user.id] if user is not None else []
     if subject.issuer not in {connection.issuer, issuer_of(connection)}:
-        return None
+        return []
     context = IdentityContext(organization_id=organization_id, connection_id=connection.id)
+    if connection.maps_id:
+        return uow.identities.users_named(subject.subject, context, NAMESAKES_MAX)
     identity = uow.identities.find(Provider.UPSTREAM, subject.subject, context)
-    return uow.users.by_id(identity.user_id) if identity is not None else None
+    return [identity.user_id] if identity is not None else []
 
 
 def _text(described: Mapping[str, Any], name: str) -> str:

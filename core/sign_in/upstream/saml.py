@@ -18,7 +18,13 @@ from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import asserted_groups
-from core.sign_in.upstream.answers import CLOCK_SKEW, UpstreamFailed, checked_address, checked_subject
+from core.sign_in.upstream.answers import (
+    CLOCK_SKEW,
+    SUBJECT_CHARACTERS_MAX,
+    UpstreamFailed,
+    checked_address,
+    checked_subject,
+)
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.wording import Wording
 
@@ -278,11 +284,16 @@ def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIden
     return ProvenIdentity(
         provider=Provider.UPSTREAM,
         subject=checked_subject(assertion.name_id if mapped is None else _first(assertion, (mapped,))),
+        own_subject=assertion.name_id if mapped is not None and _is_kept(assertion.name_id) else None,
         email=_address(assertion, mapping.get("email")),
         provider_session=_provider_session(assertion),
         session_ends_at=assertion.session_ends_at,
         groups=asserted_groups.in_attributes(assertion.attributes, mapping.get("groups")),
     )
+
+
+def _is_kept(name_id: str) -> bool:
+    return len(name_id) <= SUBJECT_CHARACTERS_MAX and name_id.isprintable()
 
 
 def _provider_session(assertion: SamlAssertion) -> ProviderSession | None:

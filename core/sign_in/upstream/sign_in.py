@@ -1,12 +1,14 @@
 """Concluding the sign-in of a browser that comes back from a provider with a proven identity.
 
-A linked identity signs its user in. Another one whose address the provider has verified makes an account, or takes over
+A linked identity signs its user in, as does one that is linked for one account at another service with the same
+credentials (`known_elsewhere.py`). Another one whose address the provider has verified makes an account, or takes over
 one whose address was never proved, without what was set up there before (decisions 3.13). An account with a proved
 address is linked only after signing in to it (decisions 10.6).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -29,9 +31,10 @@ from core.sign_in.identities import IdentityContext, ProvenIdentity
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted, note
-from core.sign_in.upstream import by_connection, flows, refused
+from core.sign_in.upstream import by_connection, flows, known_elsewhere, refused, returning
 from core.sign_in.upstream.by_connection import Connected
 from core.sign_in.upstream.flows import UpstreamSignIn
+from core.sign_in.upstream.known_elsewhere import KnownElsewhere
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -84,9 +87,14 @@ class OtherUserSignedIn(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInToLink:
-    """An account has the verified address: its user signs in to it, and goes on under this id."""
+    """An account has the verified address: its user signs in to it, and goes on under this id.
+
+    There are several accounts where the identity stands for each of them at other services; then there is no address.
+    """
 
     continue_id: Secret
+    user_ids: Sequence[UUID]
+    email: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +123,11 @@ def _conclude(
     context = sign_in.context
     connected = by_connection.lock(uow, sign_in)
     identity = uow.identities.find(proven.provider, proven.subject, context)
+    if identity is None and connected is not None:
+        identity = returning.link_again(uow, connected, proven, context)
+    known = known_elsewhere.find(uow, sign_in, proven) if identity is None and connected is None else None
+    if known is not None:
+        return _conclude_at_service(uow, known, proven, destination, browser=browser)
     if identity is None:
         email = _verified_address(uow, proven, context)
         user, is_new = find_or_add(uow, _fresh(uow, email))
@@ -124,7 +137,8 @@ def _conclude(
             reason = reason_to_link(user)
             if reason is not None:
                 note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
-                return SignInToLink(continue_id=flows.keep_proven(uow, sign_in, proven, user.id, browser=browser))
+                continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
+                return SignInToLink(continue_id=continue_id, user_ids=[user.id], email=user.email)
             user = addresses.mark_proved(uow, user)
             identities.add(uow, user.id, proven, context, is_confirmed=context.connection_id is None)
             if is_new:
@@ -138,12 +152,34 @@ def _conclude(
     return _begin(uow, found, sign_in, proven, destination, connected)
 
 
+def _conclude_at_service(
+    uow: UnitOfWork, known: KnownElsewhere, proven: ProvenIdentity, destination: Destination, *, browser: str
+) -> Outcome | SignInToLink:
+    """Sign in at a service the user whom the identity stands for elsewhere; with several, they sign in to one first."""
+    sign_in = known.sign_in
+    if len(known.user_ids) > 1:
+        note(uow, None, UsedWay(proven.provider, sign_in.context.confinement), destination, SignInReason.LINK_REQUIRED)
+        continue_id = flows.keep_proven(uow, sign_in, proven, None, browser=browser)
+        return SignInToLink(continue_id=continue_id, user_ids=known.user_ids, email=None)
+    user = uow.users.lock(known.user_ids[0])
+    assert user is not None, "an identity has outlived its account"
+    present = uow.identities.find(proven.provider, proven.subject, sign_in.context)
+    if present is not None:
+        uow.identities.use(present, proven)
+    elif user.may_sign_in and user.closed_at is None:
+        identities.add(uow, user.id, proven, sign_in.context, is_confirmed=True)
+    if present is None and destination.browser is not None:
+        # The user has not seen for whom they come: the first visit is asked for as with a session that is there.
+        destination = replace(destination, browser=replace(destination.browser, return_id=""))
+    return _begin(uow, user, sign_in, proven, destination, None)
+
+
 def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, browser: BrowserSession | None) -> None:
     """Link a proven identity to the account of the user who wanted that, and who is signed in in this browser.
 
     Raise `OtherUserSignedIn`.
     """
-    user = _require_user(uow, sign_in, browser)
+    user = _require_user(uow, sign_in, proven, browser)
     identities.link(uow, user.id, user.email, proven, sign_in.context)
 
 
@@ -153,28 +189,40 @@ def link_and_conclude(
     """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it.
 
     None means that nothing is linked, and that the browser goes on with the session that it has: the organization of
-    its user requires a connection, so that session opens where the sign-in leads, and nothing of the account.
+    its user requires a connection, so that session opens where the sign-in leads, and nothing of the account, or it
+    began by the required connection on the way from another provider.
     """
     assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
     present = destination.browser.present
-    if present is not None and present.user_id == sign_in.user_id and present.is_closed_to_account:
+    is_own = present is not None and present.user_id == sign_in.user_id and not present.is_impersonation
+    if present is not None and is_own and not may_link(present, sign_in.context):
         return None
     connected = by_connection.lock(uow, sign_in)
-    user = _require_user(uow, sign_in, destination.browser.present)
+    user = _require_user(uow, sign_in, proven, destination.browser.present)
     is_mailed = destination.browser.is_signed_in_by_mail
     identities.link(uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed)
     return _begin(uow, user, sign_in, proven, destination, connected, is_mailed=is_mailed)
 
 
-def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSession | None) -> User:
+def _require_user(
+    uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, browser: BrowserSession | None
+) -> User:
     """Return the account to link to, locked, if its user is signed in in this browser without limits."""
-    if browser is None or browser.user_id != sign_in.user_id:
+    if browser is None or browser.user_id not in _linkable(uow, sign_in, proven):
         raise OtherUserSignedIn
     user = uow.users.lock(browser.user_id)
     present = uow.browser_sessions.lock(browser.session_id)
     if user is None or present is None or present.is_impersonation or not may_link(present, sign_in.context):
         raise OtherUserSignedIn
     return user
+
+
+def _linkable(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity) -> Sequence[UUID]:
+    """Return the accounts to one of which an identity may be linked."""
+    if sign_in.user_id is not None:
+        return [sign_in.user_id]
+    known = known_elsewhere.find(uow, sign_in, proven) if sign_in.context.connection_id is None else None
+    return known.user_ids if known is not None else []
 
 
 def may_link(browser: BrowserSession, context: IdentityContext) -> bool:
@@ -229,7 +277,7 @@ def _begin(
     browser = destination.browser.upstream_binding if destination.browser is not None else None
     assert browser is not None, "a sign-in by a connection is completed outside of its browser"
     continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
-    return MailedCodeDue(continue_id=continue_id, email=user.email)
+    return MailedCodeDue(continue_id=continue_id, user_ids=[user.id], email=user.email)
 
 
 def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: IdentityContext) -> str:

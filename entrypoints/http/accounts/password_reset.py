@@ -3,8 +3,7 @@
 from core.accounts import password_reset
 from core.accounts.links import LinkUnusable
 from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
-from core.accounts.return_targets import RedirectNotRegistered
-from core.errors import NotFound, SsoRequired
+from core.errors import SsoRequired
 from core.rate_limits import RateLimit
 from entrypoints.http.accounts.registration import MailedLinkRequest
 from entrypoints.shared.accounts.new_passwords import hashed
@@ -24,14 +23,14 @@ class PasswordReset(SecretBody, kw_only=True):
     new_password: str
 
 
-@routes.post(
-    "/api/auth/forgot-password",
-    limits=(RateLimit.FORGOT_PASSWORD,),
-    refuses=(RedirectNotRegistered, NotFound),
-)
+@routes.post("/api/auth/forgot-password", limits=(RateLimit.FORGOT_PASSWORD,))
 @public
 async def forgot_password(call: Call, body: MailedLinkRequest) -> Message:
-    """Mail a link to choose a new password; the answer is the same whether or not an account has the address."""
+    """Mail a link to choose a new password; the answer is the same whether or not an account has the address.
+
+    An organization or service that does not exist counts as if it were not named, as does an address that is not
+    registered.
+    """
     await call.transact(password_reset.request, body.email, body.return_request)
     return Message(message="If an account has this address, we are sending it a mail with a link to choose a password.")
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from core.accounts import names, new_passwords, registration, verification
+from core.accounts import names, new_passwords, open_registrations, registration, verification
 from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.registration import AddressTaken
 from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
@@ -52,7 +52,8 @@ async def register(call: Call, body: Registration) -> Message:
     """Create an account with an email address and a password, and mail the link that verifies the address.
 
     Anyone can register any address. While it is not verified, each registration is mailed a link of its own, also
-    when the answer is 409, and the link that is used makes its password and its name the account's.
+    when the answer is 409, and the link that is used makes its password and its name the account's. One with the
+    password of another that is open is that one again.
     """
     about = [text for text in (body.email, body.org_slug, body.service_slug) if text is not None]
     email, password, name = all_valid(
@@ -60,7 +61,8 @@ async def register(call: Call, body: Registration) -> Message:
         lambda: new_passwords.accepted(body.password, "password", call.installation.password_rules, about),
         lambda: names.checked_or_none(body.name),
     )
-    password_hash = await hashed(call.installation, password)
+    salt = await call.read(open_registrations.salt_of, email)
+    password_hash = await hashed(call.installation, password, salt=salt)
     await call.transact(registration.register, email, password_hash, body.return_request, name=name)
     return Message(message=f"Your account is created. Open the link in the mail to {email} to verify the address.")
 

@@ -19,7 +19,7 @@ from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import Page, form_page, page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery, read_in
 from entrypoints.shared.accounts.new_passwords import hashed
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.browsers import SIGN_IN, upstream_binding
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.routes import Routes
@@ -108,7 +108,8 @@ async def submit_reset_form(call: Call, form: PasswordResetForm) -> Page:
         return await _form(call, form.token, reset, repeated_problem=repeated_problem)
     way = returns.way_of(call, reset.browser)
     call.repeats_at = (way or ReturnQuery()).on(SIGN_IN)
-    done = await call.transact(password_reset.reset, form.token, password_hash)
+    binding = upstream_binding(call)
+    done = await call.transact(password_reset.reset, form.token, password_hash, binding=binding)
     text = translated(call, "Every session of your account has ended. Sign in again with the new password.")
     if way is None and done.browser is not None and done.place.name:
         text = f"{text} {where_it_goes_on(call, done.place)}"

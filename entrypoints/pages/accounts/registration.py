@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from core.accounts import names, new_passwords, registration, verification
+from core.accounts import names, new_passwords, open_registrations, registration, verification
 from core.accounts.links import LinkUnusable
 from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.return_targets import ReturnRequest
@@ -101,7 +101,8 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
             lambda: new_passwords.accepted(form.password, "password", installation.password_rules, about),
             lambda: names.checked_or_none(form.name.strip() or None),
         )
-        password_hash = await hashed(installation, password)
+        salt = await call.read(open_registrations.salt_of, email)
+        password_hash = await hashed(installation, password, salt=salt)
     except BadRequest as refusal:
         return await show_registration(call, form.way, form=form, refusal=refusal)
     required = await _required_sign_in(call, form.way, kept, email)

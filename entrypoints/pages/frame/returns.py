@@ -2,7 +2,8 @@
 
 import re
 from typing import Annotated, Any, Final
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import parse_qs, quote, unquote, urlencode
+from uuid import UUID
 
 import msgspec
 
@@ -111,6 +112,27 @@ def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:
     return ReturnQuery(return_to=browser.return_to, return_id=browser.return_id)
 
 
+def linking_target(continue_id: str, connection_id: UUID | None) -> str:
+    """Return the path on which a sign-in with a provider goes on, after a sign-in to the account to link it to.
+
+    It names the connection from which the browser has come, to which the pages on the way lead back no more.
+    """
+    named = {} if connection_id is None else {"connection_id": str(connection_id)}
+    return f"{UPSTREAM_CONTINUE}?{urlencode({'id': continue_id, **named})}"
+
+
+def is_linking(kept: BrowserReturn | None) -> bool:
+    """Return whether a sign-in is made to link what a provider has proved."""
+    return kept is not None and kept.target.startswith(f"{UPSTREAM_CONTINUE}?")
+
+
+def has_come_from(kept: BrowserReturn | None, connection_id: UUID | None) -> bool:
+    """Return whether a sign-in is made to link what this very connection has proved."""
+    if kept is None or connection_id is None or not is_linking(kept):
+        return False
+    return parse_qs(kept.target.partition("?")[2]).get("connection_id") == [str(connection_id)]
+
+
 def link_page(path: str, **named: str) -> str:
     """Return the address of the page that a mailed link opens; what is empty is left out."""
     return f"{path}?{urlencode({name: text for name, text in named.items() if text})}"
@@ -139,7 +161,7 @@ def shown(call: Call, way: ReturnQuery, kept: BrowserReturn | None) -> dict[str,
         "place": kept.place if kept is not None else "",
         "owner": kept.owner if kept is not None else "",
         # Who came back from a provider would else take the page for the one before, and begin again.
-        "links": kept is not None and kept.target.startswith(f"{UPSTREAM_CONTINUE}?"),
+        "links": is_linking(kept),
         "proposed_email": (kept.email if kept is not None else None) or typed_address(call),
     }
 

@@ -20,7 +20,6 @@ from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.interrupted_sign_ins import over_page
 from entrypoints.pages.frame.returns import REGISTER, ReturnQuery
 from entrypoints.shared.sessions import token_answers
-from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -32,8 +31,6 @@ SET_UP: Final = "/app/second-factor/set-up"
 CHOOSE_ORGANIZATION: Final = "/app/choose-organization"
 # Carries the pre-auth token from the first factor to the second.
 PRE_AUTH_COOKIE: Final = "gatehouse_pre_auth"
-# Binds a browser to all of its sign-ins with other providers, so that two tabs may sign in at once.
-UPSTREAM_COOKIE: Final = "gatehouse_upstream"
 
 
 async def go_on(call: Call, way: ReturnQuery, *, is_organization_chosen: bool = False) -> Response:
@@ -80,7 +77,7 @@ def destination(call: Call, way: ReturnQuery, *, stays_signed_in: bool = False, 
             present=call.browser,
             stays_signed_in=stays_signed_in,
             is_again=is_again,
-            upstream_binding=upstream_binding(call),
+            upstream_binding=browsers.upstream_binding(call),
             return_id=way.return_id,
             organization_slug=organization_of_page(way.return_to),
         ),
@@ -106,11 +103,6 @@ async def sign_in_page(call: Call, organization: str | None, service: str | None
         return browsers.SIGN_IN
     target = await call.read(places.target_of, browser.user_id, organization, service)
     return browsers.SIGN_IN_AGAIN if browser.goes_to(target.organization_id, target.service_id) else browsers.SIGN_IN
-
-
-def upstream_binding(call: Call) -> str | None:
-    """Return the value of the cookie that binds a browser to its sign-ins with other providers; None without one."""
-    return cookie_of(call.request, browsers.cookie_name(call, UPSTREAM_COOKIE)) or None
 
 
 async def send_to_sign_in(call: Call, wanted: BrowserReturn, *, is_for_new_account: bool = False) -> Response:

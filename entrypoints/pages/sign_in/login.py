@@ -3,6 +3,9 @@
 What the second step offers depends on the domain of the address alone, so that it tells nothing about accounts. Where
 an organization requires its own sign-in of a domain, the page leads on there, and keeps a link to the other ways: they
 are for those of whom it is not required (decisions 13.6).
+
+Who has come back from a provider, and signs in to the account once to link the two, is never led there again: the page
+offers a password and a mailed code, and not the connection from which they have come (decisions 10.8).
 """
 
 from typing import Final
@@ -68,7 +71,7 @@ async def submit_address(call: Call, form: AddressForm) -> PageOrRedirect:
     email = form.email.strip()
     kept = await returns.kept_return(call, form.way)
     connection = await connection_for(call, email, *returns.place_of(form.way, kept))
-    if connection is not None and connection.sso_required:
+    if connection is not None and connection.sso_required and not returns.is_linking(kept):
         return _required_page(call, form.way, kept, email, connection)
     return _methods_page(call, form.way, kept, email, connection)
 
@@ -174,7 +177,7 @@ def _methods_page(
         email=email,
         problem=refusal.message if refusal is not None else "",
         stay=stay,
-        connection=connection,
+        connection=None if connection is None or returns.has_come_from(kept, connection.connection_id) else connection,
     )
 
 

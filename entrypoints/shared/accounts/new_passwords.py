@@ -22,11 +22,11 @@ def generated_password(settings: Settings, random_bytes: int) -> str:
     return secrets.token_urlsafe(max(random_bytes, settings.password_min_length))
 
 
-async def hashed(installation: Installation, new: NewPassword) -> str:
+async def hashed(installation: Installation, new: NewPassword, *, salt: bytes | None = None) -> str:
     """Return the hash of a new password that is accepted; raise `PasswordBreached` when it has leaked."""
     if await is_breached(installation, new.text, is_hurried=False):
         raise new_passwords.breached(new)
-    return await installation.passwords.hash(new.text)
+    return await installation.passwords.hash(new.text, salt=salt)
 
 
 async def is_breached(installation: Installation, password: str, *, is_hurried: bool) -> bool:

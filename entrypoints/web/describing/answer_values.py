@@ -169,6 +169,7 @@ VALUES: Final[dict[str, Any]] = {
     "IdentityItem.provider": "codehost",
     "LinkedIdentity.provider": "codehost",
     "ExportedIdentity.provider": "codehost",
+    "ExportedIdentity.own_id": "00u1a2b3c4",
     "client_secret": _RANDOM,
     "key": "sk_a1B2c3_…",
     "MfaSetup.secret": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",

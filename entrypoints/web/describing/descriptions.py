@@ -417,6 +417,12 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "login_events": _field("The newest attempts to sign in of the last 400 days, at most 1,000."),
     "login_events_count": _field("How many attempts to sign in there were in the last 400 days.", **_COUNT),
     "oauth_identities": _field("The accounts at external providers with which the user signs in."),
+    "ExportedIdentity.own_id": _field(
+        "The id by which the organization's provider itself names the user, where another one is taken; null elsewhere."
+    ),
+    "ExportedIdentity.left_at": _field(
+        "When the user left the organization of the provider, which unlinked the account; null while it is linked."
+    ),
     "mfa_events": _field("The events of the second factor and of the account's security of the last 400 days."),
     "event_type": _field("What happened.", examples=["mfa_enabled"]),
     "risk_score": _field("The risk of the sign-in.", minimum=0, maximum=100),

@@ -39,6 +39,8 @@ FORM_LIFETIME: Final = timedelta(hours=1)
 # Knows the browser again in which a link was requested that is mailed, as long as any of these links is valid.
 LINK_COOKIE: Final = "gatehouse_link"
 LINK_LIFETIME: Final = TokenPurpose.VERIFY_EMAIL.lifetime
+# Binds a browser to all of its sign-ins with other providers, so that two tabs may sign in at once.
+UPSTREAM_COOKIE: Final = "gatehouse_upstream"
 # Proposes the address that was typed last on another page of the sign-in: what stands in a link is logged on its way.
 ADDRESS_COOKIE: Final = "gatehouse_address"
 ADDRESS_LIFETIME: Final = timedelta(minutes=15)
@@ -167,6 +169,11 @@ def bind_link(call: Call) -> str:
     value = link_binding(call) or secrets.token_urlsafe(32)
     call.set_cookie(cookie_name(call, LINK_COOKIE), value, lifetime=LINK_LIFETIME)
     return value
+
+
+def upstream_binding(call: Call) -> str | None:
+    """Return the value of the cookie that binds a browser to its sign-ins with other providers; None without one."""
+    return cookie_of(call.request, cookie_name(call, UPSTREAM_COOKIE)) or None
 
 
 def require_own_site(call: Call) -> None:

@@ -27,8 +27,11 @@ class UpstreamConnections(Protocol):
         """Return a connection; None when the organization has none with that id."""
         ...
 
-    def organization_of(self, connection_id: UUID) -> str | None:
-        """Return the slug of the active organization of an enabled connection; None when there is none."""
+    def organization_of(self, connection_id: UUID, *, is_active: bool = True) -> str | None:
+        """Return the slug of the active organization of an enabled connection; None when there is none.
+
+        With `is_active` false, that of an organization which is suspended, or not active for another reason, too.
+        """
         ...
 
     def only_of_customer(self, vendor_id: UUID, service_id: UUID, customer_id: UUID) -> UUID | None:

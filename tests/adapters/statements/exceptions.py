@@ -61,7 +61,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "One person, in every organization: the use case works on the account as a whole, or its own user does.": {
         "organizations.group_rules.PostgresGroupRules.ruled_by_connections": _unbound(1, "memberships"),
         "accounts.account_splits.PostgresAccountSplits.move_person": _unbound(
-            3, "identities login_events upstream_sign_ins"
+            3, "departed_identities identities login_events upstream_sign_ins"
         ),
         "accounts.account_splits._ALL_KNOWN_IDS": _unbound(1, "known_account_ids memberships service_users"),
         "accounts.account_splits._ALL_MEMBERSHIPS": _unbound(1, "memberships service_grants"),
@@ -89,8 +89,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.affiliations": _unbound(1, "organizations"),
         "privacy.anonymization.PostgresAnonymization.delete_credentials": _unbound(
             7,
-            "billing_checkouts billing_customers directory_group_members identities scim_profiles trial_sign_ins "
-            "upstream_sign_ins",
+            "billing_checkouts billing_customers departed_identities directory_group_members identities scim_profiles "
+            "trial_sign_ins upstream_sign_ins",
         ),
         "privacy.anonymization.PostgresAnonymization.lock": _unbound(1, "invitations"),
         "privacy.anonymization.PostgresAnonymization.lock_next_closed": _unbound(1, "memberships"),
@@ -102,13 +102,15 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.replace_origins": _unbound(3, "audit_entries events login_events"),
         "privacy.export.PostgresPrivacyExport.organizations_owned_by": _unbound(1, "memberships"),
         "sign_in.identities.PostgresIdentities.claim_refresh": _unbound(1, "identities"),
-        "sign_in.identities.PostgresIdentities.confirm": _unbound(1, "identities"),
         "sign_in.identities.PostgresIdentities.find": _unbound(1, "identities"),
         "sign_in.identities.PostgresIdentities.lock_tokens": _unbound(1, "identities"),
         "sign_in.identities.PostgresIdentities.of_user": _unbound(1, "identities"),
         "sign_in.identities.PostgresIdentities.release_refresh": _unbound(1, "identities"),
-        "sign_in.identities.PostgresIdentities.remove": _unbound(1, "identities"),
-        "sign_in.identities.PostgresIdentities.remove_all": _unbound(2, "identities upstream_sign_ins"),
+        "sign_in.identities.PostgresIdentities.accounts_of": _unbound(1, "identities"),
+        "sign_in.identities._REMOVE": _unbound(1, "departed_identities identities"),
+        "sign_in.identities.PostgresIdentities.remove_all": _unbound(
+            2, "departed_identities identities upstream_sign_ins"
+        ),
         "sign_in.identities.PostgresIdentities.save_tokens": _unbound(1, "identities"),
         "sign_in.identities.PostgresIdentities.use": _unbound(1, "identities"),
         "sign_in.sign_ins.COUNT": _unbound(1, "login_events"),
@@ -238,7 +240,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.unproved_accounts.DELETE": _unbound(
             1,
             "api_keys billing_checkouts billing_customers billing_subscriptions "
-            "branding_versions bulk_jobs group_rules identities invitations memberships "
+            "branding_versions bulk_jobs departed_identities group_rules identities invitations memberships "
             "organizations scim_profiles scim_tokens service_grants service_users setup_links "
             "subscriptions trial_sign_ins upstream_sign_ins workloads",
         ),
@@ -246,7 +248,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.unproved_accounts._KEEP": _unbound(
             1,
             "api_keys billing_customers billing_subscriptions branding_versions "
-            "bulk_jobs group_rules identities invitations memberships organizations "
+            "bulk_jobs departed_identities group_rules identities invitations memberships organizations "
             "scim_profiles scim_tokens service_grants service_users setup_links subscriptions "
             "trial_sign_ins workloads",
         ),

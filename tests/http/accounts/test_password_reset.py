@@ -226,10 +226,21 @@ async def test_the_mail_names_the_service_of_the_request(world: World, acme_shop
     assert message.subject == "Choose a new password for “Acme Shop”"
 
 
-async def test_an_unknown_organization_is_not_found_with_and_without_an_account(world: World) -> None:
+async def test_what_does_not_exist_is_as_if_it_were_not_named(world: World, acme_shop: AcmeShop) -> None:
     await world.register_and_verify()
+    organization, known = {"org_slug": acme_shop.org_slug}, dict(acme_shop.return_request)
+    subjects = {
+        "Choose a new password": ({"org_slug": "nobody"}, {**known, "org_slug": "nobody"}),
+        "Choose a new password for “Acme Ltd”": ({**organization, "service_slug": "unknown"},),
+        "Choose a new password for “Acme Shop”": ({**known, "redirect_uri": "https://evil.example/"},),
+    }
 
-    answers = [await request_reset(world, email, org_slug="nobody") for email in (EMAIL, "nobody@example.com")]
+    for subject, named in subjects.items():
+        for fields in named:
+            answers = [await request_reset(world, email, **fields) for email in (EMAIL, "nobody@example.com")]
 
-    assert [answer.status for answer in answers] == [404, 404]
-    assert answers[0].json["error"] == answers[1].json["error"]
+            assert [answer.status for answer in answers] == [200, 200], fields
+            assert answers[0].json == answers[1].json
+            message = await world.mail()
+            assert world.installation.mail_renderer.render(message).subject == subject
+            assert "evil.example" not in str(message.values)

@@ -29,9 +29,9 @@ class ResetDuringVerification:
     hasher: PasswordHasher
     connection: Connection
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, salt: bytes | None = None) -> str:
         """Return the hash of the password."""
-        return await self.hasher.hash(password)
+        return await self.hasher.hash(password, salt=salt)
 
     async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:
         """Reset the password, then compare."""

@@ -269,11 +269,11 @@ class ScriptedHasher:
             self.connection.execute("UPDATE users SET password_hash = %s", (hash_password("another"),))
         return verdict
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, *, salt: bytes | None = None) -> str:
         """Hash."""
         if self.is_too_busy_to_hash:
             raise ServiceUnavailable(retry_after_seconds=2)
-        return await self.hasher.hash(password)
+        return await self.hasher.hash(password, salt=salt)
 
 
 class TestDuringComparison:

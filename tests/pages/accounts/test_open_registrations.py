@@ -55,6 +55,49 @@ class TestWhoseItWas:
         assert used.status == 200
         assert await signs_in(world, PASSWORD, STRANGER) == [200, 401]
 
+    async def test_a_registration_with_the_password_of_an_open_one_is_that_one_again(
+        self, world: World, clock: SettableClock
+    ) -> None:
+        kept = "SELECT id, name, created_at, password_hash FROM open_registrations ORDER BY created_at, id"
+        first = await registered(world)
+        await registered(world, PASSWORD)
+        before, password_hash = world.rows(kept), world.value("SELECT password_hash FROM users")
+        clock.advance(timedelta(hours=2))
+
+        again = await world.client.post(
+            "/api/auth/register", body={"email": EMAIL, "password": STRANGER, "name": "Another"}
+        )
+        link = await mailed(world)
+
+        assert_refused(again, 409, "CONFLICT")
+        assert world.rows(kept) == before
+        assert world.value("SELECT password_hash FROM users") == password_hash
+        # The link that was mailed anew is good as long as any, and so is the first until then.
+        clock.advance(timedelta(hours=23))
+        assert (await world.client.get(first, headers=JSON)).status == 400
+        assert (await world.client.get(link, headers=JSON)).json["message"].startswith("Your email address is verified")
+        assert await signs_in(world, STRANGER, PASSWORD) == [200, 401]
+
+    @pytest.mark.parametrize("resent", ["before", "after", "never"])
+    async def test_each_link_of_a_registration_that_was_repeated_keeps_its_password(
+        self, world: World, clock: SettableClock, resent: str
+    ) -> None:
+        for number in range(3):
+            email = f"ada{number}@example.com"
+            links = [await registered(world, PASSWORD, email)]
+            for step in ("before", "repeated", "after"):
+                clock.advance(timedelta(hours=1))
+                if step == "repeated":
+                    links.append(await registered(world, PASSWORD, email))
+                elif step == resent:
+                    await world.client.post(RESEND, body={"email": email})
+                    links.append(await mailed(world))
+
+            used = await world.client.get(links[min(number, len(links) - 1)], headers=JSON)
+
+            assert used.json["message"].startswith("Your email address is verified"), (resent, number)
+            assert (await world.log_in(email, PASSWORD)).status == 200
+
     async def test_before_the_proof_a_sign_in_compares_with_the_newest_password(self, world: World) -> None:
         await registered(world)
         await registered(world, PASSWORD)
@@ -123,12 +166,12 @@ class TestWhoseItWas:
         world.user("unverified@example.com", is_verified=False)
         executed: list[list[str]] = []
 
-        for email in ("verified@example.com", "unverified@example.com", "new@example.com"):
+        for email in ("verified@example.com", "unverified@example.com", "new@example.com", "new@example.com"):
             with recorded_statements() as statements:
                 await world.register(email)
             executed.append(alike(statements))
 
-        assert executed == [executed[0]] * 3
+        assert executed == [executed[0]] * 4
 
     async def test_a_registration_is_kept_for_a_day(self, world: World, clock: SettableClock) -> None:
         await registered(world)

@@ -279,6 +279,20 @@ async def test_an_empty_customer_comes_as_oneself_and_select_account_asks_again(
         assert [form.fields["customer"] for form in forms_of(page) if form.action == ALLOW] == [str(customer_id), ""]
 
 
+async def test_select_account_shows_the_chooser_also_where_one_customer_is_open(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    customer_id = _customer(world, shop, "globex")
+    await _come(visitor, shop, customer_id)
+    assert "code" in led_back(await _open(visitor, address_of(shop, prompt="none")))
+
+    chooser = await _open(visitor, address_of(shop, prompt="select_account"))
+
+    assert [form.fields["customer"] for form in forms_of(chooser) if form.action == ALLOW] == [str(customer_id)]
+    claims = await _claims(shop, await visitor.submit(chooser, ALLOW))
+    assert claims["customer_id"] == str(customer_id)
+
+
 async def test_a_membership_that_is_no_longer_confirmed_is_asked_for_again(
     shop: RelyingParty, visitor: Visitor, world: World
 ) -> None:

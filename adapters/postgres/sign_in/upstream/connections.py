@@ -76,15 +76,15 @@ class PostgresUpstreamConnections(Aggregate):
             (organization_id, connection_id),
         )
 
-    def organization_of(self, connection_id: UUID) -> str | None:
+    def organization_of(self, connection_id: UUID, *, is_active: bool = True) -> str | None:
         return self._value_or_none(
             """
             SELECT o.slug
             FROM   upstream_connections c
-            JOIN   organizations o ON o.id = c.organization_id AND o.status = 'active'
+            JOIN   organizations o ON o.id = c.organization_id AND (o.status = 'active' OR NOT %s)
             WHERE  c.id = %s AND c.enabled
             """,
-            (connection_id,),
+            (is_active, connection_id),
         )
 
     def only_of_customer(self, vendor_id: UUID, service_id: UUID, customer_id: UUID) -> UUID | None:
@@ -252,6 +252,10 @@ class PostgresUpstreamConnections(Aggregate):
         # The provider that comes next must not get what the one before has answered.
         self._connection.execute_later(
             "DELETE FROM upstream_sign_ins WHERE organization_id = %s AND connection_id = %s",
+            (organization_id, connection_id),
+        )
+        self._connection.execute_later(
+            "DELETE FROM departed_identities WHERE organization_id = %s AND connection_id = %s",
             (organization_id, connection_id),
         )
         return self._connection.execute(

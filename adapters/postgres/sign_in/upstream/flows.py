@@ -186,6 +186,7 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         **({"provider_session": asdict(proven.provider_session)} if proven.provider_session is not None else {}),
         **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
         **({"groups": proven.groups.values} if proven.groups is not None else {}),
+        **({"own_subject": proven.own_subject} if proven.own_subject is not None else {}),
         "tokens": None
         if tokens is None
         else {

@@ -17,7 +17,6 @@ from core.sign_in.upstream.flows import Departure, ProviderClient, SignInOver
 from core.sign_in.upstream.saml import MetadataExpired, SamlDescription
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
-from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.upstream import answers as assertions
 from entrypoints.pages.sign_in.upstream import trial_judgements
 from entrypoints.pages.sign_in.upstream.answers import OpenIdCallbackQuery, callback_address, claims_of_answer
@@ -35,6 +34,7 @@ from entrypoints.pages.sign_in.upstream.providers import (
 )
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
+from entrypoints.web.serving import browsers
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not
@@ -120,7 +120,7 @@ async def return_from_upstream(call: Call, query: OpenIdCallbackQuery) -> PageOr
     if trials.is_trial(query.state):
         return await trial_judgements.conclude(call, query)
     departure = await call.transact(
-        flows.arrive, Provider.UPSTREAM, query.state, browser=conclusion.upstream_binding(call)
+        flows.arrive, Provider.UPSTREAM, query.state, browser=browsers.upstream_binding(call)
     )
     with on_the_way_of(call, departure.sign_in):
         async with repeatable(call, departure.sign_in):
@@ -132,7 +132,7 @@ async def return_from_upstream(call: Call, query: OpenIdCallbackQuery) -> PageOr
 @in_browser_or_not
 async def return_to_domain(call: Call, query: ContinueQuery) -> PageOrRedirect:
     """Complete a sign-in at the custom domain where it began, with what its provider has answered."""
-    began, proven = await call.transact(flows.use_proven, query.id, browser=conclusion.upstream_binding(call))
+    began, proven = await call.transact(flows.use_proven, query.id, browser=browsers.upstream_binding(call))
     async with repeatable(call, began):
         if began.user_id is not None or began.domain is None:
             raise SignInOver().because("of_no_domain")

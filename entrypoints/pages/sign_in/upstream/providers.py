@@ -74,7 +74,10 @@ class DestinationQuery(ReturnQuery, kw_only=True):
     org: Annotated[str, msgspec.Meta(description="The slug of the organization.")] = ""
     service: Annotated[str, msgspec.Meta(description="The slug of the service to sign in to.")] = ""
     redirect_uri: Annotated[
-        str, msgspec.Meta(description="The registered address of the service that gets the code.")
+        str,
+        msgspec.Meta(
+            description="The registered address of the service that gets the code; without it the only one is meant."
+        ),
     ] = ""
     state: Annotated[str, msgspec.Meta(description="What the service gets back together with the code.")] = ""
     code_challenge: Annotated[str, msgspec.Meta(description="The PKCE challenge of the service.")] = ""
@@ -183,7 +186,7 @@ async def return_from_officesuite(call: Call, query: CallbackQuery) -> PageOrRed
 @in_browser_or_not
 async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect:
     """Link the account of a provider after its user has signed in, and complete the sign-in with it."""
-    began, proven = await call.transact(flows.use_proven, query.id, browser=conclusion.upstream_binding(call))
+    began, proven = await call.transact(flows.use_proven, query.id, browser=browsers.upstream_binding(call))
     wanted = conclusion.destination(call, carried_way(began))
     outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, wanted)
     if outcome is None:
@@ -193,8 +196,8 @@ async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect
 
 def bind(call: Call) -> str:
     """Bind the browser to a sign-in that begins, and return the value of the cookie."""
-    value = conclusion.upstream_binding(call) or secrets.token_urlsafe(32)
-    call.set_cookie(browsers.cookie_name(call, conclusion.UPSTREAM_COOKIE), value, lifetime=BINDING_LIFETIME)
+    value = browsers.upstream_binding(call) or secrets.token_urlsafe(32)
+    call.set_cookie(browsers.cookie_name(call, browsers.UPSTREAM_COOKIE), value, lifetime=BINDING_LIFETIME)
     return value
 
 
@@ -255,7 +258,7 @@ async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) ->
 
 
 async def _complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
-    browser = conclusion.upstream_binding(call)
+    browser = browsers.upstream_binding(call)
     assert browser is not None, "a browser has come back without the cookie that was checked"
     if began.user_id is not None:
         if call.browser is None:
@@ -276,7 +279,7 @@ async def _go_on(
     """Lead a browser on that has come back; to a sign-in to the account, where that is to come before."""
     if not isinstance(outcome, SignInToLink):
         return await conclusion.conclude(call, outcome, await way_of(call, began))
-    target = f"{returns.UPSTREAM_CONTINUE}?{urlencode({'id': outcome.continue_id.reveal()})}"
+    target = returns.linking_target(outcome.continue_id.reveal(), began.context.connection_id)
     before = await returns.kept_return(call, carried_way(began))
     answering = began.way.target if before is None else before.answering
     wanted = BrowserReturn(
@@ -284,6 +287,7 @@ async def _go_on(
         # Without a service, the organization would have to be chosen before.
         organization_slug=before.organization_slug if before is not None and before.service_slug else None,
         service_slug=before.service_slug if before is not None else None,
+        email=outcome.email,
         request_target=answering,
         language=call.language,
     )
@@ -291,8 +295,10 @@ async def _go_on(
         kept = await call.transact(browser_returns.keep, wanted)
         return await mailed_links.mail_link(call, ReturnQuery(return_id=kept.reveal()), outcome.email)
     present = call.browser
-    if present is not None and not sign_in.may_link(present, began.context):
-        # Proving again to be there would continue the session, with its limits.
+    if present is not None and (
+        present.user_id not in outcome.user_ids or not sign_in.may_link(present, began.context)
+    ):
+        # Proving again to be there would continue the session, which is another user's or has its limits.
         anew = replace(wanted, not_in_session=present.session_id)
         return see_other(await browsers.sign_in_address(call, anew, page=SIGN_IN))
     page = await conclusion.sign_in_page(call, wanted.organization_slug, wanted.service_slug)
@@ -332,7 +338,7 @@ async def _begin_link(call: Call, external: ExternalProvider, link_id: str) -> B
 
 async def arrive(call: Call, provider: Provider, query: CallbackQuery) -> Response:
     """Complete the sign-in of a browser that comes back from a provider."""
-    departure = await call.transact(flows.arrive, provider, query.state, browser=conclusion.upstream_binding(call))
+    departure = await call.transact(flows.arrive, provider, query.state, browser=browsers.upstream_binding(call))
     with on_the_way_of(call, departure.sign_in):
         async with repeatable(call, departure.sign_in):
             return await _arrived(call, provider, query, departure)

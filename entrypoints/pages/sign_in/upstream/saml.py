@@ -25,11 +25,11 @@ from core.sign_in.upstream.saml import (
 )
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
-from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.upstream import trial_judgements
 from entrypoints.pages.sign_in.upstream.answers import expected_of, read_answer, require_for_us
 from entrypoints.pages.sign_in.upstream.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import RETURNING, ContinueQuery, SignInDeclined, complete, repeatable
+from entrypoints.web.serving import browsers
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.routes import Routes
@@ -84,7 +84,7 @@ async def go_on_with_assertion(call: Call, connection_id: UUID, query: ContinueQ
     """Complete a sign-in with the answer that was posted, in the browser that began it."""
     if trials.is_trial(query.id):
         return await trial_judgements.conclude_posted(call, connection_id, query.id)
-    began, proven = await call.transact(flows.use_proven, query.id, browser=conclusion.upstream_binding(call))
+    began, proven = await call.transact(flows.use_proven, query.id, browser=browsers.upstream_binding(call))
     async with repeatable(call, began):
         if began.user_id is not None or began.context.connection_id != connection_id:
             raise SignInOver().because("of_another_connection")

@@ -75,7 +75,11 @@ def test_the_public_address_at_codehost_is_not_verified() -> None:
 
 
 def test_a_connection_maps_the_claims() -> None:
+    mapped = answers.connection_identity({"sub": "1", "oid": "7"}, {"id": "oid"})
+    assert (mapped.subject, mapped.own_subject) == ("7", "1")
+    assert answers.connection_identity({"sub": "1"}, {"id": "sub"}).own_subject is None
     identity = answers.connection_identity({"oid": "7", "upn": "a@example.com"}, {"id": "oid", "email": "upn"})
+    assert identity.own_subject is None
 
     assert (identity.subject, identity.email) == ("7", "a@example.com")
 

@@ -132,6 +132,16 @@ def test_a_name_of_one_sign_in_identifies_only_by_an_attribute() -> None:
     assert saml.identity(transient, {"id": "uid"}).subject == "7"
 
 
+def test_the_name_is_kept_beside_an_attribute_that_identifies() -> None:
+    attributes = {"id": "uid"}
+    named = replace(ASSERTION, name_id="7@idp", attributes={"uid": ["7"]})
+
+    assert (saml.identity(named, attributes).subject, saml.identity(named, attributes).own_subject) == ("7", "7@idp")
+    assert saml.identity(ASSERTION, {}).own_subject is None
+    for unkept in ("x" * 256, "two\nlines"):
+        assert saml.identity(replace(named, name_id=unkept), attributes).own_subject is None
+
+
 def test_a_user_who_may_not_sign_in_at_the_provider_is_told_apart_from_a_failure() -> None:
     denied = "urn:oasis:names:tc:SAML:2.0:status:RequestDenied"
 

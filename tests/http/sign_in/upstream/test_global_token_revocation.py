@@ -15,6 +15,7 @@ from uuid import UUID
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
+from psycopg.types.json import Jsonb
 
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import global_token_revocation
@@ -280,9 +281,6 @@ async def test_a_connection_that_is_closed_or_leads_elsewhere_takes_no_tokens(
     await acme.change(enabled=False)
     assert_refused(await revoker.send(token, BY_ADDRESS), 401, "UNAUTHORIZED")
     await acme.change(enabled=True)
-    world.connection.execute("UPDATE organizations SET status = 'suspended' WHERE slug = 'acme'")
-    assert_refused(await revoker.send(token, BY_ADDRESS), 401, "UNAUTHORIZED")
-    world.connection.execute("UPDATE organizations SET status = 'active' WHERE slug = 'acme'")
     with running_openid_provider() as other:
         await acme.change(issuer=other.url, client_secret="x")
         assert_refused(await revoker.send(token, BY_ADDRESS), 401, "UNAUTHORIZED")
@@ -292,6 +290,85 @@ async def test_a_connection_that_is_closed_or_leads_elsewhere_takes_no_tokens(
         await world.installation.database.transact(
             global_token_revocation.revoke, UUID(acme.connection_id), verified, RevokedSubject(email=ADA)
         )
+
+
+@pytest.mark.parametrize("status", ["suspended", "pending", "rejected"])
+async def test_it_takes_effect_while_the_organization_is_not_active(
+    acme: Acme, revoker: Revoker, world: World, status: str
+) -> None:
+    hers = await world.sign_in(ADA, org_slug="acme")
+    world.set_organization_status(acme.organization_id, status)
+
+    answer = await revoker.revoke_subject("employee-1")
+    world.set_organization_status(acme.organization_id, "active")
+
+    assert answer.status == 204
+    assert not await is_alive(world, hers)
+
+
+async def test_an_organization_that_is_deleted_takes_no_tokens(acme: Acme, revoker: Revoker, world: World) -> None:
+    world.set_organization_status(acme.organization_id, "deleting")
+
+    assert_refused(await revoker.revoke_address(ADA), 401, "UNAUTHORIZED")
+
+
+async def test_the_provider_names_people_by_its_own_id_where_the_connection_takes_another_one(
+    acme: Acme, revoker: Revoker, world: World
+) -> None:
+    world.connection.execute("UPDATE identities SET subject = 'staff-7'")
+    world.connection.execute(
+        "UPDATE upstream_connections SET attribute_mapping = %s WHERE id = %s",
+        (Jsonb({"id": "staff_number"}), acme.connection_id),
+    )
+    acme.provider.claims = {"sub": "employee-1", "staff_number": "staff-7", "email": ADA}
+    before = await world.sign_in(ADA, org_slug="acme")
+
+    unlearned = [await revoker.revoke_subject(one) for one in ("employee-1", "staff-7")]
+    assert (statuses_of(unlearned), await is_alive(world, before)) == ([204, 204], True)
+    await acme.sign_in()
+    by_mapped = await revoker.revoke_subject("staff-7")
+    assert (by_mapped.status, acme.live_sessions) == (204, 1)
+    by_own = await revoker.revoke_subject("employee-1")
+
+    assert (by_own.status, acme.live_sessions) == (204, 0)
+    assert (await world.client.get("/api/user", token=before.access_token)).status == 401
+
+
+async def test_a_mapping_that_names_the_own_id_takes_it(acme: Acme, revoker: Revoker, world: World) -> None:
+    world.connection.execute(
+        "UPDATE upstream_connections SET attribute_mapping = %s WHERE id = %s",
+        (Jsonb({"id": "sub"}), acme.connection_id),
+    )
+    await acme.sign_in()
+
+    await revoker.revoke_subject("employee-1")
+
+    assert acme.live_sessions == 0
+
+
+async def test_an_own_id_ends_the_sessions_of_each_account_that_it_names(
+    acme: Acme, revoker: Revoker, world: World
+) -> None:
+    world.connection.execute(
+        "UPDATE upstream_connections SET attribute_mapping = %s WHERE id = %s",
+        (Jsonb({"id": "staff_number"}), acme.connection_id),
+    )
+    world.connection.execute(
+        """
+        INSERT INTO identities (id, user_id, provider, subject, own_subject, organization_id, connection_id, linked_at,
+                                used_at)
+        SELECT gen_random_uuid(), %s, provider, 'staff-8', 'employee-1', organization_id, connection_id, linked_at,
+               used_at
+        FROM   identities
+        """,
+        (world.user_id(BOB),),
+    )
+    world.connection.execute("UPDATE identities SET own_subject = 'employee-1'")
+    sessions = [await world.sign_in(email, org_slug="acme") for email in (ADA, BOB)]
+
+    await revoker.revoke_subject("employee-1")
+
+    assert [await is_alive(world, one) for one in sessions] == [False, False]
 
 
 async def test_an_issuer_that_is_away_is_asked_again_later(acme: Acme, revoker: Revoker, world: World) -> None:

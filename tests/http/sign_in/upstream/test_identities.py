@@ -259,7 +259,13 @@ async def test_identities_are_exported_and_forgotten_with_the_person(world: Worl
     await owner.delete(f"/api/privacy/forget/{user.id}")
 
     assert exported.json["oauth_identities"] == [
-        {"provider": "codehost", "provider_user_id": "4711", "linked_at": "2026-02-03T04:05:06Z"}
+        {
+            "provider": "codehost",
+            "provider_user_id": "4711",
+            "linked_at": "2026-02-03T04:05:06Z",
+            "own_id": None,
+            "left_at": None,
+        }
     ]
     assert world.value("SELECT count(*) FROM identities") == 0
     assert world.value("SELECT count(*) FROM upstream_sign_ins WHERE user_id IS NOT NULL") == 0

@@ -78,6 +78,7 @@ async def test_the_id_and_the_address_are_where_the_connection_says(
     page = await acme.of(name_format=name_format, name_id=name_id, attributes=attributes).sign_in()
 
     assert ADA in page.text
+    assert acme.world.value("SELECT own_subject FROM identities") == (name_id if "id" in mapping else None)
 
 
 async def test_a_name_that_changes_with_every_sign_in_identifies_nobody(acme: SamlAcme) -> None:

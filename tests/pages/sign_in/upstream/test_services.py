@@ -112,6 +112,24 @@ async def test_a_redirect_uri_that_is_not_registered_is_refused_before_the_brows
             assert upstream.stand_in.requests == []
 
 
+async def test_without_an_address_the_only_registered_one_is_meant(
+    world: World, upstream: Upstream, acme_shop: AcmeShop
+) -> None:
+    only = [acme_shop.redirect_uri]
+    world.connection.execute("UPDATE services SET redirect_uris = %s", (only,))
+    asked = await upstream.sign_in(path_of(acme_shop, redirect_uri=""))
+    assert "code" in led_back(await upstream.visitor.submit(asked, "/auth/authorize/allow"), acme_shop.redirect_uri)
+
+    world.connection.execute("UPDATE services SET redirect_uris = %s", ([*only, "https://shop.example/other"],))
+    several = await upstream.visitor.send("GET", path_of(acme_shop, redirect_uri=""))
+    assert several.status == 400
+    to_page = await upstream.visitor.send("GET", path_of(acme_shop, redirect_uri="", return_to="/app/account"))
+    assert to_page.status == 303
+
+    world.connection.execute("UPDATE services SET redirect_uris = '{}'")
+    assert (await upstream.visitor.send("GET", path_of(acme_shop, redirect_uri=""))).status == 303
+
+
 async def test_a_request_that_is_not_valid_is_refused_before_the_browser_leaves(
     upstream: Upstream, acme_shop: AcmeShop, subtests: pytest.Subtests
 ) -> None:
@@ -191,16 +209,6 @@ async def test_an_identity_of_a_service_signs_in_to_nothing_else(
     assert world.rows("SELECT organization_id, service_id FROM identities") == [
         (acme_shop.organization_id, acme_shop.service_id)
     ]
-
-
-async def test_identities_do_not_cross_services(world: World, upstream: Upstream, acme_shop: AcmeShop) -> None:
-    world.service(acme_shop.organization_id, "desk", redirect_uris=["https://desk.example/"])
-    await upstream.sign_in(path_of(acme_shop))
-    upstream.visitor.cookies.clear()
-
-    await upstream.come_back(path_of(acme_shop, service="desk", redirect_uri="https://desk.example/"))
-
-    assert not upstream.visitor.has_session
 
 
 async def test_a_session_by_the_identity_of_a_service_is_confined_to_it(

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.0"
+API_VERSION: Final = "1.1"
 
 
 class AddressLimits(TypedDict):
@@ -894,6 +894,8 @@ class ExportedIdentity(TypedDict):
     provider: str
     provider_user_id: str
     linked_at: str
+    own_id: str | None
+    left_at: str | None
 
 
 class ExportedLogin(TypedDict):

@@ -1,0 +1,55 @@
+"""Who comes back to an organization is linked again by its connection, as they were before they left (decisions 10.6).
+
+Leaving unlinks what the connections of the organization have linked, and remembers it. The same connection, with the
+same stable id, links it again once the person belongs to the organization again: by a membership that a directory or
+another member has added, or because this sign-in lets them join. Their address has to lie in a verified mail domain of
+the organization, as for whatever its connection says of a new person. What was unlinked for any other reason is not
+remembered: by hand, by a change of the address or its undo, and by a first proof of the address (decisions 3.13).
+
+It is the connection's word alone that links again, so it opens few roles before a mailed code (`entitlement.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.accounts.users import User
+from core.sign_in import entitlement, identities
+from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
+from core.sign_in.upstream import by_connection
+from core.sign_in.upstream.by_connection import Connected
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+def link_again(
+    uow: UnitOfWork, connected: Connected, proven: ProvenIdentity, context: IdentityContext
+) -> Identity | None:
+    """Return the identity of a user who has come back, linked again, and tell the user by mail.
+
+    None when the identity is of nobody who has left, or of a user who does not belong to the organization again. The
+    organization is locked, and the account from here on.
+    """
+    user_id = uow.identities.departed(proven.subject, context)
+    user = uow.users.lock(user_id) if user_id is not None else None
+    # Another sign-in may have linked it while this one waited for the account, or it was unlinked for good.
+    if user is None or uow.identities.departed(proven.subject, context) != user.id:
+        return uow.identities.find(proven.provider, proven.subject, context)
+    assert context.confinement is not None, "a connection signs in without limits"
+    standing = entitlement.standing_of(uow, user.id, context.confinement)
+    if standing is None or not _belongs_again(uow, connected, user, standing):
+        return None
+    identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
+    return uow.identities.find(proven.provider, proven.subject, context)
+
+
+def _belongs_again(uow: UnitOfWork, connected: Connected, user: User, standing: ConnectionStanding) -> bool:
+    if not standing.is_in_mail_domain or standing.is_suspended or user.is_disowned:
+        return False
+    if not user.may_sign_in or user.closed_at is not None:
+        return False
+    if standing.role is not None or standing.is_end_user:
+        return True
+    return by_connection.role_to_join(uow, connected.organization.id, connected.connection) is not None

@@ -1,0 +1,232 @@
+"""Who came by a provider of the platform to one service is known by it at the next one (decisions 10.6 and 10.7)."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+from uuid import UUID
+
+import pytest
+
+from tests.application import Answer
+from tests.upstream_provider import Account
+from tests.world.authorization import address_of, led_back
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.relying_party import PKCE, REDIRECT_URI, RelyingParty
+from tests.world.upstream import Upstream
+from tests.world.visitor import forms_of
+from tests.world.world import World
+
+ALLOW = "/auth/authorize/allow"
+OTHER = "bob@example.com"
+# The organization and the slug of each service.
+SERVICES = {"shop": "acme", "desk": "acme", "till": "globex"}
+
+
+@pytest.fixture
+def parties(world: World) -> dict[str, RelyingParty]:
+    """Three services: two of Acme, and one of Globex."""
+    organizations = {slug: world.organization(slug) for slug in ("acme", "globex")}
+    made = dict[str, RelyingParty]()
+    for name, slug in SERVICES.items():
+        service = world.service(organizations[slug], name, redirect_uris=[REDIRECT_URI])
+        made[name] = RelyingParty(world, organizations[slug], service.id, service.client_id, slug, name)
+        made[name].set(service_type="mobile")
+    return made
+
+
+def path_of(name: str, provider: str = "codehost") -> str:
+    """Return the path with which a service begins a sign-in by a provider."""
+    named = {"org": SERVICES[name], "service": name, "redirect_uri": REDIRECT_URI, **PKCE}
+    return f"/auth/{provider}?{urlencode(named)}"
+
+
+def asks(page: Answer) -> bool:
+    """Return whether a page asks a user to agree to the first visit."""
+    return any(form.action == ALLOW for form in forms_of(page))
+
+
+async def come(upstream: Upstream, name: str, *, in_new_browser: bool = True, account: Account | None = None) -> Answer:
+    """Sign in to a service by the provider, and return what follows, before a code leaves for the service."""
+    if in_new_browser:
+        upstream.visitor.cookies.clear()
+    answer = await upstream.come_back(path_of(name), account)
+    while answer.headers.get("Location", "").startswith("/"):
+        answer = await upstream.visitor.send("GET", answer.headers["Location"])
+    return answer
+
+
+async def visit(upstream: Upstream, name: str) -> None:
+    """Come to a service for the first time, and agree."""
+    asked = await come(upstream, name)
+    assert asks(asked), asked.text
+    assert "code" in led_back(await upstream.visitor.submit(asked, ALLOW))
+
+
+def identities(world: World) -> list[tuple[str | None, UUID]]:
+    """Return at which services identities are linked, by their slugs, and to whom."""
+    return world.rows(
+        "SELECT s.slug, i.user_id FROM identities i LEFT JOIN services s ON s.id = i.service_id ORDER BY s.slug"
+    )
+
+
+async def test_the_next_service_of_the_organization_knows_them_and_asks_nothing(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    await visit(upstream, "shop")
+
+    led = await come(upstream, "desk")
+
+    assert "code" in led_back(led)
+    ada = world.user_id(EMAIL)
+    assert identities(world) == [("desk", ada), ("shop", ada)]
+    assert world.value("SELECT count(DISTINCT access_token_sealed) FROM identities") == 2
+    last = "SELECT confined_to_service FROM sessions WHERE parent_id IS NULL ORDER BY created_at DESC, id DESC LIMIT 1"
+    assert world.value(last) == parties["desk"].service_id
+
+
+async def test_a_service_of_another_organization_asks_once(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    await visit(upstream, "shop")
+    told = len(world.events("user.login.success"))
+
+    asked = await come(upstream, "till")
+
+    assert asks(asked)
+    assert "till" in asked.text.lower()
+    new = world.events("user.login.success")[told:]
+    assert parties["till"].organization_id not in {organization_id for organization_id, _, _ in new}
+    assert "code" in led_back(await upstream.visitor.submit(asked, ALLOW))
+    assert "code" in led_back(await come(upstream, "till"))
+    assert world.value("SELECT count(*) FROM users WHERE email = %s", EMAIL) == 1
+
+
+async def test_an_identity_of_the_platform_counts_at_services(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    await upstream.sign_in("/auth/codehost")
+
+    asked = await come(upstream, "till")
+
+    assert asks(asked)
+    ada = world.user_id(EMAIL)
+    assert identities(world) == [("till", ada), (None, ada)]
+
+
+async def test_on_the_page_of_a_service_they_are_asked_as_with_a_session(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    await visit(upstream, "shop")
+    upstream.visitor.cookies.clear()
+    page = await upstream.visitor.open(address_of(parties["till"]))
+    [form] = [form for form in forms_of(page) if form.action == "/app/sign-in"]
+
+    asked = await upstream.sign_in(f"/auth/codehost?return_id={form.fields['return_id']}")
+
+    assert asks(asked)
+    assert "code" in led_back(await upstream.visitor.submit(asked, ALLOW))
+    assert world.value("SELECT bool_and(confined_to IS NOT NULL) FROM sessions WHERE provider = 'codehost'")
+    upstream.visitor.cookies.clear()
+    page = await upstream.visitor.open(address_of(parties["till"]))
+    [form] = [form for form in forms_of(page) if form.action == "/app/sign-in"]
+    led = await upstream.come_back(f"/auth/codehost?return_id={form.fields['return_id']}")
+    assert upstream.visitor.has_session
+    assert "/auth/authorize" in led.headers["Location"]
+
+
+async def test_where_an_identity_stands_for_two_accounts_its_user_signs_in_to_one_first(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    await visit(upstream, "shop")
+    bob, carl = world.user(OTHER), world.user("carl@example.com")
+    world.connection.execute("UPDATE identities SET user_id = %s", (bob,))
+    world.user("dora@example.com")
+    world.connection.execute(
+        """
+        INSERT INTO identities (id, user_id, provider, subject, scopes, linked_at, used_at)
+        VALUES (gen_random_uuid(), %s, 'codehost', '4711', '{}', now(), now())
+        """,
+        (carl,),
+    )
+
+    asked = await come(upstream, "till", account=Account(email="new@example.com"))
+
+    assert [form.action for form in forms_of(asked)][:1] == ["/app/sign-in"]
+    assert not upstream.visitor.has_session
+    await by_stranger(upstream, asked)
+    assert not any(slug == "till" for slug, _ in identities(world))
+    asked = await come(upstream, "till")
+    methods = await upstream.visitor.submit(asked, "/app/sign-in", email=OTHER)
+    page = await upstream.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
+    assert ("till", bob) in identities(world), page.text
+    assert world.value("SELECT count(*) FROM users WHERE email = 'new@example.com'") == 0
+
+
+async def by_stranger(upstream: Upstream, asked: Answer) -> None:
+    """Sign in as another user than those for whom the identity stands, which links nothing."""
+    methods = await upstream.visitor.submit(asked, "/app/sign-in", email="dora@example.com")
+    refused = await upstream.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
+    assert refused.status == 403
+
+
+async def test_an_identity_of_an_organization_s_own_credentials_counts_among_its_services(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    upstream.stand_in.clients["acme-at-codehost"] = "the-secret-of-Acme"
+    await visit(upstream, "till")
+    owner = await world.signed_in_member(parties["shop"].organization_id, email="owner@example.com")
+    body = {"client_id": "acme-at-codehost", "client_secret": "the-secret-of-Acme"}
+    answer = await world.client.put("/api/organizations/acme/oauth-credentials/codehost", token=owner.token, body=body)
+    assert answer.status == 200, answer.text
+
+    # The platform's word is none for the credentials of Acme.
+    first = await come(upstream, "shop")
+    assert "/app/sign-in" in [form.action for form in forms_of(first)]
+    methods = await upstream.visitor.submit(first, "/app/sign-in", email=EMAIL)
+    page = await upstream.visitor.submit(methods, "/app/sign-in/link")
+    [*_, mail] = [one for one in await world.mails() if one.template == "magic_link"]
+    await upstream.visitor.submit(page, "/app/sign-in/code", code=mail.values["code"])
+    assert [slug for slug, _ in identities(world)] == ["shop", "till"]
+
+    await come(upstream, "desk")
+
+    assert [slug for slug, _ in identities(world)] == ["desk", "shop", "till"]
+
+
+async def test_tokens_that_have_gone_say_nothing_of_the_credentials(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    await visit(upstream, "shop")
+    world.connection.execute("UPDATE identities SET client_id = NULL, access_token_sealed = NULL")
+
+    asked = await come(upstream, "desk")
+
+    assert [form.action for form in forms_of(asked)][:1] == ["/app/sign-in"]
+
+
+@pytest.mark.parametrize("state", ["deactivated_at = now()", "closed_at = now()"])
+async def test_an_account_that_nothing_opens_gets_no_further_identity(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty], state: str
+) -> None:
+    await visit(upstream, "shop")
+    world.connection.execute(f"UPDATE users SET {state} WHERE email = %s", (EMAIL,))
+
+    refused = await come(upstream, "desk")
+
+    assert refused.status == 401
+    assert [slug for slug, _ in identities(world)] == ["shop"]
+
+
+async def test_a_service_that_serves_customers_and_the_platform_are_not_opened(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    await visit(upstream, "shop")
+    parties["till"].set(customers="any", individuals="all")
+
+    for path in (path_of("till"), "/auth/codehost"):
+        upstream.visitor.cookies.clear()
+        page = await upstream.sign_in(path)
+
+        assert "/app/sign-in" in [form.action for form in forms_of(page)], path
+        assert not upstream.visitor.has_session
+    assert [slug for slug, _ in identities(world)] == ["shop"]

@@ -1,0 +1,306 @@
+"""The first sign-in by a required connection, whose account is linked to it once (decisions 10.8).
+
+The browser of these tests is slow: where a page leads on by itself, it goes there, and presses nothing before. So each
+walk shows whether two pages lead to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from html import unescape
+from re import findall
+from typing import Final
+
+import pytest
+
+from entrypoints.pages.frame.languages import LANGUAGES
+from tests.application import Answer
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.world.builder import PASSWORD
+from tests.world.openid_acme import Acme
+from tests.world.openid_connection import CONNECTIONS
+from tests.world.second_factors import insert_person
+from tests.world.visitor import ANOTHER_WAY, Visitor, forms_of
+
+ADA: Final = "ada@acme.example"
+BOB: Final = "bob@acme.example"
+HOPS_MAX: Final = 10
+STEPS_MAX: Final = 12
+CONTINUES: Final = "/auth/upstream/continue"
+SIGN_IN, METHODS, CODE = "/app/sign-in", "/app/sign-in/password", "/app/sign-in/code"
+
+
+@dataclass
+class Walk:
+    """Ada, who has an account with a password, and whom the provider of Acme knows; and her slow browser."""
+
+    acme: Acme
+    browser: Visitor
+    led_to_provider: int = 0
+    codes: list[str] = field(default_factory=list[str])
+
+    async def go(self, answer: Answer) -> Answer:
+        """Follow an answer to a page that leads no further by itself."""
+        for _ in range(HOPS_MAX):
+            location = answer.headers.get("Location") or answer.headers.get("Refresh", "").partition("; url=")[2]
+            if not location:
+                return answer
+            if location.startswith(self.acme.provider.url):
+                self.led_to_provider += 1
+                self.acme.provider.claims = {"sub": "ada", "email": ADA, "email_verified": True}
+                location = self.acme.provider.sign_in(location)
+            answer = await self.browser.send("GET", location.removeprefix("http://localhost:8000"))
+        raise AssertionError("the browser was led in a circle")
+
+    async def open(self, path: str) -> Answer:
+        """Open a page, and go where it leads."""
+        return await self.go(await self.browser.send("GET", path))
+
+    async def by_connection(self) -> Answer:
+        """Sign in by the connection, and return the page that follows."""
+        return await self.open(f"/auth/upstream?connection_id={self.acme.connection_id}")
+
+    async def submit(self, page: Answer, action: str, **fields: str) -> Answer:
+        """Submit a form of a page, and go where it leads."""
+        form = next(one for one in forms_of(page) if one.action == action)
+        return await self.go(await self.browser.post(form.action, {**form.fields, **fields}, is_followed=False))
+
+    async def methods(self, page: Answer, email: str = ADA) -> Answer:
+        """Return the page with the ways to sign in for an address, from any page of the sign-in."""
+        for _ in range(STEPS_MAX):
+            if has_form(page, METHODS) and f"<strong>{email}</strong>" in page.text:
+                return page
+            if has_form(page, SIGN_IN):
+                page = await self.submit(page, SIGN_IN, email=email)
+            elif has_form(page, METHODS) or has_form(page, CODE):
+                page = await self.follow(page, SIGN_IN)
+            else:
+                page = await self.press(page)
+        raise AssertionError(("no page has the ways to sign in", page.status, page.text))
+
+    async def follow(self, page: Answer, path: str) -> Answer:
+        """Follow the link of a page to a path, and go where it leads."""
+        links = [unescape(link) for link in findall(r'href="([^"]+)"', page.text)]
+        return await self.open(next(link for link in links if link.partition("?")[0] == path))
+
+    async def press(self, page: Answer) -> Answer:
+        """Press the first button of a page that is an end."""
+        buttons = findall(r'<a class="button[^"]*" href="([^"]+)"', page.text)
+        assert buttons, (page.status, page.text)
+        return await self.open(unescape(buttons[0]))
+
+    async def mail(self) -> str:
+        """Return the code of the newest mail that signs in."""
+        self.codes += [one.values["code"] for one in await self.acme.world.mails() if one.template == "magic_link"]
+        return self.codes[-1]
+
+    async def with_code(self, page: Answer) -> Answer:
+        """Have a code mailed, and type it."""
+        page = await self.submit(await self.methods(page), "/app/sign-in/link")
+        return await self.submit(page, CODE, code=await self.mail())
+
+    async def end(self, page: Answer) -> Answer:
+        """Go on as the pages say, up to the session by the connection."""
+        for _ in range(STEPS_MAX):
+            if self.is_signed_in:
+                return page
+            if has_form(page, CODE):
+                page = await self.submit(page, CODE, code=await self.mail())
+            elif has_form(page, METHODS):
+                page = await self.submit(page, "/app/sign-in/link")
+            elif has_form(page, SIGN_IN):
+                page = await self.submit(page, SIGN_IN, email=ADA)
+            else:
+                page = await self.press(page)
+        raise AssertionError(("the pages lead to each other", page.status, page.text))
+
+    def forget(self) -> None:
+        """Begin anew: in another browser, with nothing linked."""
+        self.browser.cookies.clear()
+        for table in ("identities", "sessions", "sign_in_failures"):
+            self.acme.world.connection.execute(f"DELETE FROM {table}")
+
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether Ada has a session by the connection."""
+        return self.acme.live_sessions > 0
+
+
+Step = Callable[[Walk, Answer], Awaitable[Answer]]
+
+
+def has_form(page: Answer, action: str) -> bool:
+    """Return whether a page has a form that is sent to a path."""
+    return any(form.action == action for form in forms_of(page))
+
+
+@pytest.fixture
+async def walk(acme: Acme) -> Walk:
+    """Ada, whose organization requires its sign-in, and who has never used it."""
+    insert_person(acme.world, ADA)
+    acme.world.member(acme.organization_id, acme.world.user_id(ADA))
+    acme.world.member(acme.organization_id, acme.world.user(BOB))
+    await acme.enforce()
+    return Walk(acme, Visitor(acme.world.client))
+
+
+async def by_password(walk: Walk, page: Answer) -> Answer:
+    """Type the password."""
+    return await walk.submit(await walk.methods(page), METHODS, password=PASSWORD)
+
+
+async def by_code(walk: Walk, page: Answer) -> Answer:
+    """Have a mail sent, and type its code."""
+    return await walk.with_code(page)
+
+
+async def by_link(walk: Walk, page: Answer) -> Answer:
+    """Have a mail sent, and open its link in this browser."""
+    await walk.submit(await walk.methods(page), "/app/sign-in/link")
+    [*_, mail] = [one for one in await walk.acme.world.mails() if one.template == "magic_link"]
+    shown = await walk.open(f"/auth/magic-link?token={mail.values['token']}")
+    return await walk.submit(shown, "/auth/magic-link")
+
+
+async def by_reset(walk: Walk, page: Answer) -> Answer:
+    """Choose a new password by a mail, and type it."""
+    form = await walk.follow(await walk.methods(page), "/app/forgot-password")
+    await walk.submit(form, "/app/forgot-password", email=ADA)
+    [*_, mail] = [one for one in await walk.acme.world.mails() if "token" in one.values]
+    shown = await walk.open(f"/auth/reset-password?token={mail.values['token']}")
+    done = await walk.submit(shown, "/auth/reset-password", new_password=PASSWORD, repeated=PASSWORD)
+    assert done.status == 200, done.text
+    return await by_password(walk, done)
+
+
+WAYS: Final[dict[str, Step]] = {"password": by_password, "code": by_code, "link": by_link, "reset": by_reset}
+
+
+async def wrong_password(walk: Walk, page: Answer) -> Answer:
+    """Type a wrong password."""
+    return await walk.submit(await walk.methods(page), METHODS, password="not the password")
+
+
+async def wrong_code(walk: Walk, page: Answer) -> Answer:
+    """Have a mail sent, and type another code."""
+    page = await walk.submit(await walk.methods(page), "/app/sign-in/link")
+    right = await walk.mail()
+    return await walk.submit(page, CODE, code=f"{(int(right) + 1) % 1_000_000:06d}")
+
+
+async def other_account(walk: Walk, page: Answer) -> Answer:
+    """Type the address and the password of another account."""
+    return await walk.submit(await walk.methods(page, BOB), METHODS, password=PASSWORD)
+
+
+async def elsewhere(walk: Walk, _page: Answer) -> Answer:
+    """Begin anew on the sign-in page, which leads to the provider once more."""
+    return await walk.submit(await walk.open(SIGN_IN), SIGN_IN, email=ADA)
+
+
+async def declined(walk: Walk, _page: Answer) -> Answer:
+    """Go to the provider once more, and agree to nothing there."""
+    departed = await walk.browser.send("GET", f"/auth/upstream?connection_id={walk.acme.connection_id}")
+    state = findall(r"[?&]state=([^&]+)", departed.headers["Location"])[0]
+    return await walk.open(f"/auth/upstream/callback?error=access_denied&state={state}&iss={walk.acme.provider.url}")
+
+
+async def over(walk: Walk, _page: Answer) -> Answer:
+    """Go on where no sign-in waits."""
+    return await walk.open(f"{CONTINUES}?id=of-no-sign-in")
+
+
+async def another_way(walk: Walk, _page: Answer) -> Answer:
+    """Open the page with the other ways, which does not know where the sign-in leads, and mistype the password."""
+    return await walk.submit(await walk.methods(await walk.open(ANOTHER_WAY)), METHODS, password="not the password")
+
+
+REFUSALS: Final[dict[str, Step]] = {
+    "wrong password": wrong_password,
+    "wrong code": wrong_code,
+    "another account": other_account,
+    "begun anew": elsewhere,
+    "declined": declined,
+    "over": over,
+    "another way": another_way,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_the_first_sign_in_by_a_required_connection_ends_signed_in(walk: Walk, way: str) -> None:
+    page = await walk.open(SIGN_IN)
+
+    asked = await walk.submit(page, SIGN_IN, email=ADA)
+    await WAYS[way](walk, asked)
+
+    assert (walk.is_signed_in, walk.led_to_provider, walk.acme.identities) == (True, 1, 1)
+    assert len(walk.codes) <= 1
+    walk.browser.cookies.clear()
+    await walk.by_connection()
+    assert (walk.acme.live_sessions, walk.led_to_provider) == (2, 2)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_it_does_in_each_language(walk: Walk, language: str) -> None:
+    walk.browser.headers["Accept-Language"] = language
+
+    methods = await walk.methods(await walk.by_connection())
+    await walk.submit(await walk.submit(methods, "/app/sign-in/link"), CODE, code=await walk.mail())
+
+    assert f'lang="{language}"' in methods.text
+    assert has_form(methods, METHODS)
+    assert "/auth/upstream?" not in methods.text
+    assert (walk.is_signed_in, walk.led_to_provider) == (True, 1)
+
+
+async def test_the_address_that_the_provider_has_confirmed_is_proposed(walk: Walk) -> None:
+    asked = await walk.by_connection()
+
+    [form] = [one for one in forms_of(asked) if one.action == SIGN_IN]
+    assert form.fields["email"] == ADA
+
+
+async def test_who_is_signed_in_as_another_user_signs_in_to_the_account_to_be_linked(walk: Walk) -> None:
+    walk.acme.world.user("carl@private.example")
+    await walk.browser.sign_in("carl@private.example")
+
+    asked = await walk.by_connection()
+
+    assert has_form(asked, SIGN_IN)
+    await by_code(walk, asked)
+    assert walk.is_signed_in
+
+
+@pytest.mark.parametrize("first", REFUSALS)
+async def test_no_two_refusals_of_a_sign_in_that_links_lead_to_each_other(walk: Walk, first: str) -> None:
+    for second in REFUSALS:
+        walk.forget()
+        page = await walk.by_connection()
+
+        page = await REFUSALS[second](walk, await REFUSALS[first](walk, page))
+        await walk.end(page)
+
+        assert walk.acme.identities == 1, (first, second)
+
+
+async def test_who_comes_by_another_connection_than_the_required_one_goes_on_by_the_required_one(walk: Walk) -> None:
+    made = await walk.acme.owner.post(
+        CONNECTIONS,
+        {
+            "type": "oidc",
+            "name": "Second",
+            "issuer": walk.acme.provider.url,
+            "client_id": CLIENT_ID,
+            "client_secret": CLIENT_SECRET,
+        },
+    )
+    assert made.status == 200, made.text
+
+    methods = await walk.methods(await walk.open(f"/auth/upstream?connection_id={made.json['id']}"))
+    asked = await walk.follow(methods, "/auth/upstream")
+    page = await walk.end(asked)
+
+    assert page.status == 200
+    assert ADA in (await walk.open("/app")).text
+    assert walk.led_to_provider == 2
