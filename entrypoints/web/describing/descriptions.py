@@ -417,7 +417,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "login_events": _field("The newest attempts to sign in of the last 400 days, at most 1,000."),
     "login_events_count": _field("How many attempts to sign in there were in the last 400 days.", **_COUNT),
     "oauth_identities": _field("The accounts at external providers with which the user signs in."),
-    "mfa_events": _field("The events of the second factor and of the account's security of the last 400 days."),
+    "mfa_events": _field("The events of the second factor and of the account's security, at most the newest 10,000."),
     "event_type": _field("What happened.", examples=["mfa_enabled"]),
     "risk_score": _field("The risk of the sign-in.", minimum=0, maximum=100),
     "risk_factors": _field("What the risk consists of: a list of words as a JSON text.", examples=['["new_device"]']),
