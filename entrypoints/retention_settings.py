@@ -10,16 +10,18 @@ from typing import Any
 from core.lazy_dataclasses import dataclass
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
-from core.platform.retention import Retention
+from core.platform.retention import FOR_EVER, Retention
 from entrypoints.setting_kinds import Kind, described, number, show_days
 from entrypoints.upstream_settings import UpstreamSettings
 
 
 def _days(name: str, sentence: str, retention: Retention) -> Any:
     """Return a field of days that a kind of records is kept."""
+    for_ever = show_days(FOR_EVER) if retention.default is FOR_EVER else ""
+    in_days = number(retention.days_min, retention.days_max)
     kind = Kind(
-        lambda text: timedelta(days=number(retention.days_min, retention.days_max)(text)),
-        f"days from {retention.days_min} to {retention.days_max}",
+        lambda text: FOR_EVER if for_ever and text.lower() == for_ever else timedelta(days=in_days(text)),
+        f"days from {retention.days_min} to {retention.days_max}" + (f", or {for_ever}" if for_ever else ""),
         show_days,
     )
     metadata = described(f"{name}_RETENTION_DAYS", f"How many days {sentence}.", kind)
@@ -37,7 +39,8 @@ class RetentionSettings(UpstreamSettings):
     )
     mfa_event_retention: timedelta = _days(
         "MFA_EVENT",
-        "the log of second factors and security events is kept, of which pages show the last 400",
+        "the log of second factors and security events is kept, of which pages show the last 400; it is kept for ever"
+        " unless a law asks you to shorten it, and entries of anonymizations always are",
         Retention.MFA_EVENTS,
     )
     invitation_retention: timedelta = _days(

@@ -14,6 +14,7 @@ from core.colors import TEXT_CONTRAST_MIN
 from core.email_addresses import normalize_email
 from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from core.platform.retention import FOR_EVER
 from core.platform_brand import NAME_CHARACTERS_MAX, checked_platform_color, checked_platform_name
 from core.secrets import Secret
 
@@ -207,7 +208,7 @@ def show_seconds(duration: timedelta) -> str:
 
 
 def show_days(duration: timedelta) -> str:
-    return f"{duration.days}"
+    return f"{duration.days}" if duration < FOR_EVER else "for ever"
 
 
 FOLDER: Final = Kind(Path, "a folder")

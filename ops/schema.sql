@@ -1050,6 +1050,20 @@ $$;
 
 COMMENT ON FUNCTION subscriptions_changed() IS 'Records what a change of a subscription changes of what is sold.';
 
+CREATE FUNCTION user_anonymized() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO platform_audit_entries (id, action, target_type, target_id, ip_address, user_agent, success, details, created_at)
+    SELECT NEW.id, NEW.event_type, 'user', NEW.user_id::text, '0.0.0.0', 'anonymized', true, '{}', NEW.created_at
+    WHERE  NOT EXISTS (SELECT FROM platform_audit_entries
+                       WHERE  target_type = 'user' AND target_id = NEW.user_id::text AND action = NEW.event_type);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION user_anonymized() IS 'Adds an anonymization to the log of the platform, where a process of an earlier version has not.';
+
 CREATE FUNCTION user_claimed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -2366,8 +2380,10 @@ CREATE TABLE mfa_events (
 COMMENT ON TABLE mfa_events IS 'The separate log of everything about second factors (operations 6.3), and of security events.';
 ALTER TABLE ONLY mfa_events
     ADD CONSTRAINT mfa_events_pkey PRIMARY KEY (id);
+CREATE INDEX mfa_events_ending ON mfa_events USING btree (created_at) WHERE (event_type <> 'user_anonymized'::text);
 CREATE INDEX mfa_events_of_type ON mfa_events USING btree (event_type, created_at DESC);
 CREATE INDEX mfa_events_of_user ON mfa_events USING btree (user_id, created_at DESC);
+CREATE TRIGGER mfa_events_user_anonymized AFTER INSERT ON mfa_events FOR EACH ROW WHEN ((new.event_type = 'user_anonymized'::text)) EXECUTE FUNCTION user_anonymized();
 
 CREATE TABLE oauth_credentials (
     id uuid NOT NULL,

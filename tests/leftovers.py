@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import LiteralString
 
 from core.platform.housekeeping import Leftover
+from core.platform.retention import FOR_EVER
 
 DAY = timedelta(days=1)
 USER = "00000000-0000-7000-8000-00000000000a"
@@ -294,7 +295,7 @@ KINDS = {
     ),
     Leftover.MFA_EVENTS: Kind(
         "created_at",
-        400 * DAY,
+        FOR_EVER,
         """
         INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)
         SELECT overlay(gen_random_uuid()::text placing left(first_id_at(ended)::text, 13) from 1)::uuid, %(user)s,

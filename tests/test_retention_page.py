@@ -8,7 +8,8 @@ from datetime import timedelta
 
 from core.platform.housekeeping import Leftover
 from core.platform.lifetimes import LIFETIMES, Counted, Drained, Expiring, Few, Kept, Lifetime, Logged, OneRow, Owned
-from core.platform.retention import Retention
+from core.platform.retention import FOR_EVER, Retention
+from entrypoints.setting_kinds import show_days
 from entrypoints.settings import Settings
 from tests.documents import MANUAL
 
@@ -26,7 +27,7 @@ def settings_table() -> str:
         retention = field.metadata.get("retention")
         if retention is not None:
             lines.append(
-                f"| `{field.metadata['name']}` | {retention.default.days} | {retention.days_min} to"
+                f"| `{field.metadata['name']}` | {show_days(retention.default)} | {retention.days_min} to"
                 f" {retention.days_max} | {field.metadata['sentence']} |"
             )
     return "\n".join(lines)
@@ -59,6 +60,8 @@ def sentence_of(lifetime: Lifetime) -> str:
 
 
 def time_of(leftover: Leftover) -> str:
+    if leftover.kept_for is FOR_EVER and leftover.retention is not None:
+        return f"for ever, or as long as `{SETTING_OF[leftover.retention]}` says"
     if leftover.retention is not None:
         return f"{shown(leftover.kept_for)} after its end (`{SETTING_OF[leftover.retention]}`)"
     return f"{shown(leftover.kept_for)} after its end" if leftover.kept_for else "until its end"
@@ -89,7 +92,8 @@ def test_the_tables_of_the_page_agree_with_the_code() -> None:
 def test_every_retention_has_one_setting_whose_default_is_within_its_bounds() -> None:
     assert set(SETTING_OF) == set(Retention)
     for retention in Retention:
-        assert retention.days_min <= retention.default.days <= retention.days_max, retention
+        is_within = retention.days_min <= retention.default.days <= retention.days_max
+        assert is_within or retention.default is FOR_EVER, retention
 
 
 def test_what_the_operator_sets_is_what_housekeeping_keeps() -> None:

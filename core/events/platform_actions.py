@@ -50,6 +50,8 @@ class PlatformAction(Enum):
     IMPERSONATION_STOPPED = ("impersonation.stopped", PlatformTargetType.USER)
     IMPERSONATION_ACTED = ("impersonation.acted", PlatformTargetType.USER)
     USER_ANONYMIZED = ("user.anonymized", PlatformTargetType.USER)
+    # Every anonymization, as the security log has it (decisions 5.8), beside that of a platform owner.
+    PERSON_ANONYMIZED = ("user_anonymized", PlatformTargetType.USER)
     USER_EXPORTED = ("user.exported", PlatformTargetType.USER)
     SUPPORT_APPOINTED = ("platform_support.appointed", PlatformTargetType.USER)
     SUPPORT_DEMOTED = ("platform_support.demoted", PlatformTargetType.USER)

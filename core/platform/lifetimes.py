@@ -103,7 +103,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "known_addresses": Owned("users", "one for each address that the person had"),
     "login_events": Logged(Leftover.LOGIN_EVENTS),
     "mfa_challenges": Expiring(Leftover.MFA_CHALLENGES),
-    "mfa_events": Expiring(Leftover.MFA_EVENTS),
+    "mfa_events": Expiring(Leftover.MFA_EVENTS, "those of anonymizations for ever"),
     "one_time_tokens": Expiring(Leftover.ONE_TIME_TOKENS),
     "open_registrations": Expiring(
         Leftover.OPEN_REGISTRATIONS, "those of an import until the address is proved, one for each account"

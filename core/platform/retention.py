@@ -11,15 +11,21 @@ from typing import Final
 
 YEARS_MAX: Final = 10
 _DAYS_MAX: Final = YEARS_MAX * 365
+# Longer than any installation lives.
+FOR_EVER: Final = timedelta(days=1_000 * 365)
 
 
 class Retention(Enum):
-    """A kind of records with its default, and the fewest and the most days for which they may be kept."""
+    """A kind of records with its default, and the fewest and the most days for which they may be kept.
+
+    What is kept for ever by default can be shortened to so many days.
+    """
 
     # Pages and endpoints show 400 days, so that no number changes when a month is deleted.
     LOGIN_EVENTS = ("login_events", 400, 400)
+    # A log is kept (decisions 5.8), unless a law asks the operator to shorten it; never what it has of anonymizations.
     # What a user record shows of it is that of 400 days.
-    MFA_EVENTS = ("mfa_events", 400, 400)
+    MFA_EVENTS = ("mfa_events", FOR_EVER.days, 400)
     INVITATIONS = ("invitations", 400, 30)
     # The links of a registration are valid for a day, and mails are kept for seven.
     UNPROVED_ACCOUNTS = ("unproved_accounts", 30, 8)
@@ -47,7 +53,7 @@ class Retention(Enum):
     def __new__(cls, value: str, days: int, days_min: int, days_max: int = _DAYS_MAX) -> Retention:
         member = object.__new__(cls)
         member._value_ = value
-        member.default = timedelta(days=days)
+        member.default = FOR_EVER if days == FOR_EVER.days else timedelta(days=days)
         member.days_min = days_min
         member.days_max = days_max
         return member

@@ -31,7 +31,6 @@ from core.text import checked_note
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-USER_ANONYMIZED: Final = "user_anonymized"
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -221,7 +220,9 @@ def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:
 
 def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizations: Sequence[UUID], note: str) -> None:
     """Record the anonymization before the origins are replaced, so that this entry's is replaced too."""
-    uow.mfa_events.add(subject.id, USER_ANONYMIZED, is_success=True, details={})
+    # The platform's log shows it too, before the schema adds it for processes of an earlier version.
+    uow.audit_platform(PlatformAction.PERSON_ANONYMIZED, subject.id)
+    uow.mfa_events.add(subject.id, PlatformAction.PERSON_ANONYMIZED.value, is_success=True, details={})
     for organization_id in organizations:
         uow.audit(
             AuditAction.USER_ANONYMIZED,

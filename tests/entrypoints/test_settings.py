@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core.platform.retention import FOR_EVER
 from core.secrets import Secret
 from entrypoints import equipment, main
 from entrypoints.refusals import CannotStart
@@ -78,7 +79,7 @@ DEFAULTS: dict[str, Any] = {
     "outbound_allow": (),
     "dns_server": None,
     "login_event_retention": timedelta(days=400),
-    "mfa_event_retention": timedelta(days=400),
+    "mfa_event_retention": FOR_EVER,
     "invitation_retention": timedelta(days=400),
     "unproved_account_retention": timedelta(days=30),
     "session_retention": timedelta(days=30),
@@ -151,6 +152,8 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("DELIVERY_RETENTION_DAYS", "1", "delivery_retention", timedelta(days=1)),
     ("DELIVERY_RETENTION_DAYS", "90", "delivery_retention", timedelta(days=90)),
     ("LOGIN_EVENT_RETENTION_DAYS", "3650", "login_event_retention", timedelta(days=3650)),
+    ("MFA_EVENT_RETENTION_DAYS", "400", "mfa_event_retention", timedelta(days=400)),
+    ("MFA_EVENT_RETENTION_DAYS", "For ever", "mfa_event_retention", FOR_EVER),
     ("UNPROVED_ACCOUNT_RETENTION_DAYS", "8", "unproved_account_retention", timedelta(days=8)),
     ("CORS_ORIGINS", "https://a.example.com", "cors_origins", ("https://a.example.com",)),
     (
@@ -246,7 +249,8 @@ REFUSED = [
     ("DELIVERY_RETENTION_DAYS", "0", "days from 1 to 90"),
     ("DELIVERY_RETENTION_DAYS", "91", "days from 1 to 90"),
     ("LOGIN_EVENT_RETENTION_DAYS", "399", "days from 400 to 3650"),
-    ("MFA_EVENT_RETENTION_DAYS", "399", "days from 400 to 3650"),
+    ("MFA_EVENT_RETENTION_DAYS", "399", "days from 400 to 3650, or for ever"),
+    ("LOGIN_EVENT_RETENTION_DAYS", "for ever", "days from 400 to 3650"),
     ("INVITATION_RETENTION_DAYS", "29", "days from 30 to 3650"),
     ("UNPROVED_ACCOUNT_RETENTION_DAYS", "7", "days from 8 to 3650"),
     ("SESSION_RETENTION_DAYS", "3651", "days from 1 to 3650"),

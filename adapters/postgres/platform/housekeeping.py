@@ -320,14 +320,14 @@ _DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-        # In the order of the ids, which is that of their times.
+        # Those of anonymizations stay. The others have an index of their own, so that no sweep passes those that stay.
         Leftover.MFA_EVENTS: """
         DELETE FROM mfa_events
         WHERE  id = ANY (ARRAY(
             SELECT   id
             FROM     mfa_events
-            WHERE    id < first_id_at(%s + interval '1 millisecond')
-            ORDER BY id
+            WHERE    created_at <= %s AND event_type <> 'user_anonymized'
+            ORDER BY created_at
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
@@ -390,7 +390,9 @@ _EXPIRED: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
         Leftover.EVENTS: "FROM events WHERE occurred_at <= %s ORDER BY occurred_at",
         Leftover.BULK_JOBS: "FROM bulk_jobs WHERE created_at <= %s ORDER BY created_at",
         Leftover.SCIM_LOG_ENTRIES: "FROM scim_log_entries WHERE created_at <= %s ORDER BY created_at",
-        Leftover.MFA_EVENTS: "FROM mfa_events WHERE id < first_id_at(%s) ORDER BY id",
+        Leftover.MFA_EVENTS: (
+            "FROM mfa_events WHERE created_at <= %s AND event_type <> 'user_anonymized' ORDER BY created_at"
+        ),
         Leftover.UPSTREAM_FAILURES: "FROM upstream_failures WHERE last_at <= %s ORDER BY last_at",
         Leftover.TRIAL_SIGN_INS: "FROM trial_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
         Leftover.INVITATIONS: (

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.transaction import Aggregate
-from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations.memberships import OWNER
 from core.privacy.export import (
     ExportedCustomer,
@@ -184,11 +183,11 @@ class PostgresPrivacyExport(Aggregate):
             """
             SELECT   event_type, created_at AS timestamp, success
             FROM     mfa_events
-            WHERE    user_id = %s AND created_at > %s
+            WHERE    user_id = %s
             ORDER BY created_at DESC, id DESC
             LIMIT    %s
             """,
-            (user_id, self._transaction.now - SIGN_INS_KEPT_FOR, limit),
+            (user_id, limit),
         )
 
 

@@ -108,6 +108,7 @@ PLATFORM_ACTIONS: Final[Mapping[PlatformAction, str]] = {
     PlatformAction.IMPERSONATION_STOPPED: marked("Stopped acting as a user"),
     PlatformAction.IMPERSONATION_ACTED: marked("Did something while acting as a user"),
     PlatformAction.USER_ANONYMIZED: marked("Removed the personal data of a user for good"),
+    PlatformAction.PERSON_ANONYMIZED: marked("Removed the personal data of a user, as the security log has it"),
     PlatformAction.USER_EXPORTED: marked("Exported the personal data of a user"),
     PlatformAction.SUPPORT_APPOINTED: marked("Appointed a person to the support"),
     PlatformAction.SUPPORT_DEMOTED: marked("Ended the support role of a person"),

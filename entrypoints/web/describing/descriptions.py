@@ -423,7 +423,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "ExportedIdentity.left_at": _field(
         "When the user left the organization of the provider, which unlinked the account; null while it is linked."
     ),
-    "mfa_events": _field("The events of the second factor and of the account's security of the last 400 days."),
+    "mfa_events": _field("The events of the second factor and of the account's security, at most the newest 10,000."),
     "event_type": _field("What happened.", examples=["mfa_enabled"]),
     "risk_score": _field("The risk of the sign-in.", minimum=0, maximum=100),
     "risk_factors": _field("What the risk consists of: a list of words as a JSON text.", examples=['["new_device"]']),

@@ -224,6 +224,43 @@ def row_count(connection: Connection, table: str) -> int:
     return count
 
 
+SECURITY_LOG = """
+    INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)
+    SELECT gen_random_uuid(), %(user)s, kind, true, '{}', %(at)s
+    FROM   unnest(%(kinds)s::text[]) AS kind, generate_series(1, %(rows)s)
+"""
+
+
+def test_the_security_log_is_kept_and_what_shortens_it_leaves_what_it_has_of_anonymizations(
+    connection: Connection,
+) -> None:
+    long_ago = {"user": USER, "at": NOW - 4_000 * DAY}
+    connection.execute(SECURITY_LOG, {**long_ago, "kinds": ["mfa_enabled", "user_anonymized"], "rows": 2})
+    aggregate = PostgresHousekeeping(transaction_on(connection, now=NOW))
+
+    by_default = aggregate.delete(Leftover.MFA_EVENTS, NOW - Leftover.MFA_EVENTS.kept_for, 10)
+    shortened = aggregate.delete(Leftover.MFA_EVENTS, NOW - 400 * DAY, 10)
+    overdue = aggregate.overdue(dict.fromkeys(Leftover, NOW - 400 * DAY))
+
+    assert (by_default, shortened) == (0, 2)
+    assert connection.execute("SELECT event_type FROM mfa_events").fetchall() == [("user_anonymized",)] * 2
+    assert Leftover.MFA_EVENTS not in overdue
+
+
+@pytest.mark.one_server
+def test_shortening_the_security_log_reads_nothing_of_the_anonymizations_that_stay(connection: Connection) -> None:
+    connection.execute(
+        SECURITY_LOG, {"user": USER, "at": NOW - 4_000 * DAY, "kinds": ["user_anonymized"], "rows": MANY}
+    )
+    connection.execute(SECURITY_LOG, {"user": USER, "at": NOW - DAY, "kinds": ["mfa_enabled"], "rows": MANY})
+    connection.execute("VACUUM ANALYZE mfa_events")
+
+    with explained_statements(connection) as plans:
+        PostgresHousekeeping(transaction_on(connection, now=NOW)).delete(Leftover.MFA_EVENTS, NOW - 400 * DAY, 500)
+
+    assert [rows_read(plan, "mfa_events") for plan in plans] == [0]
+
+
 def test_deleting_a_device_deletes_its_tokens_and_keeps_its_sessions(connection: Connection) -> None:
     put(connection, Leftover.DEVICE_TOKENS, NOW + DAY)
     put(connection, Leftover.SESSIONS, NOW + DAY)

@@ -207,6 +207,8 @@ class TestRecords:
             ("user_anonymized", "0.0.0.0", "anonymized")
         ]
         assert platform.world.platform_audit_entries("user.anonymized") == [(platform.owner_id, str(ada), {})]
+        log = await platform.request("GET", f"/api/platform/audit-log?target_type=user&target_id={ada}")
+        assert [entry["action"] for entry in log.json["logs"]] == ["user.anonymized", "user_anonymized"]
 
     async def test_an_anonymization_by_an_organization_owner_is_not_in_the_platform_audit_log(
         self, platform: Platform, world: World
@@ -218,7 +220,24 @@ class TestRecords:
         await anonymize(platform, ada, by=await world.sign_in(BOB))
 
         assert platform.world.platform_audit_entries("user.anonymized") == []
+        assert platform.world.platform_audit_entries("user_anonymized") == [(bob, str(ada), {})]
         assert platform.world.audit_entries("user.anonymized") == [(acme, bob, str(ada), {})]
+
+    async def test_the_log_of_the_platform_has_what_only_the_security_log_was_told(self, world: World) -> None:
+        ada = world.user()
+
+        # As a process of an earlier version does it.
+        world.connection.execute(
+            """
+            INSERT INTO mfa_events (id, user_id, event_type, success, ip_address, user_agent, details, created_at)
+            VALUES (gen_random_uuid(), %s, 'user_anonymized', true, '203.0.113.7', 'program', '{}', now())
+            """,
+            (ada,),
+        )
+
+        assert world.rows("SELECT target_id, ip_address, actor_user_id FROM platform_audit_entries") == [
+            (str(ada), "0.0.0.0", None)
+        ]
 
     async def test_the_event_of_a_user_without_an_organization_names_no_organization(
         self, platform: Platform, world: World
