@@ -2457,12 +2457,14 @@ CREATE TABLE organization_keys (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone,
+    is_phishing_resistant boolean,
     CONSTRAINT organization_keys_permissions_check CHECK ((cardinality(permissions) > 0))
 );
 COMMENT ON TABLE organization_keys IS 'Keys with which programs call the management interface of an organization; stored as hashes.';
 COMMENT ON COLUMN organization_keys.created_by IS 'The member for whom the key acts; it ends with the membership.';
 COMMENT ON COLUMN organization_keys.prefix IS 'Null for a key without a secret, which only workloads use.';
 COMMENT ON COLUMN organization_keys.has_second_factor IS 'Whether the session in which the key was made had a second factor.';
+COMMENT ON COLUMN organization_keys.is_phishing_resistant IS 'Whether that factor resists phishing, as organizations may require; null for a key that does not say it.';
 ALTER TABLE ONLY organization_keys
     ADD CONSTRAINT organization_keys_pkey PRIMARY KEY (id);
 CREATE INDEX organization_keys_expiry ON organization_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
@@ -3901,6 +3903,7 @@ CREATE TABLE workloads (
     refused_at timestamp with time zone,
     refused_reason text,
     refused_claims jsonb,
+    is_phishing_resistant boolean,
     CONSTRAINT workloads_check CHECK (((service_id IS NULL) <> (key_id IS NULL))),
     CONSTRAINT workloads_check1 CHECK (((jwks_uri IS NULL) OR (jwks IS NULL))),
     CONSTRAINT workloads_check2 CHECK ((((refused_at IS NULL) = (refused_reason IS NULL)) AND ((refused_at IS NULL) = (refused_claims IS NULL))))
@@ -3909,6 +3912,7 @@ COMMENT ON TABLE workloads IS 'Rules by which programs authenticate as a service
 COMMENT ON COLUMN workloads.match IS 'Claims, or paths to nested ones, with the exact values that they must have.';
 COMMENT ON COLUMN workloads.has_second_factor IS 'Whether the session in which the rule was made had a second factor.';
 COMMENT ON COLUMN workloads.refused_at IS 'When the last token was refused, why, and what it had for the claims of the rule.';
+COMMENT ON COLUMN workloads.is_phishing_resistant IS 'Whether that factor resists phishing, as organizations may require; null for a rule that does not say it.';
 ALTER TABLE ONLY workloads
     ADD CONSTRAINT workloads_pkey PRIMARY KEY (id);
 CREATE INDEX workloads_of_key ON workloads USING btree (key_id) WHERE (key_id IS NOT NULL);

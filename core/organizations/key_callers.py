@@ -75,6 +75,15 @@ class MadeWithOneFactor(Forbidden):
     )
 
 
+class MadeWithoutPasskey(MadeWithOneFactor):
+    """The organization accepts passkeys alone as a second factor, and the key was made with another one."""
+
+    default_message = (
+        "This organization accepts a passkey alone as a second factor, and this key was made with another one. Sign in"
+        " with a passkey and create a new key."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenOfKey:
     """A token that stands for a key: the key, and the workload that got the token (decisions 17.1)."""
@@ -99,7 +108,8 @@ class KeyCaller(TokenCaller):
     """A program that calls with a key: the stored key, its organization, and its maker as a member of it.
 
     `maker` is the caller of use cases, and names the key. `custom_permissions` are those of the maker's custom role,
-    `has_second_factor` is whether the session had one in which the key was made.
+    `has_second_factor` is whether the session had one in which the key was made, and `is_phishing_resistant` whether
+    that one resists phishing.
     """
 
     key_id: UUID
@@ -112,6 +122,7 @@ class KeyCaller(TokenCaller):
     is_unconfirmed: bool
     is_suspended: bool
     has_second_factor: bool
+    is_phishing_resistant: bool
 
     def context(self, slug: str) -> AccessContext:
         """Return what `authorize` decides from; no organization for a slug that is not that of the key's own."""
@@ -136,6 +147,12 @@ class KeyCaller(TokenCaller):
             raise MakerWithoutAccess
         if self.organization.mfa_required and not self.has_second_factor:
             raise MadeWithOneFactor
+        if (
+            self.organization.mfa_required
+            and self.organization.is_phishing_resistant
+            and not self.is_phishing_resistant
+        ):
+            raise MadeWithoutPasskey
         authorized = replace(maker, capabilities=maker.capabilities & implied_by(self.permissions))
         for capability in sorted(_required(operation)):
             if capability not in authorized.capabilities:

@@ -117,6 +117,7 @@ def create(
         key_hash=hash_token(secret.reveal()) if secret is not None else None,
         created_by=authorized.caller.user_id,
         has_second_factor=authorized.caller.has_second_factor,
+        is_phishing_resistant=authorized.caller.is_phishing_resistant,
     )
     _record(
         uow,

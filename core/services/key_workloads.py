@@ -46,8 +46,7 @@ def create(uow: UnitOfWork, slug: str, key_id: UUID, given: WorkloadFields, *, o
         uow,
         WorkloadHolder(organization_id=organization_id, key_id=key.id),
         fields,
-        made_by=authorized.caller.user_id,
-        has_second_factor=authorized.caller.has_second_factor,
+        made_by=authorized.caller,
     )
     workloads.record(uow, AuditAction.WORKLOAD_CREATED, organization_id, made, **_named_key(key))
     return made

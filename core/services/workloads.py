@@ -22,6 +22,7 @@ from core.services.client_records import Outside
 from core.services.management import ServiceNotConfidential
 from core.services.services import Service
 from core.services.workload_rules import Workload, WorkloadFields, checked
+from core.sessions.callers import Caller
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: WorkloadFields,
         uow,
         of_service(service),
         checked(given, outside),
-        made_by=authorized.caller.user_id,
-        has_second_factor=authorized.caller.has_second_factor,
+        made_by=authorized.caller,
     )
     record(uow, AuditAction.WORKLOAD_CREATED, service.organization_id, made, **_named_service(service))
     return made
@@ -130,9 +130,7 @@ def of_service(service: Service) -> WorkloadHolder:
     return WorkloadHolder(organization_id=service.organization_id, service_id=service.id)
 
 
-def add(
-    uow: UnitOfWork, holder: WorkloadHolder, given: WorkloadFields, *, made_by: UUID, has_second_factor: bool
-) -> Workload:
+def add(uow: UnitOfWork, holder: WorkloadHolder, given: WorkloadFields, *, made_by: Caller) -> Workload:
     """Store a new workload; raise `TooManyWorkloads`."""
     # The organization is locked, so no other transaction adds a workload meanwhile.
     if len(uow.workloads.of_holder(holder)) >= WORKLOADS_MAX:
@@ -147,7 +145,13 @@ def add(
         match=dict(given.match),
         created_at=uow.now,
     )
-    uow.workloads.add(holder, made, created_by=made_by, has_second_factor=has_second_factor)
+    uow.workloads.add(
+        holder,
+        made,
+        created_by=made_by.user_id,
+        has_second_factor=made_by.has_second_factor,
+        is_phishing_resistant=made_by.is_phishing_resistant,
+    )
     return made
 
 

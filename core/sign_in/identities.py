@@ -1,8 +1,8 @@
 """Identities: accounts at other providers that sign a user in, each in one context only (decisions 3.12 and 10.6).
 
 A context is the platform, a service of an organization, or a connection of an organization. The same account at a
-provider may sign in to different users in different contexts, so that no service and no organization opens what belongs
-to another. While it stands for one user alone, the services know that user by it (`known_elsewhere.py`). How an
+provider may sign in to different users in different contexts, so that no service and no organization opens what
+belongs to another. While it stands for one user alone, the services know that user by it (`known_elsewhere.py`). How an
 identity is proved is in `upstream/`; what its tokens are good for in `provider_tokens.py`.
 """
 

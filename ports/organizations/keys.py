@@ -33,8 +33,9 @@ class OrganizationKeys(Protocol):
         key_hash: bytes | None,
         created_by: UUID,
         has_second_factor: bool,
+        is_phishing_resistant: bool,
     ) -> None:
-        """Store a new key of a member, and whether the member's session had a second factor."""
+        """Store a new key of a member, and whether the member's session had a second factor that resists phishing."""
         ...
 
     def of_organization(self, organization_id: UUID) -> Sequence[OrganizationKey]:

@@ -16,8 +16,16 @@ class Workloads(Protocol):
         """List the workloads of a service or of a key, the newest first."""
         ...
 
-    def add(self, holder: WorkloadHolder, workload: Workload, *, created_by: UUID, has_second_factor: bool) -> None:
-        """Store a new workload with its maker, and whether the maker's session had a second factor."""
+    def add(
+        self,
+        holder: WorkloadHolder,
+        workload: Workload,
+        *,
+        created_by: UUID,
+        has_second_factor: bool,
+        is_phishing_resistant: bool,
+    ) -> None:
+        """Store a new workload with its maker, and whether the maker's session had a factor that resists phishing."""
         ...
 
     def remove(self, holder: WorkloadHolder, workload_id: UUID) -> Workload | None:

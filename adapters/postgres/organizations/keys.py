@@ -33,11 +33,13 @@ _CALLER: Final = f"""
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
 """
 CALLERS: Final = f"""
-    SELECT k.key_hash AS token_hash, k.has_second_factor, {_CALLER}
+    SELECT k.key_hash AS token_hash, k.has_second_factor,
+           coalesce(k.is_phishing_resistant, true) AS is_phishing_resistant, {_CALLER}
     WHERE  k.prefix = %s
 """
 CALLERS_BY_TOKEN: Final = f"""
-    SELECT ''::bytea AS token_hash, k.has_second_factor AND w.has_second_factor AS has_second_factor, {_CALLER}
+    SELECT ''::bytea AS token_hash, k.has_second_factor AND w.has_second_factor AS has_second_factor,
+           coalesce(k.is_phishing_resistant AND w.is_phishing_resistant, true) AS is_phishing_resistant, {_CALLER}
     JOIN   workloads w ON w.organization_id = k.organization_id AND w.key_id = k.id
     WHERE  k.organization_id = %s AND k.id = %s AND w.id = %s
 """
@@ -73,13 +75,14 @@ class PostgresOrganizationKeys(Aggregate):
         key_hash: bytes | None,
         created_by: UUID,
         has_second_factor: bool,
+        is_phishing_resistant: bool,
     ) -> None:
         self._connection.execute_later(
             f"""
             INSERT INTO organization_keys ({columns(OrganizationKey)}, organization_id, key_hash, created_by,
-                                           has_second_factor)
+                                           has_second_factor, is_phishing_resistant)
             VALUES ({placeholders(OrganizationKey)}, %(organization_id)s, %(key_hash)s, %(created_by)s,
-                    %(has_second_factor)s)
+                    %(has_second_factor)s, %(is_phishing_resistant)s)
             """,
             {
                 **values(key),
@@ -87,6 +90,7 @@ class PostgresOrganizationKeys(Aggregate):
                 "key_hash": key_hash,
                 "created_by": created_by,
                 "has_second_factor": has_second_factor,
+                "is_phishing_resistant": is_phishing_resistant,
             },
         )
 

@@ -27,13 +27,22 @@ class PostgresWorkloads(Aggregate):
     def of_holder(self, holder: WorkloadHolder) -> Sequence[Workload]:
         return self._all(_workload, OF_SERVICE if holder.key_id is None else OF_KEY, _named(holder))
 
-    def add(self, holder: WorkloadHolder, workload: Workload, *, created_by: UUID, has_second_factor: bool) -> None:
+    def add(
+        self,
+        holder: WorkloadHolder,
+        workload: Workload,
+        *,
+        created_by: UUID,
+        has_second_factor: bool,
+        is_phishing_resistant: bool,
+    ) -> None:
         self._connection.execute_later(
             """
             INSERT INTO workloads (id, organization_id, service_id, key_id, name, issuer, jwks_uri, jwks, audience,
-                                   match, created_at, created_by, has_second_factor)
+                                   match, created_at, created_by, has_second_factor, is_phishing_resistant)
             VALUES (%(id)s, %(organization_id)s, %(service_id)s, %(key_id)s, %(name)s, %(issuer)s, %(jwks_uri)s,
-                    %(jwks)s, %(audience)s, %(match)s, %(created_at)s, %(created_by)s, %(has_second_factor)s)
+                    %(jwks)s, %(audience)s, %(match)s, %(created_at)s, %(created_by)s, %(has_second_factor)s,
+                    %(is_phishing_resistant)s)
             """,
             {
                 **_named(holder),
@@ -47,6 +56,7 @@ class PostgresWorkloads(Aggregate):
                 "created_at": workload.created_at,
                 "created_by": created_by,
                 "has_second_factor": has_second_factor,
+                "is_phishing_resistant": is_phishing_resistant,
             },
         )
 

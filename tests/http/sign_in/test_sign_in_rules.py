@@ -6,6 +6,7 @@ import pytest
 
 from tests.application import Answer
 from tests.authenticators import Authenticator
+from tests.secret_watch import WATCH
 from tests.world.passkeys import Keyring
 from tests.world.second_factors import Person, insert_person
 from tests.world.signing_in import claims_of
@@ -227,3 +228,35 @@ async def test_only_who_manages_the_settings_reads_and_changes_it(ada: Person, w
 
     assert_refused(await world.client.get(PATH, token=ada.token), 403, "FORBIDDEN")
     assert_refused(await change(ada, STRICT), 403, "FORBIDDEN")
+
+
+async def key_of(person: Person, token: str) -> dict[str, str]:
+    """Create a key of the organization in a session, and return the header that presents it."""
+    body = {"name": "Terraform", "permissions": ["org.settings.manage"]}
+    answer = await person.world.client.post("/api/organizations/engines/keys", token=token, body=body)
+    assert answer.status == 200, answer.text
+    WATCH.add(answer.json["secret"])
+    return {"X-Api-Key": answer.json["secret"]}
+
+
+async def test_keys_are_judged_by_the_factor_with_which_they_were_made(ada: Person, keyring: Keyring) -> None:
+    client = ada.world.client
+    await ada.turn_mfa_on()
+    keyring.token = ada.token
+    by_passkey = (await keyring.sign_in(await keyring.registered(), org_slug="engines")).json["access_token"]
+    await ada.sign_in_with_second_factor()
+    with_code, with_passkey = await key_of(ada, ada.token), await key_of(ada, by_passkey)
+    await strict(ada)
+
+    refused = await client.request("GET", PATH, headers=with_code)
+    accepted = await client.request("GET", PATH, headers=with_passkey)
+
+    assert_refused(refused, 403, "FORBIDDEN")
+    assert refused.json["error"].startswith(PASSKEY_REQUIRED[:-1])
+    assert accepted.json == STRICT
+    # One that does not say with which factor it was made goes on.
+    ada.world.connection.execute("UPDATE organization_keys SET is_phishing_resistant = NULL")
+    assert (await client.request("GET", PATH, headers=with_code)).json == STRICT
+    ada.world.connection.execute("UPDATE organization_keys SET is_phishing_resistant = false")
+    ada.world.connection.execute("UPDATE organizations SET mfa_required = false")
+    assert (await client.request("GET", PATH, headers=with_code)).json == STRICT

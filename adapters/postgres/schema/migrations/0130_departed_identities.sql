@@ -17,5 +17,11 @@ COMMENT ON TABLE departed_identities IS 'Who signed in by a connection until the
 COMMENT ON COLUMN departed_identities.linked_at IS 'When the identity was linked that leaving has unlinked.';
 CREATE INDEX departed_identities_of_user ON departed_identities (user_id);
 
+-- Keys and workloads from before, and those of an older process, do not say it, and go on as they were made.
+ALTER TABLE organization_keys ADD COLUMN is_phishing_resistant boolean;
+COMMENT ON COLUMN organization_keys.is_phishing_resistant IS 'Whether that factor resists phishing, as organizations may require; null for a key that does not say it.';
+ALTER TABLE workloads ADD COLUMN is_phishing_resistant boolean;
+COMMENT ON COLUMN workloads.is_phishing_resistant IS 'Whether that factor resists phishing, as organizations may require; null for a rule that does not say it.';
+
 ALTER TABLE identities ADD COLUMN own_subject text;
 COMMENT ON COLUMN identities.own_subject IS 'The id by which the provider itself names the person (sub, NameID), where the connection takes another one as the subject.';
