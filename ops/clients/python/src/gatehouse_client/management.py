@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.0"
+API_VERSION: Final = "1.1"
 
 
 class AddressLimits(TypedDict):
@@ -200,11 +200,12 @@ class AuditLogEntryRecord(TypedDict):
 
 
 class AuditLogPageRecord(TypedDict):
-    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
+    """A page of entries, newest first."""
 
     logs: list[AuditLogEntryRecord]
     pagination: Pagination
     looked_back_to: NotRequired[str]
+    looked_back_to_id: NotRequired[str]
 
 
 class AuditLogProof(TypedDict):
@@ -1688,6 +1689,7 @@ PlatformAction: TypeAlias = Literal[
     "user.sessions_ended",
     "user.unlocked",
     "user.verification_sent",
+    "user_anonymized",
 ]
 
 
@@ -1708,11 +1710,12 @@ class PlatformAuditLogEntryRecord(TypedDict):
 
 
 class PlatformAuditLogPageRecord(TypedDict):
-    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
+    """A page of entries, newest first."""
 
     logs: list[PlatformAuditLogEntryRecord]
     pagination: Pagination
     looked_back_to: NotRequired[str]
+    looked_back_to_id: NotRequired[str]
 
 
 class PlatformOrganization(TypedDict):
@@ -2887,9 +2890,10 @@ class UserRecord(TypedDict):
 
 
 class UserSearchResult(TypedDict):
-    """The users found."""
+    """The users found; `hint` is there only where the part is too short to be found within addresses."""
 
     users: list[PlatformUser]
+    hint: NotRequired[str]
 
 
 class UserSummary(TypedDict):
@@ -6150,6 +6154,7 @@ def read_audit_log(
     since: date | str | Unset = UNSET,
     until: date | str | Unset = UNSET,
     q: str | Unset = UNSET,
+    before_id: str | Unset = UNSET,
 ) -> ListCall[AuditLogPageRecord, AuditLogEntryRecord]:
     """List the entries, newest first.
 
@@ -6163,6 +6168,7 @@ def read_audit_log(
     since: Only entries that were written at this time or later.
     until: Only entries that were written before this time.
     q: Only what was done from this IP address, or by the request with this id.
+    before_id: Only entries that are listed after the one with this id, which are older.
     """
     return ListCall(
         method="GET",
@@ -6177,6 +6183,7 @@ def read_audit_log(
             since=since,
             until=until,
             q=q,
+            before_id=before_id,
         ),
         items="logs",
         paging="page",
@@ -6515,6 +6522,7 @@ def platform_audit_log_read_platform_audit_log(
     since: date | str | Unset = UNSET,
     until: date | str | Unset = UNSET,
     q: str | Unset = UNSET,
+    before_id: str | Unset = UNSET,
 ) -> ListCall[PlatformAuditLogPageRecord, PlatformAuditLogEntryRecord]:
     """List the entries, newest first; an actor whose account was deleted is shown by id only.
 
@@ -6527,6 +6535,7 @@ def platform_audit_log_read_platform_audit_log(
     since: Only entries that were written at this time or later.
     until: Only entries that were written before this time.
     q: Only what was done from this IP address, or by the request with this id.
+    before_id: Only entries that are listed after the one with this id, which are older.
     """
     return ListCall(
         method="GET",
@@ -6541,6 +6550,7 @@ def platform_audit_log_read_platform_audit_log(
             since=since,
             until=until,
             q=q,
+            before_id=before_id,
         ),
         items="logs",
         paging="page",
