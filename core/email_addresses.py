@@ -28,6 +28,8 @@ DOMAIN_INVALID: Final = "The domain of this address is not a valid domain name. 
 _LOCAL_PART = re.compile(r"[^\s@\"'(),:;<>\[\]\\]{1,64}")
 # A dotted name whose last label is not a number.
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])")
+# A shorter part of an address has no index within addresses.
+WITHIN_CHARACTERS_MIN: Final = 3
 _ASCII_FORM_PREFIX: Final = "xn--"
 
 
@@ -54,6 +56,11 @@ def canonical_email(typed: str, to_ascii: ToAscii) -> str:
 def domain_of(address: str) -> str:
     """Return the mail domain of a normalized address."""
     return address.rpartition("@")[2]
+
+
+def is_found_at_beginning(part: str) -> bool:
+    """Return whether a part of an address is looked for at the beginning alone, because it is too short."""
+    return 0 < len(part) < WITHIN_CHARACTERS_MIN
 
 
 def part_of_email(typed: str, to_ascii: ToAscii) -> str:

@@ -62,7 +62,7 @@ class ErrorCode(Enum):
     DATABASE_ERROR = (500, "A database operation failed.")
     OAUTH_ERROR = (500, "The external identity provider failed.")
     BILLING_ERROR = (500, "The payment provider failed.")
-    AUDIT_ERROR = (500, "The audit log could not be written.")
+    AUDIT_ERROR = (500, "This does not happen: an entry of the audit log is written with its change, or neither is.")
     NOT_IMPLEMENTED = (501, "The interface names this operation, but it is not implemented.")
     SERVICE_UNAVAILABLE = (
         503,

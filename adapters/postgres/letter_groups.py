@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from core.email_addresses import WITHIN_CHARACTERS_MIN
+
 # The length of the groups in the indexes, and so of the shortest part that they find.
-GROUP_LETTERS: Final = 3
+GROUP_LETTERS: Final = WITHIN_CHARACTERS_MIN
 
 
 def groups_in(part: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -141,3 +142,14 @@ def test_all_valid_names_every_invalid_field() -> None:
 
     assert [problem.field for problem in refused.value.details] == ["a", "b"]
     assert refused.value.message == "a: Too small. b: Too small."
+
+
+def test_nothing_answers_that_the_audit_log_could_not_be_written() -> None:
+    root = Path(__file__).parents[2]
+    sources = [path for layer in ("core", "adapters", "actors", "entrypoints") for path in (root / layer).rglob("*.py")]
+
+    # The table of errors says that it does not happen.
+    assert [str(path.relative_to(root)) for path in sources if "AUDIT_ERROR" in path.read_text()] == [
+        "core/errors.py",
+        "entrypoints/web/describing/error_advice.py",
+    ]

@@ -1,11 +1,12 @@
 """The users of the whole platform: searching them, the record of one, verifying its address, and unlocking it."""
 
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
 
 from core.accounts.users import UserUnknown
+from core.email_addresses import is_found_at_beginning
 from core.errors import Forbidden
 from core.limits import PAGE_ITEMS_MAX
 from core.platform import locks, mails, user_records
@@ -21,6 +22,12 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("platform users", "The users of the whole platform, for platform owners and support.")
 
 
+TOO_SHORT: Final = (
+    "One or two characters are looked for at the beginning of addresses only. Give three or more to find what contains"
+    " them."
+)
+
+
 class UserSearch(Query, kw_only=True):
     """Filters: a part of the email address, an id, or both; `limit` is lowered to 100."""
 
@@ -33,9 +40,10 @@ class UserSearch(Query, kw_only=True):
 
 
 class UserSearchResult(msgspec.Struct, kw_only=True):
-    """The users found."""
+    """The users found; `hint` is there only where the part is too short to be found within addresses."""
 
     users: list[PlatformUser]
+    hint: str | msgspec.UnsetType = msgspec.UNSET
 
 
 @routes.get("/api/platform/users/search", refuses=(Forbidden,))
@@ -44,11 +52,12 @@ async def search(call: Call, query: UserSearch) -> UserSearchResult:
     """Find users by a part of their email address, or by their id.
 
     Users whose address begins with the part come first, then the newest of the others; one or two characters match
-    only at the beginning. For each user at most 100 organizations are shown, those that they joined first. Support
-    finds no platform owner.
+    only at the beginning, which `hint` says then. For each user at most 100 organizations are shown, those that they
+    joined first. Support finds no platform owner.
     """
     found = await call.transact(platform_users.search, email=query.email, user_id=query.user_id, limit=query.limit)
-    return UserSearchResult(users=list(found))
+    is_short = query.user_id is None and is_found_at_beginning((query.email or "").strip())
+    return UserSearchResult(users=list(found), hint=TOO_SHORT if is_short else msgspec.UNSET)
 
 
 class VerificationSent(msgspec.Struct, kw_only=True):

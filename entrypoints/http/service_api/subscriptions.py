@@ -115,7 +115,8 @@ async def show_subscription(call: Call, user_id: UUID) -> SubscriptionRecord:
 async def change_subscription(call: Call, user_id: UUID, body: SubscriptionChange) -> SubscriptionRecord:
     """Change a user's subscription: the active one, or else the newest.
 
-    A subscription that is paid through the payment provider is changed there.
+    One that a payment provider bills, through Gatehouse, is changed there: any change of it here is 409 `CONFLICT`,
+    also of the plan alone. A body that changes nothing is answered with the subscription as it is.
     """
     changed = await call.transact(
         subscriptions.change,

@@ -199,7 +199,7 @@ def _actor_of(entry: FoundEntry, names: EntryNames, *, is_platform: bool) -> Sho
         if credential in details:
             name = _named(details[credential], names.named)
             return ShownActor(kind=kind, name=name, search=SYSTEM_ID, impersonator=impersonator)
-    is_by_command = is_platform and entry.action != PlatformAction.PERSON_ANONYMIZED
+    is_by_command = is_platform and entry.action != PlatformAction.PERSON_ANONYMIZED.value
     kind = "command" if is_by_command else "system"
     return ShownActor(kind=kind, name="", search=SYSTEM_ID, impersonator=impersonator)
 

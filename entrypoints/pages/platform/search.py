@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from core.email_addresses import is_found_at_beginning
 from core.platform import search
 from core.platform.search import HitKind, SearchHit
 from entrypoints.pages.console.found_pages import (
@@ -63,6 +64,7 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
         standing,
         program=Program("platform_users_search", query={"email": searched}),
         searched=searched,
+        is_short=is_found_at_beginning(searched),
         is_request=search.is_request_id(searched),
         groups=[(title, pages) for title, pages in groups if pages],
         why=with_query(f"{PLATFORM}/why", email=searched) if "@" in searched else "",

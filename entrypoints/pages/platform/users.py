@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 
 from core.accounts.users import UserUnknown
+from core.email_addresses import is_found_at_beginning
 from core.errors import Conflict, Refusal
 from core.platform import found_users, limits, mails, user_record_parts
 from core.platform.found_users import ListedUser, position_of
@@ -78,6 +79,7 @@ async def show_users(call: Call, query: UsersQuery) -> Page:
         standing,
         program=Program("platform_users_search", query={"email": query.search or "ann@"}),
         done=query.done,
+        is_short=is_found_at_beginning(query.search.strip()),
         **FOUND.values(query, found),
     )
 

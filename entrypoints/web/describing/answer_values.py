@@ -28,6 +28,7 @@ VALUES: Final[dict[str, Any]] = {
     # Names and addresses
     "name": "Acme",
     "ServiceRecord.name": "Shop",
+    "UserSearchResult.hint": "One or two characters are looked for at the beginning of addresses only.",
     "ServiceItem.name": "Shop",
     "SignInService.name": "Shop",
     "EndUserService.name": "Shop",

@@ -184,6 +184,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "owner": _field("The owner of the organization."),
     "impersonated_user": _field("The user that the session impersonates."),
     "users": _field("The users."),
+    "hint": _field("Why a search may have found less than expected; only where it has."),
     "ip_address": _field("The network address of the request; null if unknown.", **_ADDRESS),
     "last_ip": _field("The network address of the last request; empty if unknown.", **_ADDRESS),
     "user_agent": _field("The browser or program, as it names itself; null if unknown.", **_USER_AGENT),

@@ -103,7 +103,10 @@ ADVICE: Final = {
     ErrorCode.BILLING_ERROR: (
         "Try again in a few minutes. If it lasts, the status page of the payment provider may say why."
     ),
-    ErrorCode.AUDIT_ERROR: ("Try again. Without its entry in the audit log nothing was changed."),
+    ErrorCode.AUDIT_ERROR: (
+        "There is nothing to do: no operation answers with this code, which stands here because the interface names it."
+        " A change and its entry in the audit log are one transaction; if that fails, the code is `DATABASE_ERROR`."
+    ),
     ErrorCode.NOT_IMPLEMENTED: (
         "Do without this operation: its standard names it, and this installation does not have it."
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -36,6 +37,7 @@ class OauthError(msgspec.Struct, kw_only=True):
     error: str
     error_description: str
     error_code: str
+    timestamp: datetime
 
 
 def refused(call: Call, refusal: Refusal) -> Response:
@@ -44,7 +46,12 @@ def refused(call: Call, refusal: Refusal) -> Response:
     name = name_of(refusal)
     if refusal.code is ErrorCode.ORGANIZATION_NOT_ACTIVE:
         status = ErrorCode.BAD_REQUEST.status
-    failure = OauthError(error=name, error_description=refusal.message, error_code=refusal.code.name)
+    failure = OauthError(
+        error=name,
+        error_description=refusal.message,
+        error_code=refusal.code.name,
+        timestamp=call.installation.clock(),
+    )
     response = Response(encode(failure), status=status, content_type=JSON)
     response.headers["Link"] = help_links(call.installation.settings.base_url)[refusal.code]
     if isinstance(refusal, TemporaryRefusal):

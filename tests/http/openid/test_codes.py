@@ -20,7 +20,7 @@ from tests.world.world import World
 def assert_oauth_error(answer: Answer, status: int, error: str) -> None:
     """Assert that an answer is this refusal, in the shape of OAuth."""
     assert (answer.status, answer.json["error"]) == (status, error), answer.text
-    assert set(answer.json) == {"error", "error_description", "error_code"}
+    assert set(answer.json) == {"error", "error_description", "error_code", "timestamp"}
 
 
 async def test_a_code_is_exchanged_for_an_access_token_a_refresh_token_and_an_id_token(shop: RelyingParty) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -56,6 +56,7 @@ async def test_a_device_polls_until_its_user_has_approved_it(
     assert (device["expires_in"], device["interval"]) == (300, 5)
     assert device["verification_uri_complete"] == f"{device['verification_uri']}?user_code={device['user_code']}"
     assert errors_of(pending) == (400, "authorization_pending", "DEVICE_CODE_PENDING")
+    assert datetime.fromisoformat(pending.json["timestamp"]) == world.clock() - timedelta(seconds=5)
     assert answer.status == 200, answer.text
     assert claims_of(answer.json["id_token"])["aud"] == str(app.client_id)
 
@@ -160,7 +161,7 @@ async def test_a_user_code_says_which_service_asks_and_approves_nothing(
     unknown = await world.client.post("/auth/device/verify", body={"user_code": "BBBB-BBBB"})
 
     assert verified.json == {"org_slug": "globex", "service_slug": "app", "available_providers": []}
-    assert unknown.status == 404
+    assert (unknown.status, "timestamp" in unknown.json) == (404, True)
     assert errors_of(await poll(app, device["device_code"]))[1] == "authorization_pending"
 
 

@@ -114,6 +114,20 @@ async def test_a_search_without_valid_criteria_is_refused(platform: Platform, su
             assert_refused(await platform.request("GET", f"{PATH}?{query}"), 400, "BAD_REQUEST")
 
 
+async def test_a_part_that_is_too_short_to_be_found_within_addresses_says_so(platform: Platform, world: World) -> None:
+    world.user("bob@anchor.example")
+
+    for query, users, has_hint in (
+        ("email=an", [], True),
+        ("email=bo", ["bob@anchor.example"], True),
+        ("email=anc", ["bob@anchor.example"], False),
+        (f"email=an&user_id={platform.owner_id}", [], False),
+    ):
+        answer = await platform.request("GET", f"{PATH}?{query}")
+        assert [user["email"] for user in answer.json["users"]] == users, query
+        assert ("hint" in answer.json) == has_hint, query
+
+
 async def test_only_platform_owners_search_users(platform: Platform, world: World) -> None:
     world.user()
 

@@ -41,6 +41,25 @@ def rows(page: Answer) -> list[str]:
     return [" ".join(unescape(re.sub(r"<[^>]*>", " ", row)).split()) for row in re.split(r"<tr[^>]*>", table)[1:]]
 
 
+async def test_an_anonymization_by_itself_and_what_was_done_as_a_person_say_who_it_was(
+    callers: Callers, platform_owner: Visitor
+) -> None:
+    world = callers.world
+    world.connection.execute("DELETE FROM platform_audit_entries")
+    person, root = world.user("gone@example.com"), world.user("root.two@example.com")
+    write(callers, "user_anonymized", "user", str(person))
+    acted = write(callers, "impersonation.acted", "user", str(person), deed="x", impersonator_id=str(root))
+    world.connection.execute("UPDATE platform_audit_entries SET actor_user_id = %s WHERE id = %s", (root, acted))
+
+    by_person, by_itself = rows(await platform_owner.open(PAGE))
+
+    assert by_itself.startswith("Removed the personal data of a user, as the security log has it")
+    assert ("The platform itself" in by_itself, "An operator, by a command" in by_itself) == (True, False)
+    assert "root.two@example.com" in by_person
+    # The actor is the impersonator, who is not named twice.
+    assert "acting as this person" not in by_person
+
+
 async def test_what_was_done_is_found_and_opened(callers: Callers, platform_owner: Visitor) -> None:
     callers.world.connection.execute("DELETE FROM platform_audit_entries")
     gone = write(callers, "organization.deleted", "organization", str(new_id()), name=HOSTILE, reason="=1")

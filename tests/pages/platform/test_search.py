@@ -38,6 +38,15 @@ def insert_sign_in(world: World, clock: SettableClock, user_id: UUID, request_id
     )
 
 
+async def test_a_short_text_says_why_it_finds_nothing(world: World, platform_owner: Visitor) -> None:
+    world.user("bob@anchor.example")
+
+    short, long = [await platform_owner.open(f"{PAGE}?q={text}") for text in ("qx", "qxq")]
+
+    hint = "one or two characters find only those whose address begins with them"
+    assert [hint in page.text for page in (short, long)] == [True, False]
+
+
 async def test_one_hit_leads_to_its_page(
     world: World,
     callers: Callers,

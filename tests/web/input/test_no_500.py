@@ -218,7 +218,7 @@ async def test_no_request_is_answered_with_500(installation: Installation) -> No
             envelope = answer.json
             # The endpoints of OAuth have the shape of their RFC (decisions 1.2).
             if "error_description" in envelope:
-                assert {"error", "error_description", "error_code"} == set(envelope)
+                assert {"error", "error_description", "error_code", "timestamp"} == set(envelope)
             else:
                 assert {"error", "error_code", "timestamp", "request_id"} <= set(envelope)
                 assert envelope["request_id"] == answer.headers["X-Request-Id"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from core.openid import device as device_codes
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
@@ -13,7 +14,7 @@ from tests.concurrency import at_once, statuses_of
 from tests.upstream_provider import Account
 from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL
-from tests.world.signing_in import SignedInUser
+from tests.world.signing_in import SignedInUser, claims_of
 from tests.world.upstream import Upstream
 from tests.world.world import World, assert_refused
 
@@ -55,6 +56,30 @@ async def test_a_linked_account_is_listed_and_signs_in(world: World, upstream: U
     upstream.visitor.cookies.clear()
     await upstream.sign_in()
     assert upstream.visitor.has_session
+
+
+async def test_a_sign_in_at_a_provider_leads_by_the_device_flow_to_the_token_of_an_organization(
+    world: World, upstream: Upstream
+) -> None:
+    user = await world.signed_in_user()
+    await upstream.visitor.sign_in()
+    await link(upstream, user)
+    world.member(world.organization("acme"), user.id, "admin")
+    upstream.visitor.cookies.clear()
+    await upstream.sign_in()
+    # As the manual says it (ops/docs/sign-in.md).
+    client_id = {"client_id": "00000000-0000-7000-8000-0000000000c1"}
+    device = (await world.client.post("/auth/device/code", body=client_id)).json
+    page = await upstream.visitor.open(device["verification_uri_complete"].removeprefix(BASE))
+    await upstream.visitor.submit(page, "/auth/device/approve")
+    grant = {"grant_type": device_codes.GRANT_TYPE, "device_code": device["device_code"], **client_id}
+    tokens = (await world.client.post("/auth/token", body=grant)).json
+
+    selected = await world.client.post("/api/organizations/acme/select", token=tokens["access_token"])
+
+    assert selected.status == 200, selected.text
+    claims = claims_of(selected.json["access_token"])
+    assert (claims["org"], claims["role"]) == ("acme", "admin")
 
 
 async def test_linking_takes_a_browser_that_is_signed_in(world: World, upstream: Upstream) -> None:

@@ -200,11 +200,12 @@ class AuditLogEntryRecord(TypedDict):
 
 
 class AuditLogPageRecord(TypedDict):
-    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
+    """A page of entries, newest first."""
 
     logs: list[AuditLogEntryRecord]
     pagination: Pagination
     looked_back_to: NotRequired[str]
+    looked_back_to_id: NotRequired[str]
 
 
 class AuditLogProof(TypedDict):
@@ -1690,6 +1691,7 @@ PlatformAction: TypeAlias = Literal[
     "user.sessions_ended",
     "user.unlocked",
     "user.verification_sent",
+    "user_anonymized",
 ]
 
 
@@ -1710,11 +1712,12 @@ class PlatformAuditLogEntryRecord(TypedDict):
 
 
 class PlatformAuditLogPageRecord(TypedDict):
-    """A page of entries, newest first; `looked_back_to` is there only where a search did not look at all entries."""
+    """A page of entries, newest first."""
 
     logs: list[PlatformAuditLogEntryRecord]
     pagination: Pagination
     looked_back_to: NotRequired[str]
+    looked_back_to_id: NotRequired[str]
 
 
 class PlatformOrganization(TypedDict):
@@ -2889,9 +2892,10 @@ class UserRecord(TypedDict):
 
 
 class UserSearchResult(TypedDict):
-    """The users found."""
+    """The users found; `hint` is there only where the part is too short to be found within addresses."""
 
     users: list[PlatformUser]
+    hint: NotRequired[str]
 
 
 class UserSummary(TypedDict):
@@ -6152,6 +6156,7 @@ def read_audit_log(
     since: date | str | Unset = UNSET,
     until: date | str | Unset = UNSET,
     q: str | Unset = UNSET,
+    before_id: str | Unset = UNSET,
 ) -> ListCall[AuditLogPageRecord, AuditLogEntryRecord]:
     """List the entries, newest first.
 
@@ -6165,6 +6170,7 @@ def read_audit_log(
     since: Only entries that were written at this time or later.
     until: Only entries that were written before this time.
     q: Only what was done from this IP address, or by the request with this id.
+    before_id: Only entries that are listed after the one with this id, which are older.
     """
     return ListCall(
         method="GET",
@@ -6179,6 +6185,7 @@ def read_audit_log(
             since=since,
             until=until,
             q=q,
+            before_id=before_id,
         ),
         items="logs",
         paging="page",
@@ -6517,6 +6524,7 @@ def platform_audit_log_read_platform_audit_log(
     since: date | str | Unset = UNSET,
     until: date | str | Unset = UNSET,
     q: str | Unset = UNSET,
+    before_id: str | Unset = UNSET,
 ) -> ListCall[PlatformAuditLogPageRecord, PlatformAuditLogEntryRecord]:
     """List the entries, newest first; an actor whose account was deleted is shown by id only.
 
@@ -6529,6 +6537,7 @@ def platform_audit_log_read_platform_audit_log(
     since: Only entries that were written at this time or later.
     until: Only entries that were written before this time.
     q: Only what was done from this IP address, or by the request with this id.
+    before_id: Only entries that are listed after the one with this id, which are older.
     """
     return ListCall(
         method="GET",
@@ -6543,6 +6552,7 @@ def platform_audit_log_read_platform_audit_log(
             since=since,
             until=until,
             q=q,
+            before_id=before_id,
         ),
         items="logs",
         paging="page",
