@@ -48,26 +48,24 @@ def _delete(log: LiteralString, is_old: LiteralString, returned: LiteralString =
 
 _CREATED: Final = "AND created_at <= %(until)s"
 _OCCURRED: Final = "AND occurred_at <= %(until)s"
-# What finds the rows of a log, and what deletes them.
-_OF_LOG: Final[PartialTable[Leftover, tuple[LiteralString, LiteralString]]] = PartialTable(
+_FIND: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
     {
-        Leftover.SCIM_LOG_ENTRIES: (
-            _find("scim_log_entries", _CREATED, "created_at"),
-            _delete("scim_log_entries", _CREATED),
-        ),
-        Leftover.WEBHOOK_DELIVERIES: (
-            _find("webhook_deliveries", _CREATED, "created_at"),
-            _delete("webhook_deliveries", _CREATED),
-        ),
-        Leftover.EVENTS: (
-            _find("events", _OCCURRED, "occurred_at"),
-            _delete("events", _OCCURRED, "id, actor_user_id, actor_email"),
-        ),
+        Leftover.SCIM_LOG_ENTRIES: _find("scim_log_entries", _CREATED, "created_at"),
+        Leftover.WEBHOOK_DELIVERIES: _find("webhook_deliveries", _CREATED, "created_at"),
+        Leftover.EVENTS: _find("events", _OCCURRED, "occurred_at"),
         # Their months go by the ids alone.
-        Leftover.LOGIN_EVENTS: (_find("login_events", "", "id"), _delete("login_events", "")),
+        Leftover.LOGIN_EVENTS: _find("login_events", "", "id"),
     }
 )
-LOGS: Final = frozenset(_OF_LOG)
+_DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
+    {
+        Leftover.SCIM_LOG_ENTRIES: _delete("scim_log_entries", _CREATED),
+        Leftover.WEBHOOK_DELIVERIES: _delete("webhook_deliveries", _CREATED),
+        Leftover.EVENTS: _delete("events", _OCCURRED, "id, actor_user_id, actor_email"),
+        Leftover.LOGIN_EVENTS: _delete("login_events", ""),
+    }
+)
+LOGS: Final = frozenset(_FIND)
 # Of sign-ins: before the first month that can be dropped whole, and of what is counted alone.
 _BOUND: Final = """
     SELECT least(coalesce((SELECT counted_through FROM sign_in_counting), '00000000-0000-0000-0000-000000000000'),
@@ -107,9 +105,9 @@ class OldLogRows(Aggregate):
 
     def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
         """Delete at most `limit` rows that had expired by that moment, with what belongs to them; return how many."""
-        of_log = _OF_LOG.get(leftover)
-        assert of_log is not None, f"nothing deletes the rows of this kind: {leftover.value}"
-        find, delete = of_log
+        find, delete = _FIND.get(leftover), _DELETE.get(leftover)
+        assert find is not None, f"nothing finds the rows of this kind: {leftover.value}"
+        assert delete is not None, f"nothing deletes the rows of this kind: {leftover.value}"
         values = {"until": ended_until, "end_id": end_id_until(ended_until), "limit": limit}
         if leftover is Leftover.LOGIN_EVENTS:
             values["end_id"] = min(first_id_at(ended_until + MILLISECOND), self._value(_BOUND))

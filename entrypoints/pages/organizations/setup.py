@@ -63,14 +63,15 @@ STATES: Final[Mapping[SetupState, tuple[str, str, str]]] = {
 # The parts in the order in which they are set up: how people sign in, then who they are, then what else there is.
 ORDER: Final = (Part.UPSTREAM, Part.SCIM, Part.GROUPS, Part.SAML, Part.DOMAIN, Part.SIEM)
 Steps = Callable[[Call], Awaitable[Sequence[SetupStep]]]
-_STEPS: Final[dict[Part, Steps]] = {}
+# Of the parts that have several steps.
+_STEPS: Final[list[tuple[Part, Steps]]] = []
 
 
 def steps_of_part(part: Part) -> Callable[[Steps], Steps]:
     """Declare the steps of a part that has several; every other part is one step."""
 
     def declare(steps: Steps) -> Steps:
-        _STEPS[part] = steps
+        _STEPS.append((part, steps))
         return steps
 
     return declare
@@ -127,7 +128,8 @@ async def show_setup(call: Call) -> Page:
     steps: list[SetupStep] = []
     for part in ORDER:
         if part in progress:
-            steps += await _STEPS[part](call) if part in _STEPS else [_step(part, progress[part])]
+            several = next((declared for one, declared in _STEPS if one is part), None)
+            steps += await several(call) if several is not None else [_step(part, progress[part])]
     # The steps are those of one connection; the list leads to the others.
     listed = PARTS[Part.UPSTREAM][1] if Part.UPSTREAM in progress else ""
     return await part_page(
