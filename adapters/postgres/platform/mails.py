@@ -11,7 +11,7 @@ from adapters.postgres.mail.mail_dues import MailDues
 from adapters.postgres.transaction import Aggregate
 from core.ids import PLATFORM
 from core.mail.mail import BY_ORGANIZATION, MailState, MailTemplate
-from core.platform.mails import OutboxMail, OutboxPage
+from core.platform.mails import ListedMailState, OutboxMail, OutboxPage
 from ports.doorbells import Bell
 
 # During an upgrade there may be mails of templates that this version does not know.
@@ -35,21 +35,24 @@ SHOWN: Final = f"""
 
 
 # The state is a part of the text, for the index of the mails that are not delivered.
-OF_STATE: Final[Mapping[MailState | None, LiteralString]] = {
+OF_STATE: Final[Mapping[ListedMailState | None, LiteralString]] = {
     None: "m.state <> 'discarded'",
-    MailState.QUEUED: "m.state = 'queued'",
-    MailState.ROUTED: "m.state = 'routed'",
-    MailState.SENT: "m.state = 'sent'",
-    MailState.KEPT: "m.state = 'kept'",
-    MailState.FAILED: "m.state = 'failed'",
-    # Of these only the number is known.
-    MailState.DISCARDED: "false",
+    ListedMailState.QUEUED: "m.state = 'queued'",
+    ListedMailState.ROUTED: "m.state = 'routed'",
+    ListedMailState.SENT: "m.state = 'sent'",
+    ListedMailState.KEPT: "m.state = 'kept'",
+    ListedMailState.FAILED: "m.state = 'failed'",
 }
+
+
+def listed(state: MailState | None) -> ListedMailState | None:
+    """Return the state of listed mails, None for all; the caller asks for no discarded ones."""
+    return ListedMailState(state.value) if state is not None else None
 
 
 def page_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
     """Return the statement of a page of mails in a state, None for all, and to one recipient."""
-    of_state = OF_STATE[state]
+    of_state = OF_STATE[listed(state)]
     of_recipient = "AND m.recipient = %(recipient)s" if is_of_recipient else ""
     return f"""
         WITH found AS MATERIALIZED (

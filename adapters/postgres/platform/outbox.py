@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 
-from adapters.postgres.platform.mails import ADDRESSES_OF_OWNERS, COLUMNS, KNOWN, OF_STATE, SHOWN
+from adapters.postgres.platform.mails import ADDRESSES_OF_OWNERS, COLUMNS, KNOWN, OF_STATE, SHOWN, listed
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import MailState, MailTemplate
 from core.platform.mails import OutboxMail
@@ -15,7 +15,7 @@ from core.positions import Position
 
 def _found(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
     of_recipient = "AND m.recipient = %(recipient)s" if is_of_recipient else ""
-    return f"FROM mails m WHERE {OF_STATE[state]} {of_recipient} AND {SHOWN}"
+    return f"FROM mails m WHERE {OF_STATE[listed(state)]} {of_recipient} AND {SHOWN}"
 
 
 def page_of(
@@ -52,7 +52,7 @@ HIDDEN: Final = f"""
 
 def count_undelivered_of(state: MailState) -> LiteralString:
     """Return the statement that counts a state in its index, to a limit."""
-    return f"SELECT count(*) FROM (SELECT 1 FROM mails m WHERE {OF_STATE[state]} LIMIT %(limit)s) AS counted"
+    return f"SELECT count(*) FROM (SELECT 1 FROM mails m WHERE {OF_STATE[listed(state)]} LIMIT %(limit)s) AS counted"
 
 
 class PostgresBrowsedOutbox(Aggregate):

@@ -63,6 +63,7 @@ STATES: Final[Mapping[SetupState, tuple[str, str, str]]] = {
 # The parts in the order in which they are set up: how people sign in, then who they are, then what else there is.
 ORDER: Final = (Part.UPSTREAM, Part.SCIM, Part.GROUPS, Part.SAML, Part.DOMAIN, Part.SIEM)
 Steps = Callable[[Call], Awaitable[Sequence[SetupStep]]]
+# Of the parts that have several steps.
 _STEPS: Final[list[tuple[Part, Steps]]] = []
 
 
@@ -125,10 +126,10 @@ async def show_setup(call: Call) -> Page:
     setup = await call.read(setup_links.present, setup_cookie(call))
     progress = await call.read(setup_links.progress, setup_cookie(call))
     steps: list[SetupStep] = []
-    declared = dict(_STEPS)
     for part in ORDER:
         if part in progress:
-            steps += await declared[part](call) if part in declared else [_step(part, progress[part])]
+            several = next((declared for one, declared in _STEPS if one is part), None)
+            steps += await several(call) if several is not None else [_step(part, progress[part])]
     # The steps are those of one connection; the list leads to the others.
     listed = PARTS[Part.UPSTREAM][1] if Part.UPSTREAM in progress else ""
     return await part_page(

@@ -7,7 +7,7 @@ new part of this kind is found; it then gets samples here, made by the function 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from adapters.postgres.audit import search
@@ -25,6 +25,13 @@ _RANGES: Final = (
     search._IP_ADDRESS,
     search._REQUEST,
 )
+# Of each log, and of times and of any.
+_LEADING: Final = [
+    search.Range(log, condition, is_of_times)
+    for log in (search.OF_ORGANIZATION, search.OF_PLATFORM)
+    for condition in (*_RANGES, search._EVERY)
+    for is_of_times in (False, True)
+]
 _ADDRESS: Final = Compared(Column.USER_NAME, Operator.EQ, "ada@example.com")
 _CONDITIONS: Final[Sequence[Condition]] = (
     _ADDRESS,
@@ -39,18 +46,13 @@ _CONDITIONS: Final[Sequence[Condition]] = (
     Both(_ADDRESS, Opposite(_ADDRESS)),
     Either(_ADDRESS, Either(_ADDRESS, Always(is_true=True))),
 )
-COMPOSED: Final[Mapping[tuple[str, str], Sequence[Any]]] = {
+COMPOSED: Final[Mapping[tuple[str, str], Sequence[str] | Sequence[search.Range]]] = {
     ("audit.search", "counts"): [
-        ", ".join(f"({search.count_of(search.Range(log, one, is_of_times=is_of_times))})" for one in _RANGES)
+        ", ".join(f"({search.count_of(one)})" for one in _LEADING if (one.log, one.is_of_times) == (log, is_of_times))
         for log in (search.OF_ORGANIZATION, search.OF_PLATFORM)
         for is_of_times in (False, True)
     ],
-    ("audit.search", "leading"): [
-        search.Range(log, one, is_of_times=is_of_times)
-        for log in (search.OF_ORGANIZATION, search.OF_PLATFORM)
-        for one in (*_RANGES, search._EVERY)
-        for is_of_times in (False, True)
-    ],
+    ("audit.search", "leading"): _LEADING,
     ("audit.search", "others"): [search._EVERY, " AND ".join([*_RANGES, search._IDS])],
     ("scim.users", "text"): [written(condition, _ID)[0] for condition in _CONDITIONS],
 }
