@@ -53,8 +53,9 @@ def find(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity) -> Kn
     None as well where the sign-in leads to no service that such an identity opens.
     """
     at_service = _at_service(uow, sign_in)
-    if at_service is None or sign_in.client_id is None:
+    if at_service is None:
         return None
+    assert sign_in.client_id is not None, "a browser has gone to a provider without a client"
     found = uow.identities.accounts_of(
         proven.provider, proven.subject, sign_in.client_id, _owner_of_credentials(uow, sign_in), ACCOUNTS_MAX
     )

@@ -34,12 +34,13 @@ def link_again(
     """
     user_id = uow.identities.departed(proven.subject, context)
     user = uow.users.lock(user_id) if user_id is not None else None
-    # Another sign-in may have linked it while this one waited for the account, or it was unlinked for good.
+    # It may have been unlinked for good while this transaction waited for the account.
     if user is None or uow.identities.departed(proven.subject, context) != user.id:
-        return uow.identities.find(proven.provider, proven.subject, context)
+        return None
     assert context.confinement is not None, "a connection signs in without limits"
     standing = entitlement.standing_of(uow, user.id, context.confinement)
-    if standing is None or not _belongs_again(uow, connected, user, standing):
+    assert standing is not None, "a connection that is locked was deleted or switched off"
+    if not _belongs_again(uow, connected, user, standing):
         return None
     identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
     return uow.identities.find(proven.provider, proven.subject, context)

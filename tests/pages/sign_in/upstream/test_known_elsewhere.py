@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import LiteralString
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -118,20 +119,23 @@ async def test_on_the_page_of_a_service_they_are_asked_as_with_a_session(
 ) -> None:
     await visit(upstream, "shop")
     upstream.visitor.cookies.clear()
-    page = await upstream.visitor.open(address_of(parties["till"]))
-    [form] = [form for form in forms_of(page) if form.action == "/app/sign-in"]
 
-    asked = await upstream.sign_in(f"/auth/codehost?return_id={form.fields['return_id']}")
+    asked = await upstream.sign_in(f"/auth/codehost?{await way_to(upstream, address_of(parties['till']))}")
 
     assert asks(asked)
     assert "code" in led_back(await upstream.visitor.submit(asked, ALLOW))
     assert world.value("SELECT bool_and(confined_to IS NOT NULL) FROM sessions WHERE provider = 'codehost'")
     upstream.visitor.cookies.clear()
-    page = await upstream.visitor.open(address_of(parties["till"]))
-    [form] = [form for form in forms_of(page) if form.action == "/app/sign-in"]
-    led = await upstream.come_back(f"/auth/codehost?return_id={form.fields['return_id']}")
+    led = await upstream.come_back(f"/auth/codehost?{await way_to(upstream, address_of(parties['till']))}")
     assert upstream.visitor.has_session
     assert "/auth/authorize" in led.headers["Location"]
+
+
+async def way_to(upstream: Upstream, path: str) -> str:
+    """Return what the sign-in page carries on that a path leads to."""
+    page = await upstream.visitor.open(path)
+    [form] = [form for form in forms_of(page) if form.action == "/app/sign-in"]
+    return urlencode({name: form.fields[name] for name in ("return_to", "return_id") if form.fields.get(name)})
 
 
 async def test_where_an_identity_stands_for_two_accounts_its_user_signs_in_to_one_first(
@@ -191,6 +195,11 @@ async def test_an_identity_of_an_organization_s_own_credentials_counts_among_its
     await come(upstream, "desk")
 
     assert [slug for slug, _ in identities(world)] == ["desk", "shop", "till"]
+    # They are no word for a service of another organization, to which a page leads.
+    upstream.visitor.cookies.clear()
+    way = await way_to(upstream, address_of(parties["till"]))
+    page = await upstream.sign_in(f"/auth/codehost?org=acme&{way}")
+    assert "/app/sign-in" in [form.action for form in forms_of(page)]
 
 
 async def test_tokens_that_have_gone_say_nothing_of_the_credentials(
@@ -204,12 +213,12 @@ async def test_tokens_that_have_gone_say_nothing_of_the_credentials(
     assert [form.action for form in forms_of(asked)][:1] == ["/app/sign-in"]
 
 
-@pytest.mark.parametrize("state", ["deactivated_at = now()", "closed_at = now()"])
+@pytest.mark.parametrize("column", ["deactivated_at", "closed_at"])
 async def test_an_account_that_nothing_opens_gets_no_further_identity(
-    world: World, upstream: Upstream, parties: dict[str, RelyingParty], state: str
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty], column: LiteralString
 ) -> None:
     await visit(upstream, "shop")
-    world.connection.execute(f"UPDATE users SET {state} WHERE email = %s", (EMAIL,))
+    world.connection.execute(f"UPDATE users SET {column} = now() WHERE email = %s", (EMAIL,))
 
     refused = await come(upstream, "desk")
 
@@ -223,9 +232,10 @@ async def test_a_service_that_serves_customers_and_the_platform_are_not_opened(
     await visit(upstream, "shop")
     parties["till"].set(customers="any", individuals="all")
 
-    for path in (path_of("till"), "/auth/codehost"):
+    for path in (path_of("till"), "/auth/codehost", address_of(parties["till"]), "/app/organizations/acme"):
         upstream.visitor.cookies.clear()
-        page = await upstream.sign_in(path)
+        begun = path if path.startswith("/auth/codehost") else f"/auth/codehost?{await way_to(upstream, path)}"
+        page = await upstream.sign_in(begun)
 
         assert "/app/sign-in" in [form.action for form in forms_of(page)], path
         assert not upstream.visitor.has_session

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import LiteralString
+
 import pytest
+import trio
 
 from core.accounts import addresses
 from core.accounts.providers import Provider
@@ -10,6 +13,7 @@ from core.accounts.users import User
 from core.organizations import departures
 from tests.application import Answer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.waiting import waiting_for_a_lock
 from tests.world.builder import PASSWORD
 from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS
@@ -114,13 +118,11 @@ async def test_a_suspended_member_is_not_linked_again(ada: Acme) -> None:
     assert_asked_to_link(ada, await ada.sign_in())
 
 
-@pytest.mark.parametrize(
-    "state", ["deactivated_at = now()", "closed_at = now()", "disowned_at = now()", "locked_at = now()"]
-)
-async def test_an_account_that_nothing_opens_is_not_linked_again(ada: Acme, state: str) -> None:
+@pytest.mark.parametrize("column", ["deactivated_at", "closed_at", "disowned_at", "locked_at"])
+async def test_an_account_that_nothing_opens_is_not_linked_again(ada: Acme, column: LiteralString) -> None:
     await leave(ada)
     come_back(ada)
-    ada.world.connection.execute(f"UPDATE users SET {state} WHERE email = %s", (ADA,))
+    ada.world.connection.execute(f"UPDATE users SET {column} = now() WHERE email = %s", (ADA,))
 
     await ada.sign_in()
 
@@ -178,6 +180,24 @@ async def test_a_first_proof_of_the_address_ends_what_was_linked(ada: Acme) -> N
     )
 
     assert_asked_to_link(ada, await ada.sign_in())
+
+
+async def test_what_ends_it_while_a_sign_in_waits_for_the_account_ends_it(ada: Acme) -> None:
+    await leave(ada)
+    come_back(ada)
+    pages: list[Answer] = []
+
+    async def sign_in() -> None:
+        pages.append(await ada.sign_in())
+
+    async with trio.open_nursery() as nursery:
+        with ada.world.connection.transaction():
+            ada.world.rows("SELECT FROM users WHERE email = %s FOR UPDATE", ADA)
+            nursery.start_soon(sign_in)
+            await waiting_for_a_lock(ada.world.connection)
+            ada.world.connection.execute("DELETE FROM departed_identities")
+
+    assert_asked_to_link(ada, pages[0])
 
 
 async def test_what_unlinks_everything_of_an_account_ends_what_was_linked(ada: Acme) -> None:
