@@ -234,7 +234,7 @@ async def test_a_service_that_serves_customers_and_the_platform_are_not_opened(
 
     for path in (path_of("till"), "/auth/codehost", address_of(parties["till"]), "/app/organizations/acme"):
         upstream.visitor.cookies.clear()
-        begun = path if path.startswith("/auth/") else f"/auth/codehost?{await way_to(upstream, path)}"
+        begun = path if path.startswith("/auth/codehost") else f"/auth/codehost?{await way_to(upstream, path)}"
         page = await upstream.sign_in(begun)
 
         assert "/app/sign-in" in [form.action for form in forms_of(page)], path
