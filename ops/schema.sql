@@ -2183,6 +2183,7 @@ CREATE INDEX login_events_newest_of_user ON ONLY login_events USING btree (user_
 CREATE INDEX login_events_newest_through_organization ON ONLY login_events USING btree (through_organization_id, user_id, id DESC) WHERE (through_organization_id IS NOT NULL);
 CREATE INDEX login_events_of_address ON ONLY login_events USING btree (ip_address, id DESC, organization_id) WHERE (ip_address IS NOT NULL);
 CREATE INDEX login_events_of_request ON ONLY login_events USING hash (request_id) WHERE ((NOT success) AND (request_id IS NOT NULL));
+CREATE INDEX login_events_through_organization ON ONLY login_events USING btree (through_organization_id, id) WHERE (through_organization_id IS NOT NULL);
 
 CREATE TABLE logout_notices (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -3361,6 +3362,9 @@ CREATE TABLE siem_streams (
     last_sent_entries integer,
     made_at timestamp with time zone,
     off_reason text,
+    include text[] DEFAULT '{audit}'::text[] NOT NULL,
+    sign_ins_at timestamp with time zone,
+    sign_ins_id uuid,
     CONSTRAINT siem_streams_position_check CHECK (("position" >= 0)),
     CONSTRAINT siem_streams_provider_check CHECK ((provider = ANY (ARRAY['http'::text, 'splunk'::text, 'datadog'::text, 'elastic'::text])))
 );
@@ -3372,6 +3376,9 @@ COMMENT ON COLUMN siem_streams.made_by IS 'Who configured the stream last; null 
 COMMENT ON COLUMN siem_streams.sent_entries IS 'How many entries the receiver has taken since the stream was created, repeated ones included.';
 COMMENT ON COLUMN siem_streams.last_sent_entries IS 'How many it took last, at last_success_at.';
 COMMENT ON COLUMN siem_streams.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
+COMMENT ON COLUMN siem_streams.include IS 'What is sent: audit, sign_ins, or both.';
+COMMENT ON COLUMN siem_streams.sign_ins_at IS 'The time of the last sign-in that was received, or up to which there was none; null without sign-ins.';
+COMMENT ON COLUMN siem_streams.sign_ins_id IS 'The id of that sign-in, behind all of that time where there was none.';
 ALTER TABLE ONLY siem_streams
     ADD CONSTRAINT siem_streams_organization_id_key UNIQUE (organization_id);
 ALTER TABLE ONLY siem_streams

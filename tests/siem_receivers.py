@@ -170,8 +170,9 @@ def datadog(receiver: Receiver, request: Request) -> Answer:
     assert len(items) <= DATADOG_ITEMS_MAX
     for item in items:
         assert all(isinstance(item[name], str) for name in ("message", "ddsource", "ddtags", "service", "status"))
-    receiver.documents |= {item["audit"]["id"]: item for item in items}
-    receiver.entries += [item["audit"] for item in items]
+    told = [item["audit"] if "audit" in item else item["sign_in"] for item in items]
+    receiver.documents |= {one["id"]: item for one, item in zip(told, items, strict=True)}
+    receiver.entries += told
     return 202, {}
 
 

@@ -18,6 +18,7 @@ from core.wording import Wording
 
 SOURCE: Final = "gatehouse"
 SOURCETYPE: Final = "gatehouse:audit"
+SIGN_INS_SOURCETYPE: Final = "gatehouse:sign_in"
 ELASTIC_INDEX: Final = "gatehouse-audit"
 _CONFLICT: Final = 409
 
@@ -81,7 +82,7 @@ def _splunk_event(target: SiemTarget, event: SiemEvent) -> bytes:
         # Seconds since 1970, with a fraction.
         "time": round(event.created_at.timestamp(), 3),
         "source": options.source or SOURCE,
-        "sourcetype": options.sourcetype or SOURCETYPE,
+        "sourcetype": options.sourcetype or (SOURCETYPE if event.sign_ins is None else SIGN_INS_SOURCETYPE),
     }
     if options.index is not None:
         metadata["index"] = options.index
@@ -98,16 +99,23 @@ def _splunk_verdict(content: bytes, events: Sequence[SiemEvent]) -> ReceiverVerd
 
 def _datadog_event(target: SiemTarget, event: SiemEvent) -> bytes:
     payload, options = event.payload, target.options
-    actor = payload["actor"]["email"] or payload["actor"]["id"]
+    if event.sign_ins is not None:
+        kind, is_good = "sign_in", payload["outcome"] == "success"
+        who = payload["user"]["email"] if payload["user"] is not None else "a person who is not known here"
+        message = f"sign_in {payload['outcome']} at {payload['service'] or 'the organization'} by {who}"
+    else:
+        kind, is_good = "audit", payload["success"]
+        actor = payload["actor"]["email"] or payload["actor"]["id"]
+        message = f"{event.action} {payload['target_type']} {payload['target_id']} by {actor}"
     return _json(
         {
             "ddsource": SOURCE,
             "ddtags": ",".join(options.tags),
             "service": options.service or SOURCE,
-            "message": f"{event.action} {payload['target_type']} {payload['target_id']} by {actor}",
-            "status": "info" if payload["success"] else "warn",
+            "message": message,
+            "status": "info" if is_good else "warn",
             "timestamp": payload["created_at"],
-            "audit": payload,
+            kind: payload,
         }
     )
 

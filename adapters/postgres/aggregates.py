@@ -20,6 +20,7 @@ from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.person_records import PostgresPersonRecords
 from adapters.postgres.audit.search import PostgresAuditSearches
 from adapters.postgres.audit.siem import PostgresSiemStreams
+from adapters.postgres.audit.siem_sign_ins import PostgresSiemSignIns
 from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
 from adapters.postgres.audit.sign_in_log import PostgresSignInLog
 from adapters.postgres.billing.cancellations import PostgresBillingCancellations
@@ -311,6 +312,7 @@ class Aggregates:
     audit_chains: PostgresAuditChains
     person_records: PostgresPersonRecords
     siem_streams: PostgresSiemStreams
+    siem_sign_ins: PostgresSiemSignIns
     analytics: PostgresAnalytics
     sign_in_counts: PostgresSignInCounts
     sign_in_log: PostgresSignInLog

@@ -11,6 +11,7 @@ from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
 from core.audit.siem_stream import SiemEvent, SiemTarget
 from core.lazy_dataclasses import dataclass
 from core.organizations import setup_links
+from core.organizations.access import Capability
 from core.organizations.setup_links import OpenSetup, Part
 from core.outbound import Network
 
@@ -37,9 +38,17 @@ def show(uow: UnitOfWork, cookie: str) -> SiemSetup:
 
 
 def configure(uow: UnitOfWork, cookie: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> None:
-    """Set where the audit log is streamed to."""
+    """Set where the audit log and the sign-ins are streamed to."""
     setup = setup_links.lock(uow, cookie, Part.SIEM)
-    siem.change(uow, setup.organization_id, wanted, allowed=allowed, made_by=setup.created_by, **setup.recorded)
+    siem.change(
+        uow,
+        setup.organization_id,
+        wanted,
+        allowed=allowed,
+        made_by=setup.created_by,
+        may_read_sign_ins=Capability.END_USERS_VIEW in setup.capabilities,
+        **setup.recorded,
+    )
 
 
 def show_ends(uow: UnitOfWork, cookie: str) -> tuple[OpenSetup, SiemConfiguration]:

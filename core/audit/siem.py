@@ -1,4 +1,6 @@
-"""The SIEM of an organization: where its audit log is streamed to. `siem_stream.py` decides what is sent when.
+"""The SIEM of an organization: where its audit log and its sign-ins are streamed to.
+
+`siem_stream.py` decides what is sent when, and `siem_sign_ins.py` which sign-ins these are.
 
 An organization has at most one. Its token is stored sealed and never shown. Replacing the configuration keeps the
 cursor, so that nothing is skipped while a token or an endpoint is changed; to start anew, delete it and create another.
@@ -15,10 +17,12 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.audit import chain
-from core.errors import BadRequest, Conflict, NotFound, all_valid
+from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
+from core.ids import FIRST_ID, LAST_ID
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.limits import SIGN_INS_KEPT_FOR
+from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import Network, checked_url
 from core.secrets import Secret
@@ -69,6 +73,13 @@ class SiemStart(StrEnum):
     BEGINNING = "beginning"
 
 
+class SiemContent(StrEnum):
+    """What is sent."""
+
+    AUDIT = "audit"
+    SIGN_INS = "sign_ins"
+
+
 class SiemStatus(StrEnum):
     """How a stream is doing; `waiting` means that nothing was sent yet."""
 
@@ -103,13 +114,29 @@ class SiemRequest:
     endpoint: str
     token: Secret | None = None
     options: SiemOptions = field(default_factory=SiemOptions)
+    include: list[SiemContent] | None = None
     event_filter: list[str] | None = None
     enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignInCursor:
+    """A place among the sign-ins of an organization, which stand by their times; behind the one with this id."""
+
+    at: datetime
+    id: UUID = LAST_ID
+
+    def is_before(self, at: datetime, sign_in_id: UUID) -> bool:
+        """Return whether a sign-in comes after this place."""
+        return (self.at, self.id.int) < (at, sign_in_id.int)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SiemStream:
-    """A stored stream. `position` is that of the last entry in the chain up to which everything was received."""
+    """A stored stream. `position` is that of the last entry in the chain up to which everything was received.
+
+    `sign_ins` is the same for sign-ins; None for a stream without them.
+    """
 
     id: UUID
     provider: SiemProvider
@@ -126,6 +153,8 @@ class SiemStream:
     last_error: str | None
     created_at: datetime
     updated_at: datetime
+    include: list[SiemContent] = field(default_factory=lambda: [SiemContent.AUDIT])
+    sign_ins: SignInCursor | None = None
 
     @property
     def status(self) -> SiemStatus:
@@ -146,7 +175,8 @@ class SiemConfiguration:
     """The configuration and the state of the stream (decisions 7.7).
 
     `cursor` is the position of the last entry that was received or left out, `lag` the number of sealed entries after
-    it, and `pending` that of entries which are not sealed yet. `last_error` says why the last attempt failed.
+    it, and `pending` that of entries which are not sealed yet. `sign_ins_through` is the time up to which all sign-ins
+    were received. `last_error` says why the last attempt failed.
     """
 
     id: UUID
@@ -154,6 +184,7 @@ class SiemConfiguration:
     endpoint: str
     has_token: bool
     options: SiemOptions
+    include: list[SiemContent]
     event_filter: list[str] | None
     enabled: bool
     status: SiemStatus
@@ -162,6 +193,7 @@ class SiemConfiguration:
     cursor: int
     lag: int
     pending: int
+    sign_ins_through: datetime | None
     created_at: datetime
     updated_at: datetime
 
@@ -174,6 +206,7 @@ class SiemConfiguration:
             endpoint=stream.endpoint,
             has_token=stream.has_token,
             options=stream.options,
+            include=stream.include,
             event_filter=stream.event_filter,
             enabled=stream.enabled,
             status=stream.status,
@@ -182,6 +215,7 @@ class SiemConfiguration:
             cursor=stream.position,
             lag=stream.sealed_through - stream.position,
             pending=chain.state_of(uow, organization_id).pending,
+            sign_ins_through=stream.sign_ins.at if stream.sign_ins is not None else None,
             created_at=stream.created_at,
             updated_at=stream.updated_at,
         )
@@ -191,7 +225,14 @@ def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Itera
     """Create the configuration, or replace it; `allowed` are the private networks that targets may be in."""
     # Locked, so that of two requests at once one creates and the other replaces.
     authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
-    return change(uow, authorized.organization.id, wanted, allowed=allowed, made_by=authorized.caller.user_id)
+    return change(
+        uow,
+        authorized.organization.id,
+        wanted,
+        allowed=allowed,
+        made_by=authorized.caller.user_id,
+        may_read_sign_ins=Capability.END_USERS_VIEW in authorized.capabilities,
+    )
 
 
 def change(
@@ -201,6 +242,7 @@ def change(
     *,
     allowed: Iterable[Network],
     made_by: UUID,
+    may_read_sign_ins: bool,
     **recorded: Any,
 ) -> SiemConfiguration:
     """Do what `configure` does, for a caller who was authorized and has locked the organization."""
@@ -208,7 +250,7 @@ def change(
         lambda: checked_url(wanted.endpoint, allowed, field="endpoint"),
         lambda: _checked_filter(wanted.event_filter),
         lambda: _check_token(wanted.token),
-        lambda: _check_options(wanted.options),
+        lambda: all_valid(lambda: _check_options(wanted.options), lambda: _check_include(wanted.include)),
     )
     before = uow.siem_streams.find(organization_id)
     keeps_token = before is not None and before.is_same_receiver(wanted) and wanted.token is None
@@ -219,6 +261,7 @@ def change(
             "token", Wording("The provider %(provider)s needs a token.", provider=wanted.provider)
         )
 
+    include = _included(wanted, before, may_read=may_read_sign_ins)
     is_from_now = wanted.options.start is SiemStart.NOW
     sealed_through = uow.audit_chains.end(organization_id).sealed_through
     stream = SiemStream(
@@ -237,6 +280,8 @@ def change(
         last_error=None,
         created_at=before.created_at if before is not None else uow.now,
         updated_at=uow.now,
+        include=include,
+        sign_ins=_sign_ins_from(uow, before, include, is_from_now=is_from_now),
     )
     uow.siem_streams.save(organization_id, stream, token, keeps_token=keeps_token)
     record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, made_by)
@@ -248,6 +293,7 @@ def change(
         # Not the whole endpoint: its query may contain a secret.
         host=urlsplit(endpoint).hostname,
         enabled=stream.enabled,
+        include=[one.value for one in include],
         **recorded,
     )
     return SiemConfiguration.of(uow, organization_id, stream)
@@ -283,6 +329,49 @@ def require_unchanged(stream: SiemStream | None, seen_at: datetime | None) -> No
     """
     if seen_at is not None and (stream is None or stream.updated_at != seen_at):
         raise SiemChanged
+
+
+def first_sign_in(uow: UnitOfWork, since: datetime | None) -> SignInCursor:
+    """Return the place before the sign-ins since a moment, or before all that are kept."""
+    kept_since = uow.now - SIGN_INS_KEPT_FOR
+    # What has that time itself comes after the place.
+    return SignInCursor(at=max(since, kept_since) if since is not None else kept_since, id=FIRST_ID)
+
+
+def _included(wanted: SiemRequest, before: SiemStream | None, *, may_read: bool) -> list[SiemContent]:
+    """Return what the stream sends: what was wanted, else what it did, else both.
+
+    The receiver of a caller who may not read sign-ins gets none; raise `Forbidden` where they were wanted by name.
+    """
+    if wanted.include is not None:
+        if SiemContent.SIGN_INS in wanted.include and not may_read:
+            raise Forbidden(
+                Wording(
+                    "A receiver reads the sign-ins, so who sets it needs the capability %(capability)s. Ask an owner or"
+                    " admin, or let it have the audit log alone.",
+                    capability=Capability.END_USERS_VIEW,
+                )
+            )
+        return [one for one in SiemContent if one in wanted.include]
+    chosen = before.include if before is not None else list(SiemContent)
+    allowed = [one for one in chosen if may_read or one is not SiemContent.SIGN_INS]
+    return allowed or [SiemContent.AUDIT]
+
+
+def _sign_ins_from(
+    uow: UnitOfWork, before: SiemStream | None, include: Sequence[SiemContent], *, is_from_now: bool
+) -> SignInCursor | None:
+    """Return where the sign-ins of a stream begin or go on; None without them."""
+    if SiemContent.SIGN_INS not in include:
+        return None
+    if before is None:
+        return first_sign_in(uow, uow.now if is_from_now else None)
+    return before.sign_ins or first_sign_in(uow, uow.now)
+
+
+def _check_include(include: Sequence[SiemContent] | None) -> None:
+    if include is not None and not include:
+        raise BadRequest.of_field("include", "Name audit, sign_ins, or both.")
 
 
 def _check_token(token: Secret | None) -> None:

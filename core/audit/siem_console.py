@@ -18,7 +18,7 @@ from core.audit.siem import SiemConfiguration, SiemRequest, SiemStream, SiemUnkn
 from core.events.actions import AuditAction
 from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import Network
 from core.typed_times import time_of
@@ -65,7 +65,14 @@ def replace_seen(
     if present is not None:
         options = replace(present.options, index=wanted.options.index)
         wanted = replace(wanted, options=options, event_filter=present.event_filter, enabled=present.enabled)
-    return siem.change(uow, organization_id, wanted, allowed=allowed, made_by=authorized.caller.user_id)
+    return siem.change(
+        uow,
+        organization_id,
+        wanted,
+        allowed=allowed,
+        made_by=authorized.caller.user_id,
+        may_read_sign_ins=Capability.END_USERS_VIEW in authorized.capabilities,
+    )
 
 
 def switch(
@@ -85,7 +92,15 @@ def switch(
         event_filter=present.event_filter,
         enabled=enabled,
     )
-    return siem.change(uow, organization_id, wanted, allowed=allowed, made_by=authorized.caller.user_id)
+    return siem.change(
+        uow,
+        organization_id,
+        wanted,
+        allowed=allowed,
+        made_by=authorized.caller.user_id,
+        # They go where they went.
+        may_read_sign_ins=True,
+    )
 
 
 def plan_restart(uow: UnitOfWork, slug: str, since: str) -> tuple[SiemConfiguration, int]:
@@ -105,7 +120,7 @@ def plan_restart(uow: UnitOfWork, slug: str, since: str) -> tuple[SiemConfigurat
 def restart(
     uow: UnitOfWork, slug: str, since: datetime | None, *, seen_at: datetime | None = None
 ) -> SiemConfiguration:
-    """Send the entries since a moment again, or all of them, and go on from there.
+    """Send the entries and sign-ins since a moment again, or all of them, and go on from there.
 
     Raise `SiemUnknown` without a stream, and `SiemChanged`.
     """
@@ -116,7 +131,8 @@ def restart(
         raise SiemUnknown
     siem.require_unchanged(stream, seen_at)
     position = _position_before(uow, organization_id, stream, since)
-    uow.siem_streams.restart(organization_id, position=position, starts_at=since)
+    sign_ins = siem.first_sign_in(uow, since) if stream.sign_ins is not None else None
+    uow.siem_streams.restart(organization_id, position=position, starts_at=since, sign_ins=sign_ins)
     record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, authorized.caller.user_id)
     uow.record(
         AuditAction.SIEM_CONFIGURED,
@@ -126,7 +142,15 @@ def restart(
         host=urlsplit(stream.endpoint).hostname,
         restarted_from=since.astimezone(UTC).isoformat().replace("+00:00", "Z") if since is not None else "beginning",
     )
-    restarted = replace(stream, position=position, starts_at=since, failures=0, last_error=None, updated_at=uow.now)
+    restarted = replace(
+        stream,
+        position=position,
+        starts_at=since,
+        sign_ins=sign_ins,
+        failures=0,
+        last_error=None,
+        updated_at=uow.now,
+    )
     return SiemConfiguration.of(uow, organization_id, restarted)
 
 

@@ -1,5 +1,8 @@
 """Streaming an audit log to a SIEM: in the order of the chain, at least once, from a stored cursor.
 
+Sign-ins have a cursor of their own (`siem_sign_ins.py`). A batch has entries or sign-ins, those of which the first is
+the older one, so that neither waits for all of the other.
+
 A streamer leases a stream (`lease`), reads the next entries (`next_batch`), sends them outside any transaction, and
 records how many were received (`record`), which also ends the lease. The process may die in between: the lease ends,
 and the entries are sent again. Positions are given to committed entries, so the cursor passes none that comes late.
@@ -9,15 +12,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from core.audit import siem_sign_ins
 from core.audit.audit_log import ORGANIZATION_KEY, AuditLogActor, AuditLogEntry
 from core.audit.chain import time_text
-from core.audit.siem import SiemOptions, SiemProvider, SiemUnknown
+from core.audit.siem import SiemContent, SiemOptions, SiemProvider, SiemUnknown, SignInCursor
+from core.audit.siem_sign_ins import StreamedSignIn
 from core.events.actions import AuditAction, TargetType
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
@@ -67,30 +72,37 @@ class LeasedStream:
     position: int
     failures: int
     leased_until: datetime
+    include: Sequence[SiemContent] = (SiemContent.AUDIT,)
+    sign_ins: SignInCursor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemEvent:
-    """An entry as a receiver gets it."""
+    """An entry or a sign-in as a receiver gets it; a sign-in has no position, but the place behind it.
+
+    `id` is another one for each state of a sign-in that was refused and went on.
+    """
 
     id: str
     position: int
     action: str
     created_at: datetime
     payload: dict[str, Any]
+    sign_ins: SignInCursor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemBatch:
-    """The next entries of a stream.
+    """The next entries of a stream, or the next sign-ins.
 
-    `through` is the position up to which the filter leaves out everything else; `has_more` tells whether the chain has
-    entries after it.
+    `through` is the position up to which the filter leaves out everything else, and `sign_ins` the place up to which
+    there are no other sign-ins; `has_more` tells whether more of either is to be sent.
     """
 
     events: Sequence[SiemEvent]
     through: int
     has_more: bool
+    sign_ins: SignInCursor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +119,14 @@ class StreamReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The state of a stream after an attempt; `next_at` is when it goes on if there is more to send."""
+    """The state of a stream after an attempt; `next_at` is when it goes on if there is more to send.
+
+    `looks_at` is when it looks for sign-ins if the chain has no more entries; None for a stream without them.
+    """
 
     position: int
+    sign_ins: SignInCursor | None
+    looks_at: datetime | None
     failures: int
     error: str | None
     sent: int
@@ -127,8 +144,28 @@ def lease(uow: UnitOfWork, streams_max: int) -> Sequence[LeasedStream]:
 
 
 def next_batch(uow: UnitOfWork, stream: LeasedStream) -> SiemBatch:
-    """Return the next entries of a stream."""
+    """Return the next entries or sign-ins of a stream."""
+    entries = _next_entries(uow, stream)
+    if stream.sign_ins is None:
+        return entries
+    part = siem_sign_ins.next_part(uow, stream.organization_id, stream.sign_ins, limit=BATCH_EVENTS_MAX)
+    sign_ins = [_event_of_sign_in(one) for one in part.found]
+    if entries.events and not (sign_ins and sign_ins[0].created_at < entries.events[0].created_at):
+        has_more = entries.has_more or bool(sign_ins) or part.has_more
+        return replace(entries, has_more=has_more, sign_ins=stream.sign_ins if sign_ins else part.through)
+    return SiemBatch(
+        events=sign_ins,
+        # Without entries to send, what the filter leaves out is passed meanwhile.
+        through=stream.position if entries.events else entries.through,
+        has_more=part.has_more or entries.has_more or bool(entries.events),
+        sign_ins=part.through,
+    )
+
+
+def _next_entries(uow: UnitOfWork, stream: LeasedStream) -> SiemBatch:
     sealed_through = uow.audit_chains.end(stream.organization_id).sealed_through
+    if SiemContent.AUDIT not in stream.include:
+        return SiemBatch(events=(), through=sealed_through, has_more=False)
     through = min(stream.position + SCANNED_MAX, sealed_through)
     events, is_last = uow.siem_streams.events(stream, through=through)
     if not is_last:
@@ -151,16 +188,36 @@ def progress_of(stream: LeasedStream, batch: SiemBatch, receipt: StreamReceipt, 
     """Return the state after an attempt: with a backlog it goes on at once, else it collects; a failure backs off."""
     has_all = receipt.received == len(batch.events)
     if has_all:
-        position = batch.through
+        position, sign_ins = batch.through, batch.sign_ins
     else:
-        position = batch.events[receipt.received - 1].position if receipt.received else stream.position
+        position, sign_ins = _after_part(stream, batch.events[: receipt.received])
     if receipt.error is not None:
         failures = stream.failures + 1
         next_at = at + backoff(stream.id, failures)
     else:
         failures = 0
         next_at = at if batch.has_more or not has_all else at + BATCH_EVERY
-    return Progress(position=position, failures=failures, error=receipt.error, sent=receipt.received, next_at=next_at)
+    is_idle = has_all and receipt.error is None and not batch.has_more
+    looks_at = at + siem_sign_ins.LOOKED_FOR_EVERY if is_idle else next_at
+    return Progress(
+        position=position,
+        sign_ins=sign_ins,
+        looks_at=looks_at if stream.sign_ins is not None else None,
+        failures=failures,
+        error=receipt.error,
+        sent=receipt.received,
+        next_at=next_at,
+    )
+
+
+def _after_part(stream: LeasedStream, received: Sequence[SiemEvent]) -> tuple[int, SignInCursor | None]:
+    """Return where a stream is after a part of a batch, which has entries or sign-ins."""
+    if not received:
+        return stream.position, stream.sign_ins
+    last = received[-1]
+    if last.sign_ins is not None:
+        return stream.position, last.sign_ins
+    return last.position, stream.sign_ins
 
 
 def backoff(stream_id: UUID, failures: int) -> timedelta:
@@ -193,6 +250,18 @@ def event_of(entry: AuditLogEntry, *, position: int, entry_hash: str | None) -> 
             "created_at": time_text(entry.created_at),
             "hash": entry_hash,
         },
+    )
+
+
+def _event_of_sign_in(sign_in: StreamedSignIn) -> SiemEvent:
+    # The same row tells of a refusal and, when the person goes on, of the sign-in.
+    return SiemEvent(
+        id=f"{sign_in.id}-{time_text(sign_in.created_at)}",
+        position=0,
+        action=siem_sign_ins.TYPE,
+        created_at=sign_in.created_at,
+        payload=sign_in.payload,
+        sign_ins=sign_in.cursor,
     )
 
 

@@ -22,6 +22,8 @@ from core.parts import in_parts
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
+# More are in no answer: making an object of each of 50,000 would stop all other requests.
+SHOWN_MAX: Final = 1_000
 # More are counted, not listed.
 RECORDED_MAX: Final = 100
 MAILED_MAX: Final = 50
@@ -57,18 +59,21 @@ def tell(uow: UnitOfWork, organization_id: UUID, kept: Mapping[UUID, KeptReason]
 
     The owner is mailed once a day.
     """
-    named = [one for part in in_parts(kept) for one in uow.scim_groups.named(organization_id, part)]
+    # The owner first, whatever is left out.
+    shown = sorted(kept, key=lambda user_id: (kept[user_id] is not KeptReason.OWNER, user_id.int))[:SHOWN_MAX]
+    named = [one for part in in_parts(shown) for one in uow.scim_groups.named(organization_id, part)]
     named.sort(key=lambda one: one.email)
     by_role = [one for one in named if kept[one.user_id] is KeptReason.ROLE]
     if by_role:
-        _record(uow, organization_id, by_role)
+        total = sum(reason is KeptReason.ROLE for reason in kept.values())
+        _record(uow, organization_id, by_role, total)
         # A directory that synchronizes takes the same people out again and again.
         if limits.is_due(uow, MailLimit.KEPT_OF_ORGANIZATION, MailTemplate.SCIM_KEPT, organization_id):
-            _mail(uow, organization_id, by_role)
+            _mail(uow, organization_id, by_role, total)
     return [KeptMember(value=one.known_id, display=one.email, reason=kept[one.user_id]) for one in named]
 
 
-def _record(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember]) -> None:
+def _record(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember], total: int) -> None:
     caller = uow.scim_caller
     uow.record(
         AuditAction.SCIM_KEPT,
@@ -76,11 +81,11 @@ def _record(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember])
         organization_id=organization_id,
         scim_token_id=str(caller.token_id),
         kept=[str(one.user_id) for one in kept[:RECORDED_MAX]],
-        total=len(kept),
+        total=total,
     )
 
 
-def _mail(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember]) -> None:
+def _mail(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember], total: int) -> None:
     owner = uow.mail_servers.owner_contact(organization_id)
     mail.send(
         uow,
@@ -89,11 +94,11 @@ def _mail(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember]) -
         organization_id=organization_id,
         organization=owner.organization_name,
         token=uow.scim_caller.token_name,
-        members=SEPARATOR.join(_listed(kept)),
+        members=SEPARATOR.join(_listed(kept, total)),
     )
 
 
-def _listed(kept: Sequence[NamedMember]) -> Iterable[str]:
+def _listed(kept: Sequence[NamedMember], total: int) -> Iterable[str]:
     yield from (one.email for one in kept[:MAILED_MAX])
-    if len(kept) > MAILED_MAX:
-        yield f"and {len(kept) - MAILED_MAX} more"
+    if total > MAILED_MAX:
+        yield f"and {total - MAILED_MAX} more"

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.siem import SiemStream
+from core.audit.siem import SiemStream, SignInCursor
 from core.audit.siem_console import SiemThroughput
 from core.audit.siem_stream import LeasedStream, Progress, SiemEvent, SiemTarget
 from core.secrets import Secret
@@ -21,6 +21,7 @@ class SiemStreams(Protocol):
     def save(self, organization_id: UUID, stream: SiemStream, token: Secret | None, *, keeps_token: bool) -> None:
         """Store or replace the stream with this token, or with the token that it has; it is due now.
 
+        Where it was among entries and sign-ins stays known; one that begins with sign-ins does so at its place.
         What is being sent for the stream that it replaces is no longer recorded.
         """
         ...
@@ -33,8 +34,10 @@ class SiemStreams(Protocol):
         """Return the position before the first entries with this id or later ones; None when none of them has any."""
         ...
 
-    def restart(self, organization_id: UUID, *, position: int, starts_at: datetime | None) -> None:
-        """Let the stream go on after this position with entries from this time on; it is due now.
+    def restart(
+        self, organization_id: UUID, *, position: int, starts_at: datetime | None, sign_ins: SignInCursor | None
+    ) -> None:
+        """Let the stream go on after this position with entries from this time on, and this place; it is due now.
 
         What is being sent meanwhile is no longer recorded.
         """
@@ -62,6 +65,7 @@ class SiemStreams(Protocol):
     def record(self, stream: LeasedStream, progress: Progress) -> bool:
         """Store the progress and end the lease; False when this lease is over or the stream was replaced.
 
-        The stream is due again at `next_at` when its chain has more entries, else when new ones are sealed.
+        The stream is due again at `next_at` when its chain has more entries, else at `looks_at`, and when new ones are
+        sealed.
         """
         ...

@@ -8,6 +8,7 @@ from ports.audit.chain import AuditChains
 from ports.audit.person_records import PersonRecords
 from ports.audit.search import AuditSearches
 from ports.audit.siem import SiemStreams
+from ports.audit.siem_sign_ins import SiemSignIns
 from ports.audit.sign_in_counts import SignInCounts
 from ports.audit.sign_in_log import SignInLog
 
@@ -29,6 +30,9 @@ class AuditUnit(Protocol):
 
     @property
     def siem_streams(self) -> SiemStreams: ...
+
+    @property
+    def siem_sign_ins(self) -> SiemSignIns: ...
 
     @property
     def analytics(self) -> Analytics: ...

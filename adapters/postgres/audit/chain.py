@@ -281,10 +281,12 @@ class PostgresAuditChains(Aggregate):
         self._connection.execute_later(
             """
             UPDATE siem_streams
-            SET    due_at = coalesce(due_at, greatest(attempted_at + %s, %s))
-            WHERE  organization_id = ANY (%s)
+            SET    due_at = CASE WHEN failures > 0 AND due_at IS NOT NULL THEN due_at
+                                 -- One that looks for sign-ins later than that has entries to send before.
+                                 ELSE least(due_at, greatest(attempted_at + %(every)s, %(now)s)) END
+            WHERE  organization_id = ANY (%(ids)s)
             """,
-            (BATCH_EVERY, self._transaction.now, list(last)),
+            {"every": BATCH_EVERY, "now": self._transaction.now, "ids": list(last)},
         )
 
     def unmark(self, organization_ids: Sequence[UUID], part: LogPart) -> None:

@@ -18,7 +18,7 @@ from adapters.crypto.vault import SealBroken
 from adapters.postgres.audit.audit_log import sealed_ids, with_actors
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogEntry
-from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream
+from core.audit.siem import SiemContent, SiemOptions, SiemProvider, SiemStart, SiemStream, SignInCursor
 from core.audit.siem_console import SiemThroughput
 from core.audit.siem_stream import (
     BATCH_BYTES_MAX,
@@ -47,7 +47,7 @@ LEASE: Final = """
     FROM      due
     WHERE     siem_streams.id = due.id
     RETURNING siem_streams.id, organization_id, provider, endpoint, token_sealed, options, event_filter, starts_at,
-              position, failures
+              position, failures, include, sign_ins_at, sign_ins_id
 """
 # Entries whose details have more bytes than a batch are not all read into memory; the first one always is.
 EVENTS: Final = """
@@ -107,7 +107,8 @@ class PostgresSiemStreams(Aggregate):
             """
             SELECT s.id, s.provider, s.endpoint, s.token_sealed IS NOT NULL AS has_token, s.options, s.event_filter,
                    s.enabled, s.starts_at, s.position, greatest(c.sealed_through, s.position) AS sealed_through,
-                   s.failures, s.last_success_at, s.last_error, s.created_at, s.updated_at
+                   s.failures, s.last_success_at, s.last_error, s.created_at, s.updated_at, s.include, s.sign_ins_at,
+                   s.sign_ins_id
             FROM   siem_streams s
             LEFT   JOIN audit_chains c USING (organization_id)
             WHERE  s.organization_id = %s
@@ -117,7 +118,8 @@ class PostgresSiemStreams(Aggregate):
         if row is None:
             return None
         provider, options = SiemProvider(row.pop("provider")), _options(row.pop("options"))
-        return SiemStream(provider=provider, options=options, **row)
+        include, sign_ins = _include(row.pop("include")), _cursor(row)
+        return SiemStream(provider=provider, options=options, include=include, sign_ins=sign_ins, **row)
 
     def save(self, organization_id: UUID, stream: SiemStream, token: Secret | None, *, keeps_token: bool) -> None:
         vault = self._transaction.vault
@@ -125,15 +127,23 @@ class PostgresSiemStreams(Aggregate):
             """
             INSERT INTO siem_streams AS stream (id, organization_id, provider, endpoint, token_sealed, options,
                                                 event_filter, enabled, starts_at, position, due_at, created_at,
-                                                updated_at)
+                                                updated_at, include, sign_ins_at, sign_ins_id)
             VALUES (%(id)s, %(organization_id)s, %(provider)s, %(endpoint)s, %(token_sealed)s, %(options)s,
-                    %(event_filter)s, %(enabled)s, %(starts_at)s, %(position)s, %(now)s, %(now)s, %(now)s)
+                    %(event_filter)s, %(enabled)s, %(starts_at)s, %(position)s, %(now)s, %(now)s, %(now)s,
+                    %(include)s, %(sign_ins_at)s, %(sign_ins_id)s)
             ON CONFLICT (organization_id) DO UPDATE
             SET    provider = excluded.provider, endpoint = excluded.endpoint, options = excluded.options,
                    token_sealed = CASE WHEN %(keeps_token)s THEN stream.token_sealed ELSE excluded.token_sealed END,
                    event_filter = excluded.event_filter, enabled = excluded.enabled, failures = 0, last_error = NULL,
                    off_reason = CASE WHEN NOT excluded.enabled THEN stream.off_reason END,
-                   due_at = excluded.due_at, leased_until = NULL, updated_at = excluded.updated_at
+                   due_at = excluded.due_at, leased_until = NULL, updated_at = excluded.updated_at,
+                   include = excluded.include,
+                   -- As with the position, what was recorded meanwhile stays.
+                   sign_ins_id = CASE WHEN excluded.sign_ins_at IS NULL THEN NULL
+                                      WHEN stream.sign_ins_at IS NULL THEN excluded.sign_ins_id
+                                      ELSE stream.sign_ins_id END,
+                   sign_ins_at = CASE WHEN excluded.sign_ins_at IS NULL THEN NULL
+                                      ELSE coalesce(stream.sign_ins_at, excluded.sign_ins_at) END
             """,
             {
                 "id": stream.id,
@@ -148,6 +158,8 @@ class PostgresSiemStreams(Aggregate):
                 "starts_at": stream.starts_at,
                 "position": stream.position,
                 "now": self._transaction.now,
+                "include": [one.value for one in stream.include],
+                **_cursor_values(stream.sign_ins),
             },
         )
 
@@ -169,12 +181,15 @@ class PostgresSiemStreams(Aggregate):
             {"organization_id": organization_id, "first_id": first_id, "looked_at_max": BATCH_EVENTS_MAX},
         )
 
-    def restart(self, organization_id: UUID, *, position: int, starts_at: datetime | None) -> None:
+    def restart(
+        self, organization_id: UUID, *, position: int, starts_at: datetime | None, sign_ins: SignInCursor | None
+    ) -> None:
         self._connection.execute(
             """
             UPDATE siem_streams
             SET    position = %(position)s, starts_at = %(starts_at)s, failures = 0, last_error = NULL,
-                   due_at = %(now)s, leased_until = NULL, updated_at = %(now)s
+                   due_at = %(now)s, leased_until = NULL, updated_at = %(now)s,
+                   sign_ins_at = %(sign_ins_at)s, sign_ins_id = %(sign_ins_id)s
             WHERE  organization_id = %(organization_id)s
             """,
             {
@@ -182,6 +197,7 @@ class PostgresSiemStreams(Aggregate):
                 "position": position,
                 "starts_at": starts_at,
                 "now": self._transaction.now,
+                **_cursor_values(sign_ins),
             },
         )
 
@@ -246,15 +262,17 @@ class PostgresSiemStreams(Aggregate):
         self._connection.execute(
             """
             UPDATE siem_streams
-            SET    position = %(position)s, failures = %(failures)s, last_error = %(error)s, attempted_at = %(now)s,
+            SET    position = %(position)s, sign_ins_at = %(sign_ins_at)s, sign_ins_id = %(sign_ins_id)s,
+                   failures = %(failures)s, last_error = %(error)s, attempted_at = %(now)s,
                    last_success_at = CASE WHEN %(has_sent)s THEN %(now)s ELSE last_success_at END,
                    sent_entries = sent_entries + %(sent)s,
                    last_sent_entries = CASE WHEN %(has_sent)s THEN %(sent)s ELSE last_sent_entries END,
                    leased_until = NULL,
-                   due_at = (SELECT %(next_at)s::timestamptz
-                             FROM   audit_chains c
-                             WHERE  c.organization_id = siem_streams.organization_id
-                             AND    c.sealed_through > %(position)s)
+                   due_at = coalesce((SELECT %(next_at)s::timestamptz
+                                      FROM   audit_chains c
+                                      WHERE  c.organization_id = siem_streams.organization_id
+                                      AND    c.sealed_through > %(position)s),
+                                     %(looks_at)s)
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
             """,
             {
@@ -264,6 +282,8 @@ class PostgresSiemStreams(Aggregate):
                 "has_sent": progress.has_sent,
                 "sent": progress.sent,
                 "next_at": progress.next_at,
+                "looks_at": progress.looks_at,
+                **_cursor_values(progress.sign_ins),
                 "now": self._transaction.now,
                 "organization_id": stream.organization_id,
                 "id": stream.id,
@@ -287,6 +307,8 @@ class PostgresSiemStreams(Aggregate):
             position=row["position"],
             failures=row["failures"],
             leased_until=leased_until,
+            include=_include(row["include"]),
+            sign_ins=_cursor(row),
         )
 
     def _target(self, row: dict[str, Any]) -> SiemTarget:
@@ -298,6 +320,23 @@ class PostgresSiemStreams(Aggregate):
             token=Secret(self._transaction.vault.open(sealed, row=row["id"], **_TOKEN).decode()) if sealed else None,
             options=_options(row["options"]),
         )
+
+
+def _include(stored: Sequence[str]) -> list[SiemContent]:
+    return [SiemContent(one) for one in stored]
+
+
+def _cursor(row: dict[str, Any]) -> SignInCursor | None:
+    """Take the place among the sign-ins out of a row; None for a stream without them."""
+    at, sign_in_id = row.pop("sign_ins_at"), row.pop("sign_ins_id")
+    return SignInCursor(at=at, id=sign_in_id) if at is not None else None
+
+
+def _cursor_values(cursor: SignInCursor | None) -> dict[str, Any]:
+    return {
+        "sign_ins_at": cursor.at if cursor is not None else None,
+        "sign_ins_id": cursor.id if cursor is not None else None,
+    }
 
 
 def _options(stored: dict[str, Any]) -> SiemOptions:

@@ -8,6 +8,7 @@ import trio
 
 from core.audit import siem, siem_console, siem_stream
 from core.audit.siem import SiemConfiguration, SiemRequest, SiemUnknown
+from core.errors import Forbidden
 from core.organizations.access import Operation
 from core.secrets import Secret
 from entrypoints.web.input.hidden import SecretBody
@@ -18,24 +19,25 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "SIEM",
-    "Streaming an organization's audit log to its SIEM: JSON lines over HTTP, Splunk, Datadog or Elastic. Entries are"
-    " sent in their order, in batches of at most 500 every five seconds, and at least once: after a failure the stream"
-    " goes on where it was.",
+    "Streaming an organization's audit log and its sign-ins to its SIEM: JSON lines over HTTP, Splunk, Datadog or"
+    " Elastic. Both are sent in their order, in batches of at most 500 every five seconds, and at least once: after a"
+    " failure the stream goes on where it was.",
 )
 
 
 class SiemSettings(Input, SecretBody, of=SiemRequest):
-    """The receiver: its interface, its URL, its token, and which entries it gets.
+    """The receiver: its interface, its URL, its token, and what it gets.
 
-    Without `token`, the receiver at the same address keeps its token; an empty one removes it. `event_filter` lists
-    prefixes of actions, such as `user.`; without it every entry is sent.
+    Without `token`, the receiver at the same address keeps its token; an empty one removes it. `include` names `audit`,
+    `sign_ins`, or both: without it, a new receiver gets both, and another one what it got. `event_filter` lists
+    prefixes of actions, such as `user.`; without it every entry is sent. It says nothing about sign-ins.
     """
 
     token: str | None = None
 
 
 class SiemRestart(msgspec.Struct, kw_only=True):
-    """The moment since which entries are sent again; null for the beginning of the log."""
+    """The moment since which entries and sign-ins are sent again; null for the beginning of the logs."""
 
     since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
@@ -56,12 +58,12 @@ class SiemTestResult(msgspec.Struct, kw_only=True):
     message: str
 
 
-@routes.post("/api/organizations/:slug/siem")
+@routes.post("/api/organizations/:slug/siem", refuses=(Forbidden,))
 @in_organization(Operation.SIEM_CONFIGURE)
 async def configure_siem(call: Call, slug: str, body: SiemSettings) -> SiemConfiguration:
     """Create the configuration, or replace it. A replaced one goes on where the stream was.
 
-    You also need `audit_logs.view`, because the SIEM reads the audit log.
+    You also need `audit_logs.view`, because the SIEM reads the audit log, and `end_users.view` for sign-ins.
     """
     return await call.transact(
         siem.configure,
@@ -81,7 +83,7 @@ async def show_siem(call: Call, slug: str) -> SiemConfiguration:
 @routes.post("/api/organizations/:slug/siem/restart", refuses=(SiemUnknown,))
 @in_organization(Operation.SIEM_CONFIGURE)
 async def restart_siem(call: Call, slug: str, body: SiemRestart) -> SiemConfiguration:
-    """Send the entries since a moment once more, or all of them without `since`, and go on from there.
+    """Send the entries and sign-ins since a moment once more, or all of them without `since`, and go on from there.
 
     You also need `audit_logs.view`, because the SIEM reads the audit log.
     """

@@ -7,16 +7,26 @@ import msgspec
 from quart import Response
 
 from core.audit import setup, siem, siem_console, siem_stream
-from core.audit.siem import SiemChanged, SiemConfiguration, SiemOptions, SiemProvider, SiemRequest, SiemUnknown
-from core.errors import BadRequest, Conflict, Refusal
+from core.audit.siem import (
+    SiemChanged,
+    SiemConfiguration,
+    SiemContent,
+    SiemOptions,
+    SiemProvider,
+    SiemRequest,
+    SiemUnknown,
+)
+from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.organizations.setup_links import SetupLinkDead
+from core.organizations.standing import Standing
 from core.secrets import Secret
 from core.typed_times import time_of
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.forms import DoneQuery, moment_seen, no_secret, typed_secret
+from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again, shows_itself_again
@@ -122,6 +132,12 @@ async def delete_siem(call: Call, form: SetupForm) -> None:
     call.headers["Location"] = SIEM
 
 
+# What a receiver may get.
+CONTENTS: Final = {
+    "audit,sign_ins": marked("The audit log and the sign-ins"),
+    "audit": marked("The audit log alone"),
+    "sign_ins": marked("The sign-ins alone"),
+}
 CONSOLE_SIEM: Final = "/app/organizations/:org_slug/siem"
 
 
@@ -132,6 +148,7 @@ class SiemForm(ProtectedForm, kw_only=True):
     endpoint: str = ""
     siem_token: Secret = msgspec.field(default_factory=no_secret)
     index: str = ""
+    include: str = ""
     seen_at: str = ""
 
 
@@ -171,7 +188,7 @@ async def _console_page(
 ) -> Response:
     standing, found = await opened(call, org_slug, Operation.SIEM_READ, siem_console.look_at)
     stream, throughput = found if found is not None else (None, None)
-    typed = form or SiemForm(**_stored(stream))
+    typed = form or SiemForm(**_stored(stream), include=_included(stream, standing))
     word = query.provider if query is not None else ""
     return console_page(
         call,
@@ -189,6 +206,7 @@ async def _console_page(
         tested=tested,
         was_tested=was_tested,
         lacks_configuring=standing.lacks(Operation.SIEM_CONFIGURE),
+        contents=list(CONTENTS.items()),
         page=f"{page_of(org_slug)}/siem",
     )
 
@@ -202,14 +220,14 @@ async def show_stream(call: Call, org_slug: str, query: SiemQuery) -> Page:
     return page
 
 
-@console_routes.post(CONSOLE_SIEM, refuses=(BadRequest, SiemChanged))
+@console_routes.post(CONSOLE_SIEM, refuses=(BadRequest, SiemChanged, Forbidden))
 @in_console(Operation.SIEM_CONFIGURE)
-@shows_again(_console_page, BadRequest, Conflict)
+@shows_again(_console_page, BadRequest, Conflict, Forbidden)
 async def set_stream(call: Call, org_slug: str, form: SiemForm) -> PageOrRedirect:
     """Set the receiver; programs use `POST /api/organizations/:slug/siem`."""
     _, found = await opened(call, org_slug, Operation.SIEM_CONFIGURE, siem_console.look_at)
     present = found[0] if found is not None else None
-    wanted = _wanted(form, present)
+    wanted = replace(_wanted(form, present), include=_chosen(form.include))
     if present is not None and wanted.endpoint == present.endpoint.partition("?")[0]:
         # Its query is not shown, and stays.
         wanted = replace(wanted, endpoint=present.endpoint)
@@ -339,6 +357,20 @@ def _wanted(form: SiemSetupForm | SiemForm, present: SiemConfiguration | None) -
         event_filter=present.event_filter if present is not None else None,
         enabled=True,
     )
+
+
+def _chosen(word: str) -> list[SiemContent] | None:
+    """Return what a form has chosen, None for a form without a choice; raise `BadRequest` for what is not offered."""
+    if word and word not in CONTENTS:
+        raise BadRequest.of_field("include", "Name audit, sign_ins, or both.")
+    return [SiemContent(one) for one in word.split(",")] if word else None
+
+
+def _included(present: SiemConfiguration | None, standing: Standing) -> str:
+    """Return what a receiver gets, or would get if it were saved now."""
+    if present is not None:
+        return ",".join(one.value for one in present.include)
+    return "audit" if standing.lacks(Operation.SIGN_INS_READ) else "audit,sign_ins"
 
 
 def _stored(present: SiemConfiguration | None) -> dict[str, Any]:

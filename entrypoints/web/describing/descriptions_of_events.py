@@ -103,11 +103,23 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         pattern="^[!-~]*$",
         examples=["ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA"],
     ),
-    "SiemRestart.since": _field("The entries since this moment are sent again; null or left out for all of them."),
+    "SiemRestart.since": _field(
+        "The entries and sign-ins since this moment are sent again; null or left out for all of them."
+    ),
     "has_token": _field("Whether a token is stored."),
     "SiemSettings.options": _field("What the receiver is told besides the entries."),
     "SiemConfiguration.options": _field("What the receiver is told besides the entries."),
-    "event_filter": _field("Only actions that begin with one of these prefixes; null for all.", **_PREFIXES),
+    "SiemSettings.include": _field(
+        "What is sent: `audit` for the audit log, `sign_ins` for the sign-ins. Without it, a new receiver gets both, and"
+        " another one what it got.",
+        minItems=1,
+        examples=[["audit", "sign_ins"]],
+    ),
+    "SiemConfiguration.include": _field("What is sent: the audit log, the sign-ins, or both."),
+    "sign_ins_through": _field("Up to when all sign-ins were received; null for a receiver that gets none."),
+    "event_filter": _field(
+        "Of the audit log, only actions that begin with one of these prefixes; null for all.", **_PREFIXES
+    ),
     "SiemSettings.enabled": _field("Whether entries are sent."),
     "SiemConfiguration.enabled": _field("Whether entries are sent."),
     "SiemConfiguration.status": _field("How the stream is doing; `waiting` means that nothing was sent yet."),
@@ -118,7 +130,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "start": _field("Where a new stream begins: with what happens from now on, or at the beginning of the log."),
     "index": _field("The index at Splunk or Elastic; null for its default.", **_OPTION, examples=["security"]),
     "SiemOptions.source": _field("The `source` at Splunk; null for `gatehouse`.", **_OPTION),
-    "sourcetype": _field("The `sourcetype` at Splunk; null for `gatehouse:audit`.", **_OPTION),
+    "sourcetype": _field(
+        "The `sourcetype` at Splunk; null for `gatehouse:audit`, of sign-ins `gatehouse:sign_in`.", **_OPTION
+    ),
     "SiemOptions.service": _field("The `service` at Datadog; null for `gatehouse`.", **_OPTION),
     "tags": _field("The tags at Datadog.", maxItems=TAGS_MAX, examples=[["env:production"]]),
     "compress": _field("Whether bodies are compressed with gzip."),

@@ -124,6 +124,13 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ScimMember.type": _field("The type of the member, always User.", examples=["User"]),
     "ScimMemberInput.type": _field("The type of the member.", examples=["User"]),
     "$ref": _field("The address of the user."),
+    "urn:gatehouse:scim:kept": _field(
+        "Who was taken out by this request and stays: the owner, and members whose role the token cannot take; at most"
+        " 1,000. It is left out where nobody stays."
+    ),
+    "ScimKeptMember.value": _field("The id of the user."),
+    "ScimKeptMember.display": _field("The address of the user.", examples=["ada@example.com"]),
+    "ScimKeptMember.reason": _field("`owner`, or `role` where the maker of the token could not give the role."),
     # Lists, changes and errors
     "totalResults": _field("How many resources there are in total.", **_COUNT),
     "startIndex": _field("The number of the first resource, counted from 1.", examples=[1]),

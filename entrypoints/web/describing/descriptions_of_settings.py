@@ -175,6 +175,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "claim_id": _field("The claim that the page has shown; another one is not deleted."),
     "shown_entity_id": _field("The entity id that the page has shown; another application is not deleted."),
     "siem_provider": _field("The interface of the receiver."),
+    "SiemForm.include": _field("What is sent: `audit`, `sign_ins`, or `audit,sign_ins`; empty to leave it."),
     "siem_token": _field("The token of the receiver; empty to keep it."),
     "setup_pages_show_link.secret": _field("The secret of the link."),
     "setup_pages_press_begin.secret": _field("The secret of the link."),

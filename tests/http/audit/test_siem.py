@@ -56,6 +56,7 @@ async def test_the_configuration_is_answered_without_its_token(team: Team) -> No
             "tags": [],
             "compress": False,
         },
+        "include": ["audit", "sign_ins"],
         "event_filter": ["user.", "api_key."],
         "enabled": True,
         "status": "waiting",
@@ -65,6 +66,7 @@ async def test_the_configuration_is_answered_without_its_token(team: Team) -> No
         "lag": 0,
         # What this request recorded.
         "pending": 1,
+        "sign_ins_through": now,
         "created_at": now,
         "updated_at": now,
     }
@@ -196,11 +198,11 @@ async def test_changes_are_in_the_audit_log_without_token_and_path(team: Team) -
     await configure(team, provider="elastic", enabled=False)
     await team.request("admin", "DELETE", "/siem")
 
-    entries = team.world.audit_entries(None, "target_id", "action", "details")
+    entries, both = team.world.audit_entries(None, "target_id", "action", "details"), ["audit", "sign_ins"]
     assert {target for target, *_ in entries} == {str(team.organization_id)}
     assert [entry[1:] for entry in entries] == [
-        ("siem.configured", {"provider": "http", "host": "siem.example.com", "enabled": True}),
-        ("siem.configured", {"provider": "elastic", "host": "siem.example.com", "enabled": False}),
+        ("siem.configured", {"provider": "http", "host": "siem.example.com", "enabled": True, "include": both}),
+        ("siem.configured", {"provider": "elastic", "host": "siem.example.com", "enabled": False, "include": both}),
         ("siem.removed", {}),
     ]
     assert len(team.world.events("siem.configured")) == 2

@@ -47,7 +47,13 @@ async def test_the_receiver_is_chosen_set_paused_and_deleted(people: Team, ann: 
 
 
 async def test_a_hidden_query_and_what_is_not_shown_stay(people: Team, ann: Visitor) -> None:
-    body = {"provider": "http", "endpoint": f"{ENDPOINT}?key=a-secret", "event_filter": ["user."], "enabled": False}
+    body = {
+        "provider": "http",
+        "endpoint": f"{ENDPOINT}?key=a-secret",
+        "include": ["audit"],
+        "event_filter": ["user."],
+        "enabled": False,
+    }
     await people.request("ann", "POST", "/siem", body=body)
 
     page = await ann.open(PAGE)

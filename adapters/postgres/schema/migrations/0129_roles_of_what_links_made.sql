@@ -34,6 +34,16 @@ COMMENT ON FUNCTION groups_of_customers_raised() IS 'Notes that people are in a 
 CREATE TRIGGER groups_of_customers_raised AFTER UPDATE ON directory_group_members
     REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION groups_of_customers_raised();
 
+-- A stream sends sign-ins where its record says so; those that exist go on with the audit log alone. An earlier version that
+-- saves a stream leaves that as it is.
+ALTER TABLE siem_streams
+    ADD COLUMN include     text[] NOT NULL DEFAULT '{audit}',
+    ADD COLUMN sign_ins_at timestamptz,
+    ADD COLUMN sign_ins_id uuid;
+COMMENT ON COLUMN siem_streams.include IS 'What is sent: audit, sign_ins, or both.';
+COMMENT ON COLUMN siem_streams.sign_ins_at IS 'The time of the last sign-in that was received, or up to which there was none; null without sign-ins.';
+COMMENT ON COLUMN siem_streams.sign_ins_id IS 'The id of that sign-in, behind all of that time where there was none.';
+
 -- Tokens that setup links have made: the audit log says by which link, and which roles that had.
 DO $$
 DECLARE

@@ -54,6 +54,7 @@ EventType: TypeAlias = Literal[
     "product_access.updated",
     "saml_certificate.created",
     "saml_configuration.updated",
+    "scim.kept",
     "scim_token.created",
     "scim_token.revoked",
     "security.mfa.disabled",

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.1"
+API_VERSION: Final = "2.1"
 
 
 class AddressLimits(TypedDict):
@@ -139,6 +139,7 @@ AuditAction: TypeAlias = Literal[
     "product_access.updated",
     "saml_certificate.created",
     "saml_configuration.updated",
+    "scim.kept",
     "scim_token.created",
     "scim_token.revoked",
     "security.mfa.disabled",
@@ -735,6 +736,7 @@ EventType: TypeAlias = Literal[
     "product_access.updated",
     "saml_certificate.created",
     "saml_configuration.updated",
+    "scim.kept",
     "scim_token.created",
     "scim_token.revoked",
     "security.mfa.disabled",
@@ -1086,6 +1088,9 @@ class JsonWebKeySet(TypedDict):
     keys: list[dict[str, str]]
 
 
+KeptReason: TypeAlias = Literal["owner", "role"]
+
+
 class LiftedLimits(TypedDict):
     """What is no longer counted: failed sign-ins, and kinds of mail of which some were sent lately."""
 
@@ -1207,6 +1212,7 @@ MailTemplate: TypeAlias = Literal[
     "payment_action_required",
     "reset_password",
     "saml_certificate_ending",
+    "scim_kept",
     "takeover_undone",
     "test",
     "trial_ending",
@@ -2274,15 +2280,19 @@ class ScimEmailInput(TypedDict):
     primary: NotRequired[bool | str | None]
 
 
-class ScimGroup(TypedDict):
-    """The organization, as a group of its members, or a group of its directory."""
-
-    schemas: list[str]
-    id: str
-    externalId: NotRequired[str | None]
-    meta: NotRequired[ScimMeta]
-    displayName: NotRequired[str]
-    members: NotRequired[list[ScimMember] | None]
+# The organization, as a group of its members, or a group of its directory.
+ScimGroup = TypedDict(
+    "ScimGroup",
+    {
+        "schemas": "list[str]",
+        "id": "str",
+        "externalId": "NotRequired[str | None]",
+        "meta": "NotRequired[ScimMeta]",
+        "displayName": "NotRequired[str]",
+        "members": "NotRequired[list[ScimMember] | None]",
+        "urn:gatehouse:scim:kept": "NotRequired[list[ScimKeptMember] | None]",
+    },
+)
 
 
 class ScimGroupList(TypedDict):
@@ -2293,6 +2303,14 @@ class ScimGroupList(TypedDict):
     startIndex: int
     itemsPerPage: int
     Resources: list[ScimGroup]
+
+
+class ScimKeptMember(TypedDict):
+    """A member whom the change took out of the organization, and who stays."""
+
+    value: str
+    display: str
+    reason: KeptReason
 
 
 # A member of a group.
@@ -2558,7 +2576,7 @@ class SessionSummary(TypedDict):
 
 
 class SetupLink(TypedDict):
-    """A link as members see it; nothing shows its secret again. `roles` are those that its rules of groups may give."""
+    """A link as members see it; nothing shows its secret again."""
 
     id: str
     parts: list[str]
@@ -2585,6 +2603,7 @@ class SiemConfiguration(TypedDict):
     endpoint: str
     has_token: bool
     options: SiemOptions
+    include: list[SiemContent]
     event_filter: list[str] | None
     enabled: bool
     status: SiemStatus
@@ -2593,8 +2612,12 @@ class SiemConfiguration(TypedDict):
     cursor: int
     lag: int
     pending: int
+    sign_ins_through: str | None
     created_at: str
     updated_at: str
+
+
+SiemContent: TypeAlias = Literal["audit", "sign_ins"]
 
 
 class SiemOptions(TypedDict):
@@ -6223,6 +6246,7 @@ def siem_configure_siem(
     endpoint: str,
     token: str | Unset | None = UNSET,
     options: SiemOptions | Unset = UNSET,
+    include: Sequence[SiemContent] | Unset | None = UNSET,
     event_filter: Sequence[str] | Unset | None = UNSET,
     enabled: bool | Unset = UNSET,
 ) -> Call[SiemConfiguration]:
@@ -6234,7 +6258,9 @@ def siem_configure_siem(
     token: The token that the receiver asks for. Without it, the receiver at the same address keeps its token; an empty
         one removes it.
     options: What the receiver is told besides the entries.
-    event_filter: Only actions that begin with one of these prefixes; null for all.
+    include: What is sent: `audit` for the audit log, `sign_ins` for the sign-ins. Without it, a new receiver gets both,
+        and another one what it got.
+    event_filter: Of the audit log, only actions that begin with one of these prefixes; null for all.
     enabled: Whether entries are sent.
     """
     return Call(
@@ -6245,6 +6271,7 @@ def siem_configure_siem(
             endpoint=endpoint,
             token=token,
             options=options,
+            include=include,
             event_filter=event_filter,
             enabled=enabled,
         ),
@@ -6268,10 +6295,10 @@ def siem_remove_siem(slug: str) -> Call[SiemRemoved]:
 
 
 def siem_restart_siem(slug: str, *, since: str | Unset | None = UNSET) -> Call[SiemConfiguration]:
-    """Send the entries since a moment once more, or all of them without `since`, and go on from there.
+    """Send the entries and sign-ins since a moment once more, or all of them without `since`, and go on from there.
 
     slug: The short name that paths contain. It never changes.
-    since: The entries since this moment are sent again; null or left out for all of them.
+    since: The entries and sign-ins since this moment are sent again; null or left out for all of them.
     """
     return Call(method="POST", path=f"/api/organizations/{segment(slug)}/siem/restart", body=body_of(since=since))
 
