@@ -106,8 +106,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "SiemSettings.options": _field("What the receiver is told besides the entries."),
     "SiemConfiguration.options": _field("What the receiver is told besides the entries."),
     "SiemSettings.include": _field(
-        "What is sent: `audit` for the audit log, `sign_ins` for the sign-ins. Without it, a new receiver gets both, and"
-        " another one what it got.",
+        "What is sent: `audit` for the audit log, `sign_ins` for the sign-ins. Without it, a new receiver gets both,"
+        " and another one what it got.",
         minItems=1,
         examples=[["audit", "sign_ins"]],
     ),
