@@ -126,10 +126,6 @@ class SignInCursor:
     at: datetime
     id: UUID = LAST_ID
 
-    def is_before(self, at: datetime, sign_in_id: UUID) -> bool:
-        """Return whether a sign-in comes after this place."""
-        return (self.at, self.id.int) < (at, sign_in_id.int)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemStream:

@@ -81,7 +81,7 @@ def _record(uow: UnitOfWork, organization_id: UUID, kept: Sequence[NamedMember],
         organization_id=organization_id,
         scim_token_id=str(caller.token_id),
         kept=[str(one.user_id) for one in kept[:RECORDED_MAX]],
-        total=total,
+        kept_total=total,
     )
 
 

@@ -25,6 +25,7 @@ FOREIGN = (
     "https://shop.example.evil.example/callback",
     "shop.example:/callback",
     "http://localhost:3000/callback",
+    "https://[::1/callback",
 )
 
 
