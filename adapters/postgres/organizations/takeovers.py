@@ -118,6 +118,14 @@ _RULED: Final = f"""
             AND m.role_source = coalesce(r.connection_id::text, 'scim')
             AND m.role_group = coalesce(r.group_id::text, r.asserted_group)
 """
+# Who manages a service by a grant may make what lasts; an owner or admin could before.
+_GRANTED: Final = f"""
+    SELECT m.organization_id, m.user_id, e.created_at AS since
+    FROM   {RECORDED}
+    JOIN   memberships m ON m.organization_id = e.organization_id AND m.user_id = (e.details ->> 'user_id')::uuid
+    WHERE  e.details ->> 'change' = 'access_granted' AND e.details ->> 'relation' = 'manager'
+      AND  e.details ->> 'old_relation' IS DISTINCT FROM 'manager' AND m.role NOT IN ('owner', 'admin')
+"""
 # The ways by which members have joined, beside invitations.
 _WAYS: Final = f"""
     SELECT a.organization_id, 'scim_token_id' AS name, t.id, t.created_at AS since
@@ -391,6 +399,7 @@ class PostgresTakeovers(TakeoverEntries):
         """Return who got power by these."""
         recorded = self.of_acting(acting, first_id, _ROLE_UPDATED, _LINK_MADE, *_MAKES_CREDENTIAL)
         invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
+        granted = recorded_values(list(self.of_acting(acting, first_id, AuditAction.SERVICE_UPDATED.value)))
         return [
             *(given for entry in recorded if (given := _given_by(entry)) is not None),
             *(
@@ -398,6 +407,7 @@ class PostgresTakeovers(TakeoverEntries):
                 for one in self.accepted(invitations, first_id)
             ),
             *self._all(Acting, _RULED, acting_values(acting)),
+            *self._all(Acting, _GRANTED, granted),
             *(
                 Acting(organization_id=one.organization_id, user_id=one.user_id, since=one.at)
                 for one in [*self._joined_by(acting, first_id), *self._reactivated(acting, first_id)]
