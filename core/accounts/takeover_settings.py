@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from uuid import UUID
@@ -224,16 +225,33 @@ def _customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
 
 
 def _opened(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[tuple[Service, Any]]:
-    """Return the services that any organization could begin to use by the takeover, and since when."""
-    seen = set[UUID]()
-    for act in _of_actions(acts, AuditAction.SERVICE_CREATED, AuditAction.SERVICE_UPDATED):
-        opened = act.details.get("changes", {}).get("customers", {}).get("to") == CustomerPolicy.ANY.value
-        if not opened and act.action != AuditAction.SERVICE_CREATED.value:
+    """Return the services that any organization could begin to use by the takeover, and since when.
+
+    One that was open to any before, and was closed only by the takeover, is none of them.
+    """
+    of_services = _by_target(acts, AuditAction.SERVICE_CREATED, AuditAction.SERVICE_UPDATED)
+    for (organization_id, service_id), of in of_services.items():
+        opened_at = _opened_at(of)
+        service = uow.services.by_id(organization_id, UUID(service_id)) if opened_at is not None else None
+        if service is not None:
+            yield service, opened_at
+
+
+def _opened_at(acts: Iterable[Act]) -> datetime | None:
+    """Return when these let any organization begin to use a service that was not open so before."""
+    before = after = None
+    for act in acts:
+        if act.action == AuditAction.SERVICE_CREATED.value:
+            return act.at
+        change = act.details.get("changes", {}).get("customers")
+        if change is None:
             continue
-        service = uow.services.by_id(act.organization_id, UUID(act.target_id))
-        if service is not None and service.id not in seen:
-            seen.add(service.id)
-            yield service, act.at
+        if change["from"] != after:
+            before = change["from"]
+        after = change["to"]
+        if after == CustomerPolicy.ANY.value != before:
+            return act.at
+    return None
 
 
 def _external_ids(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
@@ -395,14 +413,12 @@ def _changes(acts: Iterable[Act], fields: Mapping[str, Any]) -> Mapping[str, _Fi
         for name, change in changes.items():
             if name not in fields:
                 continue
-            known = found.get(name)
             old, new = change["from"], change["to"]
-            more = [one for one in _list(new) if one not in _list(old)]
-            found[name] = _Field(
-                before=known.before if known is not None else old,
-                after=new,
-                added=[*(known.added if known is not None else ()), *more],
-            )
+            known = found.get(name)
+            # What another person has set in between is the value of before.
+            before = known.before if known is not None and known.after == old else old
+            more = [one for one in _list(new) if one not in _list(old) and one not in _list(before)]
+            found[name] = _Field(before=before, after=new, added=[*(known.added if known is not None else ()), *more])
     return found
 
 

@@ -35,8 +35,8 @@ class Takeovers(Protocol):
     def acting(self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime) -> Sequence[Acting]:
         """Return who acted with the power of a takeover in these organizations, and since when: the account itself,
 
-        its keys, SCIM tokens and setup links, and, again and again, who was invited, got a higher role or the ownership
-        by one of these.
+        its keys, SCIM tokens and setup links, and, again and again, who was invited, let in, got a higher role or the
+        ownership by one of these.
         """
         ...
 
@@ -65,7 +65,10 @@ class Takeovers(Protocol):
         ...
 
     def suspend_invited(self, acting: Sequence[Acting], *, except_user_id: UUID) -> Sequence[InvitedMember]:
-        """Suspend the members that were invited or provisioned since and are no owners, and return them."""
+        """Suspend the members that were invited, provisioned or let in again since and are no owners, and return them.
+
+        Who was let in again by those who had kept them out is as before.
+        """
         ...
 
     def revert_grants(self, acting: Sequence[Acting], takeover: Takeover) -> Sequence[RevertedGrant]:

@@ -25,7 +25,8 @@ class Identities(Protocol):
         """List the accounts to which an identity is linked in any context but that of a connection, at most `limit`.
 
         Without an organization, those that the platform's own credentials have linked, which are this client now; else
-        those that this client of the organization has linked there.
+        those that this client of the organization has linked there. What a session linked that another party could
+        have begun is none of them, because it is not confirmed.
         """
         ...
 

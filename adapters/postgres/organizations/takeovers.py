@@ -42,6 +42,8 @@ _MAKES_CREDENTIAL: Final = {
     AuditAction.SCIM_TOKEN_CREATED.value: SCIM_TOKEN,
     AuditAction.API_KEY_CREATED.value: API_KEY,
 }
+_DEACTIVATED: Final = AuditAction.USER_DEACTIVATED.value
+_REACTIVATED: Final = AuditAction.USER_REACTIVATED.value
 _LINK_MADE: Final = AuditAction.ORGANIZATION_UPDATED.value
 # Who acted; a text of SQL that is joined with what they did.
 ACTING: Final = """
@@ -115,6 +117,14 @@ _RULED: Final = f"""
              ON m.organization_id = r.organization_id AND m.role = r.role
             AND m.role_source = coalesce(r.connection_id::text, 'scim')
             AND m.role_group = coalesce(r.group_id::text, r.asserted_group)
+"""
+# Who manages a service by a grant may make what lasts; an owner or admin could before.
+_GRANTED: Final = f"""
+    SELECT m.organization_id, m.user_id, e.created_at AS since
+    FROM   {RECORDED}
+    JOIN   memberships m ON m.organization_id = e.organization_id AND m.user_id = (e.details ->> 'user_id')::uuid
+    WHERE  e.details ->> 'change' = 'access_granted' AND e.details ->> 'relation' = 'manager'
+      AND  e.details ->> 'old_relation' IS DISTINCT FROM 'manager' AND m.role NOT IN ('owner', 'admin')
 """
 # The ways by which members have joined, beside invitations.
 _WAYS: Final = f"""
@@ -389,6 +399,7 @@ class PostgresTakeovers(TakeoverEntries):
         """Return who got power by these."""
         recorded = self.of_acting(acting, first_id, _ROLE_UPDATED, _LINK_MADE, *_MAKES_CREDENTIAL)
         invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
+        granted = recorded_values(list(self.of_acting(acting, first_id, AuditAction.SERVICE_UPDATED.value)))
         return [
             *(given for entry in recorded if (given := _given_by(entry)) is not None),
             *(
@@ -396,7 +407,38 @@ class PostgresTakeovers(TakeoverEntries):
                 for one in self.accepted(invitations, first_id)
             ),
             *self._all(Acting, _RULED, acting_values(acting)),
+            *self._all(Acting, _GRANTED, granted),
+            *(
+                Acting(organization_id=one.organization_id, user_id=one.user_id, since=one.at)
+                for one in [*self._joined_by(acting, first_id), *self._reactivated(acting, first_id)]
+            ),
         ]
+
+    def _joined_by(self, acting: Sequence[Acting], first_id: UUID | None) -> Sequence[Joined]:
+        """Return who joined by the directory tokens and connections of these."""
+        ways = [
+            *self._all(Way, _WAYS, acting_values(acting)),
+            *(
+                Way(made.organization_id, "scim_token_id", UUID(token_id), made.created_at)
+                for made in self.of_acting(acting, first_id, "scim_token.created")
+                if (token_id := json.loads(made.details).get("scim_token_id")) is not None
+            ),
+        ]
+        return self.joined(ways, first_id)
+
+    def _reactivated(self, acting: Sequence[Acting], first_id: UUID | None) -> Sequence[Joined]:
+        """Return the members whom these let in again, and when; not those whom these had kept out themselves."""
+        found = list[Joined]()
+        kept_out = set[tuple[UUID, str]]()
+        for entry in self.of_acting(acting, first_id, _DEACTIVATED, _REACTIVATED):
+            member = (entry.organization_id, entry.target_id)
+            if entry.action == _DEACTIVATED:
+                kept_out.add(member)
+            elif member in kept_out:
+                kept_out.remove(member)
+            else:
+                found.append(Joined(entry.organization_id, UUID(entry.target_id), entry.created_at))
+        return found
 
     def given_roles(self, acting: Sequence[Acting]) -> Sequence[GivenRole]:
         entries = self.of_acting(acting, _first_id(acting), _ROLE_UPDATED)
@@ -462,24 +504,13 @@ class PostgresTakeovers(TakeoverEntries):
 
     def suspend_invited(self, acting: Sequence[Acting], *, except_user_id: UUID) -> Sequence[InvitedMember]:
         first_id = _first_id(acting)
-        ways = [
-            *self._all(Way, _WAYS, acting_values(acting)),
-            *(
-                Way(made.organization_id, "scim_token_id", UUID(token_id), made.created_at)
-                for made in self.of_acting(acting, first_id, "scim_token.created")
-                if (token_id := json.loads(made.details).get("scim_token_id")) is not None
-            ),
-        ]
         invitations = self._all(Invitation, _INVITATIONS, acting_values(acting))
-        joined = {*self.accepted(invitations, first_id), *self.joined(ways, first_id)}
+        joined = {*self.accepted(invitations, first_id), *self._joined_by(acting, first_id)}
         let_in: list[tuple[UUID, UUID, datetime | None]] = [
             (one.organization_id, one.user_id, one.at) for one in joined
         ]
         # They were members before.
-        let_in += [
-            (entry.organization_id, UUID(entry.target_id), None)
-            for entry in self.of_acting(acting, first_id, AuditAction.USER_REACTIVATED.value)
-        ]
+        let_in += [(one.organization_id, one.user_id, None) for one in self._reactivated(acting, first_id)]
         return self._all(
             InvitedMember,
             _SUSPEND,

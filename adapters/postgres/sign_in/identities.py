@@ -81,6 +81,7 @@ class PostgresIdentities(Aggregate):
             SELECT   user_id, bool_or(organization_id IS NULL OR client_id IS NOT NULL) AS is_certain
             FROM     identities
             WHERE    provider = %(provider)s AND subject = %(subject)s AND connection_id IS NULL
+              AND    confirmed_at IS NOT NULL
               AND    CASE WHEN %(organization_id)s::uuid IS NULL
                           THEN organization_id IS NULL OR coalesce(client_id, %(client_id)s) = %(client_id)s
                           ELSE organization_id = %(organization_id)s

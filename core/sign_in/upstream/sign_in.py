@@ -180,7 +180,9 @@ def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, brows
     Raise `OtherUserSignedIn`.
     """
     user = _require_user(uow, sign_in, proven, browser)
-    identities.link(uow, user.id, user.email, proven, sign_in.context)
+    assert browser is not None, "a browser without a session is signed in"
+    is_confined = _is_confined(browser)
+    identities.link(uow, user.id, user.email, proven, sign_in.context, is_by_word_alone=is_confined)
 
 
 def link_and_conclude(
@@ -200,7 +202,10 @@ def link_and_conclude(
     connected = by_connection.lock(uow, sign_in)
     user = _require_user(uow, sign_in, proven, destination.browser.present)
     is_mailed = destination.browser.is_signed_in_by_mail
-    identities.link(uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed)
+    is_confined = connected is None and present is not None and _is_confined(present)
+    identities.link(
+        uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed, is_by_word_alone=is_confined
+    )
     return _begin(uow, user, sign_in, proven, destination, connected, is_mailed=is_mailed)
 
 
@@ -233,6 +238,14 @@ def may_link(browser: BrowserSession, context: IdentityContext) -> bool:
     # A session by a connection's word alone confirms nothing, unless its user has typed a mailed code since.
     is_by_word_alone = limits.role is not None and MAILED not in browser.amr
     return not is_by_word_alone and replace(limits, role=None) == context.confinement
+
+
+def _is_confined(browser: BrowserSession) -> bool:
+    """Return whether another party could have begun a session: what it links opens nothing at other services.
+
+    A code that was mailed to the address of the account is the word of its user.
+    """
+    return browser.confinement is not None and MAILED not in browser.amr
 
 
 def _begin(

@@ -12,7 +12,7 @@ from tests.application import Answer
 from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, Service
-from tests.world.takeovers import BOSS, STEP, Intrusion, intrusion_of
+from tests.world.takeovers import BOSS, FRIEND, STEP, Intrusion, intrusion_of
 from tests.world.victim import Victim
 from tests.world.visitor import Visitor
 
@@ -22,6 +22,7 @@ PATCH = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
 GROUP = {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"], "displayName": "Admins"}
 SAML = {"enabled": True, "entity_id": "https://sp.example", "acs_url": "https://sp.example/acs"}
 SETUP = "/app/setup/parts/scim"
+WEBHOOK = {"name": "Hook", "url": "https://shop.example/hook", "events": ["user.removed"]}
 INSIDER, OTHER = "insider@example.com", "other@example.com"
 
 
@@ -137,6 +138,29 @@ class TestServices:
 
         assert service_of(founder, "backchannel_logout_uri") == "https://shop.example/out"
 
+    async def test_what_was_there_before_stays_also_when_it_was_taken_and_given_again(
+        self, founder: Intrusion, shop: Service
+    ) -> None:
+        await founder.take_over()
+        for addresses in ([EVIL], [EVIL, BACK]):
+            await change_service(founder, redirect_uris=addresses)
+
+        await founder.undo()
+
+        assert service_of(founder, "redirect_uris") == [BACK]
+
+    async def test_an_address_that_an_admin_has_set_in_between_comes_back(
+        self, founder: Intrusion, shop: Service
+    ) -> None:
+        await founder.take_over()
+        await change_service(founder, backchannel_logout_uri="https://evil.example/first")
+        await by_boss(founder, "PATCH", "/services/shop", {"backchannel_logout_uri": "https://shop.example/out"})
+        await change_service(founder, backchannel_logout_uri=EVIL)
+
+        await founder.undo()
+
+        assert service_of(founder, "backchannel_logout_uri") == "https://shop.example/out"
+
     async def test_an_address_that_an_admin_has_set_since_stays(self, founder: Intrusion, shop: Service) -> None:
         await founder.take_over()
         await change_service(founder, backchannel_logout_uri=EVIL)
@@ -244,6 +268,20 @@ class TestCustomers:
 
         assert founder.world.rows("SELECT id FROM service_customers") == []
         assert service_of(founder, "customers") == "none"
+
+    async def test_who_came_to_a_service_that_was_open_to_all_before_stays(
+        self, founder: Intrusion, shop: Service, evil: UUID
+    ) -> None:
+        founder.world.connection.execute("UPDATE services SET customers = 'any'")
+        await founder.take_over()
+        for policy in ("listed", "any"):
+            await change_service(founder, customers=policy)
+        await self.by_evil(founder, "POST", "/products", {"client_id": str(shop.client_id)})
+
+        await founder.undo()
+
+        assert founder.world.value("SELECT count(*) FROM service_customers") == 1
+        assert service_of(founder, "customers") == "any"
 
     async def test_a_pause_that_was_lifted_is_there_again(self, founder: Intrusion, shop: Service, evil: UUID) -> None:
         customer_id = founder.world.customer(shop, evil)
@@ -448,6 +486,39 @@ class TestCredentials:
         await founder.undo()
 
         assert founder.members()[INSIDER] == ("member", False)
+
+    async def test_a_member_whom_a_token_has_only_turned_off_and_on_keeps_what_they_made(
+        self, founder: Intrusion
+    ) -> None:
+        await by_boss(founder, "POST", "/webhooks", WEBHOOK | {"name": "Before"})
+        await founder.take_over()
+        await directory(founder)
+        await by_boss(founder, "POST", "/webhooks", WEBHOOK)
+        for is_active in (False, True):
+            change = {"op": "replace", "path": "active", "value": is_active}
+            path = f"/Users/{founder.world.user_id(BOSS)}"
+            await scim(founder, "PATCH", path, {"schemas": [PATCH], "Operations": [change]})
+
+        await founder.undo()
+
+        assert founder.members()[BOSS] == ("admin", True)
+        assert founder.world.value("SELECT bool_and(is_active) FROM webhooks") is True
+
+    async def test_whom_a_member_invited_whom_a_token_let_in_again_has_no_access(self, founder: Intrusion) -> None:
+        insider = founder.world.user(INSIDER)
+        founder.world.member(founder.acme, insider, "admin")
+        theirs = (await founder.world.sign_in(INSIDER)).access_token
+        founder.world.connection.execute("UPDATE memberships SET suspended_at = now() WHERE user_id = %s", (insider,))
+        await founder.take_over()
+        await directory(founder)
+        change = {"op": "replace", "path": "active", "value": True}
+        await scim(founder, "PATCH", f"/Users/{insider}", {"schemas": [PATCH], "Operations": [change]})
+        await founder.befriend("member", token=theirs)
+
+        await founder.undo()
+
+        assert founder.members()[INSIDER] == ("admin", False)
+        assert founder.members()[FRIEND] == ("member", False)
 
 
 async def test_the_own_client_at_a_provider_goes(founder: Intrusion) -> None:

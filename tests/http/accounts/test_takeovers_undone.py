@@ -383,6 +383,25 @@ class TestGivenToOthers:
         assert sorted(recorded) == [("access_granted", "shop"), ("access_revoked", "till")]
         assert till.id != shop.id
 
+    async def test_what_a_member_made_by_a_grant_is_withdrawn_also_when_the_grant_has_ended(
+        self, founder: Intrusion
+    ) -> None:
+        founder.world.service(founder.acme, "shop")
+        user_id = founder.world.user(BOSS)
+        founder.world.member(founder.acme, user_id)
+        token = (await founder.world.sign_in(BOSS)).access_token
+        await founder.take_over()
+        grant = f"/services/shop/grants/{user_id}"
+        await founder.act("PUT", grant, {"relation": "manager"})
+        body = {"name": "Key", "permissions": ["read:users"]}
+        made = await founder.act("POST", "/services/shop/api-keys", body, token=token)
+        WATCH.add(made.json["key"])
+        await founder.act("DELETE", grant)
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT id FROM api_keys") == []
+
     async def test_whom_an_invited_friend_invites_has_no_access_either(self, founder: Intrusion) -> None:
         await founder.take_over()
         friend = await founder.befriend()

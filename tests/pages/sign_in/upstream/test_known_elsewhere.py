@@ -11,13 +11,14 @@ import pytest
 from tests.application import Answer
 from tests.upstream_provider import Account
 from tests.world.authorization import address_of, led_back
-from tests.world.builder import EMAIL, PASSWORD
+from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
 from tests.world.relying_party import PKCE, REDIRECT_URI, RelyingParty
 from tests.world.upstream import Upstream
 from tests.world.visitor import forms_of
 from tests.world.world import World
 
 ALLOW = "/auth/authorize/allow"
+BASE = "http://localhost:8000"
 OTHER = "bob@example.com"
 # The organization and the slug of each service.
 SERVICES = {"shop": "acme", "desk": "acme", "till": "globex"}
@@ -147,8 +148,8 @@ async def test_where_an_identity_stands_for_two_accounts_its_user_signs_in_to_on
     world.user("dora@example.com")
     world.connection.execute(
         """
-        INSERT INTO identities (id, user_id, provider, subject, scopes, linked_at, used_at)
-        VALUES (gen_random_uuid(), %s, 'codehost', '4711', '{}', now(), now())
+        INSERT INTO identities (id, user_id, provider, subject, scopes, linked_at, used_at, confirmed_at)
+        VALUES (gen_random_uuid(), %s, 'codehost', '4711', '{}', now(), now(), now())
         """,
         (carl,),
     )
@@ -240,3 +241,26 @@ async def test_a_service_that_serves_customers_and_the_platform_are_not_opened(
         assert "/app/sign-in" in [form.action for form in forms_of(page)], path
         assert not upstream.visitor.has_session
     assert [slug for slug, _ in identities(world)] == ["shop"]
+
+
+async def test_what_a_confined_session_links_signs_in_at_its_own_service_alone(
+    world: World, upstream: Upstream, parties: dict[str, RelyingParty]
+) -> None:
+    # Another party may have begun it, and the service holds a token (decisions 2.8).
+    await visit(upstream, "shop")
+    ada, thief = world.user_id(EMAIL), Account(id=4712, email="thief@evil.example")
+    world.connection.execute("UPDATE users SET password_hash = %s", (PASSWORD_HASH,))
+    at_shop = await world.sign_in_as(ada, EMAIL, org_slug="acme", service_slug="shop")
+    asked = await at_shop.post("/api/user/identities/websuite/link")
+    linked = await upstream.come_back(asked.json["authorization_url"].removeprefix(BASE), thief)
+    assert linked.status == 303, linked.text
+
+    for name in ("desk", "till"):
+        upstream.visitor.cookies.clear()
+        await upstream.come_back(path_of(name, "websuite"), thief)
+
+    opened = [slug for slug, user_id in identities(world) if user_id == ada]
+    assert opened == ["shop", "shop"]
+    upstream.visitor.cookies.clear()
+    await upstream.come_back(path_of("shop", "websuite"), thief)
+    assert world.value("SELECT user_id FROM sessions ORDER BY created_at DESC, id DESC LIMIT 1") == ada
