@@ -2710,7 +2710,8 @@ COMMENT ON COLUMN recent_acts.gives_products IS 'Whether the place in the group 
 ALTER TABLE ONLY recent_acts
     ADD CONSTRAINT recent_acts_pkey PRIMARY KEY (number);
 CREATE INDEX recent_acts_by_time ON recent_acts USING btree (done_at);
-CREATE INDEX recent_acts_of_credential ON recent_acts USING btree (organization_id, credential_id, act, number);
+CREATE INDEX recent_acts_of_credential ON recent_acts USING btree (organization_id, credential_id, object_id, user_id, number);
+CREATE INDEX recent_acts_of_place ON recent_acts USING btree (organization_id, object_id, user_id);
 
 CREATE TABLE recent_refusals (
     id uuid NOT NULL,

@@ -59,6 +59,7 @@ PEOPLE: Final = f"""
 """
 
 
+# A token that is too old to be of a takeover confirms a place that a young one has given, and ends its notes.
 # Each member is found by the id and the place by the key, whatever the planner knows of tables that are being filled:
 # `IS NOT DISTINCT FROM` keeps it from an index of the organization, in which it may expect a single row.
 ADD_MEMBERS: Final = """
@@ -100,7 +101,14 @@ ADD_MEMBERS: Final = """
              WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s
                AND  named.member_id IS NOT NULL
                AND  (named.authority_id IS NULL OR named.authority_id = ANY (%(instead_of)s)
-                     OR (%(gives_products)s AND NOT named.gives_products)))
+                     OR (%(gives_products)s AND NOT named.gives_products))),
+         confirmed AS (
+             UPDATE recent_acts r
+             SET    act = 'raised', authority_id = %(authority_id)s, gives_products = %(gives_products)s
+             FROM   named, scim_tokens t
+             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at <= %(young_since)s
+               AND  r.organization_id = %(organization_id)s AND r.object_id = %(group_id)s AND r.act = 'put_in'
+               AND  r.user_id = named.member_id)
     SELECT (SELECT count(*) FROM added), EXISTS (SELECT FROM named WHERE member_id IS NULL)
 """
 REMOVE_MEMBERS: Final = """
@@ -114,7 +122,13 @@ REMOVE_MEMBERS: Final = """
              SELECT %(organization_id)s, t.id, 'taken_out', %(group_id)s, removed.user_id, removed.authority_id,
                     removed.gives_products, %(now)s
              FROM   removed, scim_tokens t
-             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s)
+             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at > %(young_since)s),
+         ended AS (
+             DELETE FROM recent_acts r
+             USING  scim_tokens t
+             WHERE  t.organization_id = %(organization_id)s AND t.id = %(token_id)s AND t.created_at <= %(young_since)s
+               AND  r.organization_id = %(organization_id)s AND r.object_id = %(group_id)s
+               AND  r.user_id = ANY (%(user_ids)s))
     SELECT user_id FROM removed
 """
 # A token that has expired is as gone as one that was revoked. Most organizations have no groups; of the others, one row

@@ -425,6 +425,33 @@ class TestCredentials:
         )
         assert rows == [("member",)]
 
+    async def test_what_a_directory_of_before_says_meanwhile_holds(self, founder: Intrusion) -> None:
+        insider, other, third = people(founder, INSIDER, OTHER, "third@example.com")
+        admins = group_of(founder, insider)
+        await directory(founder)
+        honest = founder.directory_token
+        founder.world.connection.execute("UPDATE scim_tokens SET created_at = created_at - interval '9 days'")
+        await founder.take_over()
+        await directory(founder)
+        evil = founder.directory_token
+        steps = [
+            (evil, "remove", insider),
+            (honest, "add", insider),
+            (honest, "remove", insider),
+            (evil, "add", other),
+            (honest, "add", other),
+            (evil, "add", third),
+        ]
+        for token, op, user_id in steps:
+            founder.directory_token = token
+            change = {"op": op, "path": "members", "value": [{"value": str(user_id)}]}
+            await scim(founder, "PATCH", f"/Groups/{admins}", {"schemas": [PATCH], "Operations": [change]})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT user_id FROM directory_group_members") == [(other,)]
+        assert founder.world.rows("SELECT number FROM recent_acts") == []
+
     async def test_a_token_that_was_there_before_leaves_what_it_did(self, founder: Intrusion) -> None:
         [insider] = people(founder, INSIDER)
         admins = group_of(founder)

@@ -20,5 +20,6 @@ COMMENT ON COLUMN recent_acts.credential_id IS 'The token or key, which may be d
 COMMENT ON COLUMN recent_acts.object_id IS 'The group into which a member was put or out of which they were taken, or the service to which a user was linked.';
 COMMENT ON COLUMN recent_acts.authority_id IS 'By whose word somebody was in the group before, whose place was raised or who was taken out.';
 COMMENT ON COLUMN recent_acts.gives_products IS 'Whether the place in the group gave products before.';
-CREATE INDEX recent_acts_of_credential ON recent_acts (organization_id, credential_id, act, number);
+CREATE INDEX recent_acts_of_credential ON recent_acts (organization_id, credential_id, object_id, user_id, number);
+CREATE INDEX recent_acts_of_place ON recent_acts (organization_id, object_id, user_id);
 CREATE INDEX recent_acts_by_time ON recent_acts (done_at);
