@@ -34,6 +34,7 @@ from core.sign_in.own_ways import NamedConnection
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination
 from core.sign_in.rules import Rule
+from core.sign_in.upstream import returning
 from core.sign_in.upstream import sign_in as upstream_sign_in
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.failures import SHOWN_MAX
@@ -251,7 +252,9 @@ class AskedSignIn:
             if found is None:
                 return None
             context = IdentityContext(organization_id=organization.id, connection_id=connection.id)
-            standing, is_linked = found, bool(uow.identities.of_user(user.id, context))
+            # Who has come back is linked again, by the connection's word alone.
+            is_back = returning.would_link_again(uow, organization.id, connection, user, found)
+            standing, is_linked = found, is_back or bool(uow.identities.of_user(user.id, context))
         return self._walker(subject, journey).by_connection(
             ByConnection(
                 organization=organization,

@@ -44,6 +44,10 @@ class Identities(Protocol):
         """
         ...
 
+    def has_departed(self, user_id: UUID, context: IdentityContext) -> bool:
+        """Return whether an identity of a user at a connection was unlinked because they left its organization."""
+        ...
+
     def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
         """List what a user has linked in a context, the oldest first; by every connection where none is named.
 

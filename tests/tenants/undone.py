@@ -242,12 +242,13 @@ def _unless_deactivated(_original: Any) -> Any:
 def _any_person(original: Any) -> Any:
     """Return a function that finds the account of every address, also outside of the mail domains."""
 
-    def person(uow: UnitOfWork, organization_id: UUID, connection: Any, subject: Any) -> User | None:
+    def people(uow: UnitOfWork, organization_id: UUID, connection: Any, subject: Any) -> list[User]:
         if subject.email is None:
             return original(uow, organization_id, connection, subject)
-        return uow.users.by_email(subject.email)
+        user = uow.users.by_email(subject.email)
+        return [user] if user is not None else []
 
-    return person
+    return people
 
 
 _OF_VENDOR: Final = "c.vendor_paused_at IS NULL"
@@ -727,7 +728,7 @@ UNDONE: Final = (
     Undone(
         "a provider names addresses of its mail domain alone",
         "core.sign_in.upstream.global_token_revocation",
-        "_person",
+        "_people",
         _any_person,
         Story.SWITCHING,
         ("ended elsewhere",),

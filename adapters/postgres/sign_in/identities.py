@@ -119,6 +119,15 @@ class PostgresIdentities(Aggregate):
             (context.organization_id, context.connection_id, subject),
         )
 
+    def has_departed(self, user_id: UUID, context: IdentityContext) -> bool:
+        return self._value(
+            """
+            SELECT EXISTS (SELECT FROM departed_identities
+                           WHERE  organization_id = %s AND connection_id = %s AND user_id = %s)
+            """,
+            (context.organization_id, context.connection_id, user_id),
+        )
+
     def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
         return self._all(
             _identity,

@@ -12,6 +12,7 @@ It is the connection's word alone that links again, so it opens few roles before
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.accounts.users import User
 from core.sign_in import entitlement, identities
@@ -19,6 +20,7 @@ from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
 from core.sign_in.upstream import by_connection
 from core.sign_in.upstream.by_connection import Connected
+from core.sign_in.upstream.connections import ConnectionRecord
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -40,17 +42,44 @@ def link_again(
     assert context.confinement is not None, "a connection signs in without limits"
     standing = entitlement.standing_of(uow, user.id, context.confinement)
     assert standing is not None, "a connection that is locked was deleted or switched off"
-    if not _belongs_again(uow, connected, user, standing):
+    if not _belongs_again(uow, connected.organization.id, connected.connection, user, standing):
         return None
     identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
     return uow.identities.find(proven.provider, proven.subject, context)
 
 
-def _belongs_again(uow: UnitOfWork, connected: Connected, user: User, standing: ConnectionStanding) -> bool:
+def would_link_again(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, user: User, standing: ConnectionStanding
+) -> bool:
+    """Return whether a connection links a user again whose identity it proves, for the explanation of a sign-in."""
+    context = IdentityContext(organization_id=organization_id, connection_id=connection.id)
+    return uow.identities.has_departed(user.id, context) and _belongs_again(
+        uow, organization_id, connection, user, standing
+    )
+
+
+def standing_of_id(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: str
+) -> ConnectionStanding | None:
+    """Return what the user is to a connection whom it links again with this stable id; None when it links nobody."""
+    user_id = uow.identities.departed(
+        subject, IdentityContext(organization_id=organization_id, connection_id=connection.id)
+    )
+    user = uow.users.by_id(user_id) if user_id is not None else None
+    standing = uow.identities.standing(user.id, organization_id, connection.id) if user is not None else None
+    is_back = (
+        user is not None and standing is not None and _belongs_again(uow, organization_id, connection, user, standing)
+    )
+    return standing if is_back else None
+
+
+def _belongs_again(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, user: User, standing: ConnectionStanding
+) -> bool:
     if not standing.is_in_mail_domain or standing.is_suspended or user.is_disowned:
         return False
-    if not user.may_sign_in or user.closed_at is not None:
+    if not user.may_sign_in or user.closed_at is not None or not user.is_verified:
         return False
     if standing.role is not None or standing.is_end_user:
         return True
-    return by_connection.role_to_join(uow, connected.organization.id, connected.connection) is not None
+    return by_connection.role_to_join(uow, organization_id, connection) is not None

@@ -16,7 +16,7 @@ from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import Organization
 from core.sign_in.identities import IdentityContext
-from core.sign_in.upstream import by_connection, sign_in
+from core.sign_in.upstream import by_connection, returning, sign_in
 from core.sign_in.upstream.connection_wishes import ConnectionRecord
 from core.sign_in.upstream.trials import TrialAnswer
 
@@ -85,6 +85,9 @@ def _verdict(
     identity = uow.identities.find(Provider.UPSTREAM, subject, context)
     if identity is not None:
         return _of_linked(uow, organization.id, connection.id, identity.user_id)
+    back = returning.standing_of_id(uow, organization.id, connection, subject)
+    if back is not None:
+        return TrialVerdict.LINKED, back.role
     if refused is not None:
         return refused, None
     assert email is not None, "a person without an address was taken"

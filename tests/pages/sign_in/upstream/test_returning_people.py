@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from typing import LiteralString
 
 import pytest
@@ -17,7 +18,7 @@ from tests.waiting import waiting_for_a_lock
 from tests.world.builder import PASSWORD
 from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS
-from tests.world.visitor import forms_of
+from tests.world.visitor import Visitor, forms_of
 
 ADA = "ada@acme.example"
 PRIVATE = "ada@private.example"
@@ -225,6 +226,29 @@ async def test_what_is_unlinked_by_hand_is_not_linked_again(ada: Acme) -> None:
     await ada.world.installation.database.transact(lambda uow: uow.identities.remove(user_id, Provider.UPSTREAM, None))
 
     assert_asked_to_link(ada, await ada.sign_in())
+
+
+@pytest.mark.parametrize("is_back", [True, False])
+async def test_the_explanation_and_a_trial_say_what_the_sign_in_does(ada: Acme, *, is_back: bool) -> None:
+    await leave(ada)
+    come_back(ada)
+    if not is_back:
+        ada.world.connection.execute("UPDATE memberships SET suspended_at = now() WHERE role = 'member'")
+
+    told = await ada.owner.get(
+        f"/api/organizations/acme/why?email={ADA}&way=connection&connection_id={ada.connection_id}"
+    )
+    console = Visitor(ada.world.client)
+    await console.sign_in(ada.owner.email)
+    page = f"/app/organizations/acme/sign-in/connections/{ada.connection_id}"
+    begun = await console.submit(await console.open(page), f"{page}/trial", is_followed=False)
+    address = unescape(begun.headers["Refresh"].partition("url=")[2])
+    trial = await console.open(ada.provider.sign_in(address))
+
+    rules = {one["rule"] for walk in told.json["ways"] for one in walk["rules"]}
+    assert ("link" in rules, "The account is linked to this connection" in trial.text) == (not is_back, is_back)
+    page = await ada.sign_in()
+    assert ada.identities == is_back
 
 
 async def test_who_has_left_is_exported_and_forgotten_with_the_person(ada: Acme) -> None:
