@@ -341,10 +341,11 @@ def _products(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
     for (organization_id, customer_id), of in sorted(of_products.items()):
         client_id = UUID(of[0].details["client_id"])
         product = uow.products.find(organization_id, client_id, at=uow.now)
-        if product is None or str(product.customer_id) != customer_id or not product.is_accepted:
-            continue
-        service = uow.products.lock_service(organization_id, product.vendor_id, client_id, at=uow.now)
-        if service is None:
+        is_same = product is not None and str(product.customer_id) == customer_id and product.is_accepted
+        vendor_id = product.vendor_id if product is not None and is_same else None
+        service = uow.products.lock_service(organization_id, vendor_id, client_id, at=uow.now) if vendor_id else None
+        # Either side may have ended it meanwhile.
+        if product is None or service is None:
             continue
         label = f"{product.service_slug} of {product.vendor_slug}"
         if any(act.action == AuditAction.PRODUCT_ACCESS_ACCEPTED.value for act in of):

@@ -43,6 +43,16 @@ class SiemUnknown(NotFound):
     default_message = "This organization has no SIEM configuration. Create one with POST."
 
 
+class SignInsNotReadable(Forbidden):
+    """The receiver would read sign-ins that the caller may not read."""
+
+    default_message = Wording(
+        "A receiver reads the sign-ins, so who sets it needs the capability %(capability)s. Ask an owner or admin, or"
+        " let it have the audit log alone.",
+        capability=Capability.END_USERS_VIEW,
+    )
+
+
 class SiemChanged(Conflict):
     """Another person has changed the configuration since the caller saw it."""
 
@@ -337,17 +347,12 @@ def first_sign_in(uow: UnitOfWork, since: datetime | None) -> SignInCursor:
 def _included(wanted: SiemRequest, before: SiemStream | None, *, may_read: bool) -> list[SiemContent]:
     """Return what the stream sends: what was wanted, else what it did, else both.
 
-    The receiver of a caller who may not read sign-ins gets none; raise `Forbidden` where they were wanted by name.
+    The receiver of a caller who may not read sign-ins gets none; raise `SignInsNotReadable` where
+    they were wanted by name.
     """
     if wanted.include is not None:
         if SiemContent.SIGN_INS in wanted.include and not may_read:
-            raise Forbidden(
-                Wording(
-                    "A receiver reads the sign-ins, so who sets it needs the capability %(capability)s. Ask an owner or"
-                    " admin, or let it have the audit log alone.",
-                    capability=Capability.END_USERS_VIEW,
-                )
-            )
+            raise SignInsNotReadable
         return [one for one in SiemContent if one in wanted.include]
     chosen = before.include if before is not None else list(SiemContent)
     allowed = [one for one in chosen if may_read or one is not SiemContent.SIGN_INS]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adapters.domain_names import IdnaDomainNames
 from core import email_addresses, normal_forms
-from core.email_addresses import DOMAIN_INVALID, NOT_AN_ADDRESS, UNSTABLE, part_of_email
+from core.email_addresses import DOMAIN_INVALID, NOT_AN_ADDRESS, UNSTABLE, is_found_at_beginning, part_of_email
 from core.errors import BadRequest, FieldError
 from core.limits import EMAIL_CHARACTERS_MAX
 
@@ -236,3 +236,8 @@ def test_every_accepted_address_can_be_stored_and_displayed(text: str) -> None:
         assert stored.isprintable()
         assert len(stored) <= EMAIL_CHARACTERS_MAX
         assert not set(stored) & set(" \r\n\t<>,;\"'")
+
+
+@pytest.mark.parametrize(("part", "is_short"), [("", False), ("a", True), ("ad", True), ("ada", False)])
+def test_a_short_part_is_looked_for_at_the_beginning_alone(part: str, *, is_short: bool) -> None:
+    assert is_found_at_beginning(part) is is_short

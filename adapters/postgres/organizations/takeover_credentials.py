@@ -20,7 +20,7 @@ _SET_SINCE: Final = """
     t.organization_id = a.organization_id AND t.made_by = a.user_id AND coalesce(t.made_at, t.updated_at) >= a.since
 """
 
-# What a token did first to a member of a group says what was before. Whose word is forgotten by now does not come back.
+# What a token did first to a member of a group says what was before. Nobody is in it by a word that is forgotten.
 # What is taken back is forgotten, so that the next call takes what is left.
 _TAKE_BACK_PLACES: Final = f"""
     WITH first AS MATERIALIZED (
@@ -38,8 +38,10 @@ _TAKE_BACK_PLACES: Final = f"""
           AND  r.object_id = first.group_id AND r.user_id = first.user_id),
       out AS (
         DELETE FROM directory_group_members i USING first
-        WHERE  first.act = 'put_in' AND i.organization_id = first.organization_id AND i.group_id = first.group_id
-          AND  i.user_id = first.user_id
+        WHERE  i.organization_id = first.organization_id AND i.group_id = first.group_id AND i.user_id = first.user_id
+          AND  (first.act = 'put_in'
+                OR NOT EXISTS (SELECT FROM directory_authorities w
+                               WHERE  w.organization_id = first.organization_id AND w.id = first.authority_id))
         RETURNING i.organization_id, i.group_id, i.user_id),
       back AS (
         INSERT INTO directory_group_members (organization_id, group_id, user_id, authority_id, gives_products)

@@ -375,8 +375,6 @@ class PostgresDirectoryGroups(Aggregate):
             WHERE  a.organization_id = %s
               AND  NOT EXISTS (SELECT FROM directory_group_members i
                                WHERE  i.organization_id = a.organization_id AND i.authority_id = a.id)
-              AND  NOT EXISTS (SELECT FROM recent_acts r
-                               WHERE  r.organization_id = a.organization_id AND r.authority_id = a.id)
             """,
             (organization_id,),
         )

@@ -15,8 +15,9 @@ from core.audit.siem import (
     SiemProvider,
     SiemRequest,
     SiemUnknown,
+    SignInsNotReadable,
 )
-from core.errors import BadRequest, Conflict, Forbidden, Refusal
+from core.errors import BadRequest, Conflict, Refusal
 from core.organizations.access import Operation
 from core.organizations.setup_links import SetupLinkDead
 from core.organizations.standing import Standing
@@ -220,9 +221,9 @@ async def show_stream(call: Call, org_slug: str, query: SiemQuery) -> Page:
     return page
 
 
-@console_routes.post(CONSOLE_SIEM, refuses=(BadRequest, SiemChanged, Forbidden))
+@console_routes.post(CONSOLE_SIEM, refuses=(BadRequest, SiemChanged, SignInsNotReadable))
 @in_console(Operation.SIEM_CONFIGURE)
-@shows_again(_console_page, BadRequest, Conflict, Forbidden)
+@shows_again(_console_page, BadRequest, Conflict, SignInsNotReadable)
 async def set_stream(call: Call, org_slug: str, form: SiemForm) -> PageOrRedirect:
     """Set the receiver; programs use `POST /api/organizations/:slug/siem`."""
     _, found = await opened(call, org_slug, Operation.SIEM_CONFIGURE, siem_console.look_at)

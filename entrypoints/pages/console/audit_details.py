@@ -213,6 +213,7 @@ VALUES: Final[Mapping[str, Mapping[str, str]]] = {
         "role_updated": marked("Role changed"),
         "saml_configured": marked("SAML settings changed"),
         "saml_deleted": marked("SAML settings deleted"),
+        "saml_fallen_back": marked("SAML settings as before"),
         "saml_disabled": marked("SAML turned off"),
         "saml_metadata_imported": marked("SAML metadata imported"),
         "webhook_created": marked("Webhook created"),

@@ -90,6 +90,10 @@ def filled(builder: Builder) -> dict[str, Any]:
         "few": FEW_GROUPS,
         "group_id": group_ids[0],
         "instead_of": [uuid4()],
+        "gives_products": True,
+        "token_id": uuid4(),
+        "young_since": builder.clock(),
+        "now": builder.clock(),
     }
 
 

@@ -1,6 +1,8 @@
 """What is read of a redirect URI that was refused, and of a service in a list."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -30,6 +32,21 @@ def test_the_host_of_a_refused_address_is_the_one_that_a_browser_opens(
     refused = RefusedRedirect(redirect_uri=redirect_uri, refused_at=MOMENT)
 
     assert (refused.host, refused.is_registrable) == (host, is_registrable)
+
+
+@pytest.mark.parametrize(
+    ("redirect_uri", "is_there"),
+    [
+        ("https://app.example.com/other", True),
+        ("http://app.example.com/back", False),
+        ("https://evil.example/back", False),
+        ("https://[::1/callback", False),
+    ],
+)
+def test_an_address_is_offered_at_the_hosts_of_the_service_alone(redirect_uri: str, *, is_there: bool) -> None:
+    service: Any = SimpleNamespace(redirect_uris=["https://app.example.com/back"])
+
+    assert RefusedRedirect(redirect_uri=redirect_uri, refused_at=MOMENT).is_at_host_of(service) is is_there
 
 
 def test_a_service_has_its_place_by_when_it_was_created() -> None:

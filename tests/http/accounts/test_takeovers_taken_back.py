@@ -104,6 +104,26 @@ def group_of(one: Intrusion, *members: UUID, name: str = "Admins") -> UUID:
     return group_id
 
 
+async def give_role(one: Intrusion, customer_id: UUID, organization_id: UUID, email: str = OTHER) -> None:
+    """Give a person of a customer, who has signed in, a role of the vendor's own with a key of the takeover."""
+    person = one.world.user_id(email)
+    one.world.connection.execute(
+        """
+        INSERT INTO customer_users (customer_id, organization_id, user_id, first_sign_in_at, last_sign_in_at)
+        VALUES (%s, %s, %s, now(), now())
+        """,
+        (customer_id, organization_id, person),
+    )
+    made = await one.act("POST", "/services/shop/api-keys", {"name": "K", "permissions": ["write:customers"]})
+    one.clock.advance(STEP)
+    given = await one.world.client.put(
+        f"/api/service/customers/{customer_id}/users/{person}",
+        headers={"X-Api-Key": made.json["key"]},
+        body={"roles": ["editor"]},
+    )
+    assert given.status == 200, given.text
+
+
 class TestServices:
     """Where a service leads, and how it proves itself, is as it was before."""
 
@@ -193,6 +213,38 @@ class TestServices:
 
         assert service_of(founder, "redirect_uris") == [BACK]
 
+    async def test_a_name_stays_and_so_does_what_the_takeover_has_taken_away_again(
+        self, founder: Intrusion, shop: Service
+    ) -> None:
+        await founder.take_over()
+        await change_service(founder, name="Other")
+        await change_service(founder, redirect_uris=[BACK, EVIL])
+        await change_service(founder, redirect_uris=[BACK])
+
+        await founder.undo()
+
+        assert (service_of(founder, "name"), service_of(founder, "redirect_uris")) == ("Other", [BACK])
+
+    async def test_what_has_been_deleted_since_is_passed_over(self, founder: Intrusion, shop: Service) -> None:
+        world = founder.world
+        world.serve_customers(shop, "editor")
+        other = world.organization("other")
+        world.member(other, world.user(OTHER), "owner")
+        customer_id = world.customer(shop, other)
+        world.connection.execute("UPDATE service_customers SET vendor_paused_at = now()")
+        await founder.take_over()
+        await change_service(founder, redirect_uris=[BACK, EVIL])
+        await founder.act("POST", "/services/shop/saml", SAML)
+        path = f"/services/shop/customers/{customer_id}"
+        await founder.act("PATCH", path, {"paused": False, "external_id": "evil-1"})
+        await give_role(founder, customer_id, other)
+        world.connection.execute("DELETE FROM service_customers")
+        world.connection.execute("DELETE FROM services")
+
+        await founder.undo()
+
+        assert founder.role() == "owner"
+
 
 class TestSaml:
     """Assertions go where they went before."""
@@ -218,6 +270,17 @@ class TestSaml:
 
         rows = founder.world.rows("SELECT enabled, entity_id, acs_url FROM saml_configurations")
         assert rows == [(False, None, None)]
+
+    async def test_what_an_admin_has_set_since_stays(self, founder: Intrusion, shop: Service) -> None:
+        await founder.take_over()
+        await founder.act("POST", "/services/shop/saml", SAML | {"acs_url": EVIL})
+        await by_boss(founder, "POST", "/services/shop/saml", SAML | {"entity_id": "https://other.example"})
+        founder.world.connection.execute("UPDATE saml_configurations SET enabled = false")
+
+        await founder.undo()
+
+        rows = founder.world.rows("SELECT enabled, entity_id, acs_url FROM saml_configurations")
+        assert rows == [(False, "https://other.example", SAML["acs_url"])]
 
 
 class TestCustomers:
@@ -298,32 +361,114 @@ class TestCustomers:
     ) -> None:
         customer_id = founder.world.customer(shop, evil)
         founder.world.connection.execute("UPDATE service_customers SET external_id = 'crm-1'")
-        person = founder.world.user_id("boss@evil.example")
-        founder.world.connection.execute(
-            """
-            INSERT INTO customer_users (customer_id, organization_id, user_id, first_sign_in_at, last_sign_in_at)
-            VALUES (%s, %s, %s, now(), now())
-            """,
-            (customer_id, evil, person),
-        )
         await founder.take_over()
         path = f"/services/shop/customers/{customer_id}"
         for external_id in ("evil-1", "evil-2"):
             await founder.act("PATCH", path, {"external_id": external_id})
-        made = await founder.act("POST", "/services/shop/api-keys", {"name": "K", "permissions": ["write:customers"]})
-        founder.clock.advance(STEP)
-        given = await founder.world.client.put(
-            f"/api/service/customers/{customer_id}/users/{person}",
-            headers={"X-Api-Key": made.json["key"]},
-            body={"roles": ["editor"]},
-        )
-        assert given.status == 200, given.text
+        await give_role(founder, customer_id, evil, "boss@evil.example")
 
         await founder.undo()
 
         assert founder.world.value("SELECT external_id FROM service_customers") == "crm-1"
         entries = founder.world.audit_entries("customer.user_changed", "details ->> 'own_roles'")
         assert entries == [('["editor"]',), ("[]",)]
+
+    async def test_customers_of_others_keep_the_service_that_the_takeover_opened(
+        self, founder: Intrusion, shop: Service, evil: UUID
+    ) -> None:
+        founder.world.connection.execute("UPDATE services SET customers = 'none', individuals = 'all'")
+        await founder.take_over()
+        await change_service(founder, customers="listed")
+        await by_boss(founder, "POST", "/services/shop/customers", {"organization": "evil"})
+        await self.by_evil(founder, "POST", "/products", {"client_id": str(shop.client_id)})
+
+        await founder.undo()
+
+        assert service_of(founder, "customers") == "listed"
+        assert founder.world.value("SELECT count(*) FROM service_customers") == 1
+
+    async def test_a_pause_that_is_set_again_stays_and_so_does_an_external_id_whose_former_one_is_taken(
+        self, founder: Intrusion, shop: Service, evil: UUID
+    ) -> None:
+        customer_id = founder.world.customer(shop, evil)
+        founder.world.connection.execute("UPDATE service_customers SET external_id = 'crm-1', vendor_paused_at = now()")
+        await founder.take_over()
+        path = f"/services/shop/customers/{customer_id}"
+        await founder.act("PATCH", path, {"paused": False, "external_id": "evil-1"})
+        await by_boss(founder, "PATCH", path, {"paused": True})
+        founder.world.organization("third")
+        await by_boss(founder, "POST", "/services/shop/customers", {"organization": "third", "external_id": "crm-1"})
+
+        await founder.undo()
+
+        rows = founder.world.rows("SELECT external_id, vendor_paused_at IS NULL FROM service_customers ORDER BY 1")
+        assert rows == [("crm-1", True), ("evil-1", False)]
+
+    async def test_roles_of_a_person_who_is_gone_and_entries_without_roles_are_passed_over(
+        self, founder: Intrusion, shop: Service, evil: UUID
+    ) -> None:
+        customer_id = founder.world.customer(shop, evil)
+        await founder.take_over()
+        await give_role(founder, customer_id, evil, "boss@evil.example")
+        founder.world.connection.execute("DELETE FROM customer_users")
+        founder.world.connection.execute(
+            """
+            INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, success,
+                                       details, created_at)
+            VALUES (%s, %s, %s, 'customer.user_changed', 'user', %s, true, '{}', %s)
+            """,
+            (founder.world.new_id(), founder.acme, founder.victim.app.id, str(evil), founder.clock()),
+        )
+
+        await founder.undo()
+
+        assert founder.role() == "owner"
+
+    async def test_a_product_whose_pause_was_lifted_is_paused_again_and_names_no_groups(
+        self, founder: Intrusion
+    ) -> None:
+        world = founder.world
+        desk = world.service(world.organization("evil"), "desk")
+        world.serve_customers(desk, "editor")
+        world.customer(desk, founder.acme)
+        world.connection.execute("UPDATE service_customers SET customer_paused_at = now()")
+        group_id = group_of(founder)
+        await founder.take_over()
+        path = f"/products/{desk.client_id}"
+        await founder.act("PATCH", path, {"paused": False})
+        await founder.act("PATCH", path, {"groups": [str(group_id)]})
+
+        await founder.undo()
+
+        assert world.rows("SELECT customer_paused_at IS NULL, groups FROM service_customers") == [(False, [])]
+
+    async def test_of_a_product_whose_pause_was_lifted_nothing_else_changes(self, founder: Intrusion) -> None:
+        world = founder.world
+        desk = world.service(world.organization("evil"), "desk")
+        world.serve_customers(desk, "editor")
+        world.customer(desk, founder.acme)
+        world.connection.execute("UPDATE service_customers SET customer_paused_at = now()")
+        await founder.take_over()
+        path = f"/products/{desk.client_id}"
+        await founder.act("PATCH", path, {"paused": False})
+        await by_boss(founder, "PATCH", path, {"paused": True})
+
+        await founder.undo()
+
+        assert world.value("SELECT customer_paused_at IS NULL FROM service_customers") is False
+
+    async def test_a_product_that_has_ended_since_is_passed_over(self, founder: Intrusion) -> None:
+        world = founder.world
+        desk = world.service(world.organization("evil"), "desk")
+        world.serve_customers(desk, "editor")
+        world.customer(desk, founder.acme)
+        await founder.take_over()
+        await founder.act("PATCH", f"/products/{desk.client_id}", {"shares_directory": True})
+        world.connection.execute("DELETE FROM service_customers")
+
+        await founder.undo()
+
+        assert founder.role() == "owner"
 
     async def test_a_product_that_was_begun_ends(self, founder: Intrusion) -> None:
         evil = founder.world.organization("evil")
@@ -549,12 +694,14 @@ class TestCredentials:
 
 
 async def test_the_own_client_at_a_provider_goes(founder: Intrusion) -> None:
+    client = {"client_id": "acme", "client_secret": "the-secret-of-acme"}
+    await by_boss(founder, "PUT", "/oauth-credentials/websuite", client)
     await founder.take_over()
     await founder.act("PUT", "/oauth-credentials/codehost", {"client_id": "evil", "client_secret": "the-evil-secret"})
 
     await founder.undo()
 
-    assert founder.world.rows("SELECT client_id FROM oauth_credentials") == []
+    assert founder.world.rows("SELECT provider, client_id FROM oauth_credentials") == [("websuite", "acme")]
 
 
 async def test_what_goes_on_is_listed_with_the_place_where_it_ends(founder: Intrusion) -> None:

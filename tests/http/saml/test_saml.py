@@ -169,6 +169,11 @@ class TestConfigure:
             "enabled": True,
             "entity_id": "https://sp.example/metadata",
             "acs_url": "https://sp.example/acs",
+            "changes": {
+                "enabled": {"from": False, "to": True},
+                "entity_id": {"from": None, "to": "https://sp.example/metadata"},
+                "acs_url": {"from": None, "to": "https://sp.example/acs"},
+            },
         }
 
     async def test_another_tenant_s_service_has_a_configuration_of_its_own(self, shop: Team) -> None:

@@ -99,7 +99,7 @@ async def test_no_template_shows_an_address_in_a_name(world: World) -> None:
         **dict.fromkeys(("token", "proof", "role", "inviter", "ip_address", "at", "until", "link", "domain"), "x"),
         **dict.fromkeys(("record_name", "record_value", "server", "reason", "email", "account", "provider"), "x"),
         **dict.fromkeys(("new_email", "first_proof", "code", "old", "new", "credentials"), "x"),
-        **dict.fromkeys(("withdrawn", "made", "changed", "member", "person", "slug", "host", "by"), "x"),
+        **dict.fromkeys(("withdrawn", "made", "changed", "member", "person", "slug", "host", "by", "members"), "x"),
     }
     organization_id = world.organization("globex")
     for template in MailTemplate:

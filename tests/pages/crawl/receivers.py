@@ -113,6 +113,7 @@ def insert_receivers(organization: Organization) -> None:
         endpoint=URL,
         token_sealed=Sealed(),
         options={"index": NAME, "start": "now"},
+        include=["audit", "sign_ins"],
         event_filter=["user."],
         enabled=True,
         position=0,

@@ -37,10 +37,10 @@ def link_of(page: Answer, path: str) -> str:
     return address.replace("&amp;", "&")
 
 
-async def registered(visitor: Visitor, shop: RelyingParty, email: str = NEW) -> Answer:
+async def registered(visitor: Visitor, shop: RelyingParty, email: str = NEW, *, password: str = PASSWORD) -> Answer:
     """Register an address on the way to the service, and return the page that follows."""
     page = await visitor.open(link_of(await visitor.open(address_of(shop)), "/app/register"))
-    return await visitor.submit(page, "/app/register", email=email, password=PASSWORD)
+    return await visitor.submit(page, "/app/register", email=email, password=password)
 
 
 async def latest(world: World) -> MailMessage:
@@ -158,7 +158,7 @@ async def test_a_program_that_sends_it_again_keeps_the_way(shop: RelyingParty, v
 
 
 async def test_a_second_registration_keeps_the_way(shop: RelyingParty, visitor: Visitor, world: World) -> None:
-    await registered(Visitor(world.client), shop)
+    await registered(Visitor(world.client), shop, password=OTHER_PASSWORD)
     await registered(visitor, shop)
 
     assert "code" in led_back(await visitor.submit(await visitor.open(await mailed(world)), CONFIRM))
@@ -166,7 +166,7 @@ async def test_a_second_registration_keeps_the_way(shop: RelyingParty, visitor: 
 
 async def test_choosing_another_password_keeps_the_way(shop: RelyingParty, visitor: Visitor, world: World) -> None:
     """A link that is sent again for one of several registrations keeps no password."""
-    await registered(Visitor(world.client), shop)
+    await registered(Visitor(world.client), shop, password=OTHER_PASSWORD)
     await visitor.submit(await registered(visitor, shop), "/app/register/send-again")
     form = await visitor.submit(await visitor.open(await mailed(world)), CHOOSE)
 
