@@ -64,7 +64,37 @@ async def employer_signs_in(hood: Neighbourhood, address: str) -> None:
     for one in hood.addresses:
         # A link is to the subject of the address with which it was made.
         if hood.model.owner_of(one) is hood.model.owner_of(address) and hood.is_at(A, one):
+            has_left = _has_left(hood, one)
             await by_connection(hood, hood.employer, A, claims_of_address(one), Way.CONNECTION)
+            if has_left and _is_linked(hood, one):
+                raise Violation("linked again", f"{one} has nothing of its employer, whose provider is linked again")
+
+
+def _has_left(hood: Neighbourhood, address: str) -> bool:
+    """Whether a person has left A, has nothing of it again, and gets nothing of it by signing in."""
+    at_a, user_id = hood.organizations[A], hood.user_id(address)
+    if user_id is None or (at_a.slug, user_id) not in hood.model.unlinked or hood.joins_as or _is_linked(hood, address):
+        return False
+    of_a = (at_a.party.organization_id, user_id)
+    return not any(
+        hood.world.rows(f"SELECT FROM {table} WHERE organization_id = %s AND user_id = %s", *of_a)
+        for table in ("memberships", "service_users")
+    )
+
+
+def _is_linked(hood: Neighbourhood, address: str) -> bool:
+    """Whether a connection of A has linked the account of an address."""
+    return bool(
+        hood.world.rows(
+            """
+            SELECT FROM identities i
+            JOIN   users u ON u.id = i.user_id
+            WHERE  i.organization_id = %s AND i.connection_id IS NOT NULL AND u.email = %s
+            """,
+            hood.organizations[A].party.organization_id,
+            address,
+        )
+    )
 
 
 @step(CONNECTING)

@@ -301,6 +301,14 @@ UNDONE: Final = (
         ("outlived a membership",),
     ),
     Undone(
+        "who has left is linked again only once they belong again",
+        "core.sign_in.upstream.returning",
+        "_belongs_again",
+        _yes,
+        Story.CONNECTING,
+        ("linked again",),
+    ),
+    Undone(
         "an invitation gives services of its own organization only",
         "adapters.postgres.services.services.PostgresServices",
         "ids_by_slug",
