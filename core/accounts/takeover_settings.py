@@ -137,8 +137,8 @@ def _of_service(uow: UnitOfWork, service: Service, acts: Sequence[Act]) -> Servi
     else:
         after = _fallen(service, _changes(acts, SERVICE_FIELDS))
     if service.serves_customers and not after.serves_customers:
-        # Locked, so that no customer begins meanwhile. Those whom the takeover has not let in stay, and are the
-        # organization's to end.
+        # Locked, so that no customer begins meanwhile. Customers that the takeover has not let in stay, and the
+        # organization may end them.
         uow.services.lock(service)
         if uow.service_customers.has_any(service):
             after = replace(after, customers=CustomerPolicy.LISTED)

@@ -83,7 +83,7 @@ class Acting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """An entry of an audit log about what somebody did with the power of a takeover."""
+    """An entry of an audit log about an act with the power of a takeover."""
 
     organization_id: UUID
     action: str

@@ -20,7 +20,7 @@ _SET_SINCE: Final = """
     t.organization_id = a.organization_id AND t.made_by = a.user_id AND coalesce(t.made_at, t.updated_at) >= a.since
 """
 
-# What a token did first to a member of a group says what was before. Nobody is in it by a word that is forgotten.
+# What a token did first to a member of a group says what was before. A place ends whose authority is deleted by now.
 # What is taken back is forgotten, so that the next call takes what is left.
 _TAKE_BACK_PLACES: Final = f"""
     WITH first AS MATERIALIZED (
