@@ -158,8 +158,8 @@ ACTS_OF_CREDENTIALS: Final[PartialTable[MadeKind, frozenset[MadeKind]]] = Partia
             {MadeKind.END_USER, MadeKind.SERVICE, MadeKind.CUSTOMER, MadeKind.CUSTOMER_PERSON, MadeKind.REMOVAL}
         ),
         MadeKind.SCIM_TOKEN: frozenset({MadeKind.DIRECTORY_PLACE, MadeKind.ROLE, MadeKind.REMOVAL}),
-        # It acts as a service, which opens nothing at Gatehouse, or as a key of the organization. What it does as the
-        # key of an honest member is not taken back yet: the log and the rows name that key alone.
+        # It acts as a service, which opens nothing at Gatehouse, or as a key of the organization, which may be that of
+        # an honest member: the log names the workload beside the key, and the rows who let it in.
         MadeKind.WORKLOAD: frozenset({MadeKind.ORGANIZATION_KEY}),
         MadeKind.CLIENT_SECRET: frozenset({MadeKind.SIGN_IN}),
         # These send what happens elsewhere, and do nothing here.

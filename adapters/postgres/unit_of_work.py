@@ -14,7 +14,7 @@ from adapters.postgres.replicas import Reading
 from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
-from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, ORGANIZATION_KEY
+from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLOAD, ORGANIZATION_KEY
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
@@ -326,7 +326,10 @@ class PostgresUnitOfWork(Aggregates):
         if self._api_key is not None:
             return {"api_key_id": str(self.service_caller.key_id)}
         if self._key_caller is not None:
-            return {ORGANIZATION_KEY: str(self._key_caller.key_id), "organization_key_name": self._key_caller.key_name}
+            workload_id = self._key_caller.workload_id
+            workload = {KEY_WORKLOAD: str(workload_id)} if workload_id is not None else {}
+            named = {"organization_key_name": self._key_caller.key_name}
+            return {ORGANIZATION_KEY: str(self._key_caller.key_id)} | named | workload
         return {"scim_token_id": str(self.scim_caller.token_id)} if self._scim_token is not None else {}
 
     def audit_platform(

@@ -38,6 +38,8 @@ SETUP_LINK: Final = "setup_link_id"
 SETUP_LINK_PREFIX: Final = "setup_link:"
 # The details of what a program does with a key of the organization name the key (decisions 5.13).
 ORGANIZATION_KEY: Final = "organization_key_id"
+# The detail that names the workload that has called as that key.
+KEY_WORKLOAD: Final = "organization_key_workload_id"
 # The details of what was done while a user was impersonated: by whom, and in which session.
 IMPERSONATOR: Final = "impersonator_id"
 IMPERSONATION_SESSION: Final = "impersonation_session"

@@ -236,7 +236,7 @@ def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Itera
         authorized.organization.id,
         wanted,
         allowed=allowed,
-        made_by=authorized.caller.user_id,
+        made_by=authorized.caller.maker_id,
         may_read_sign_ins=Capability.END_USERS_VIEW in authorized.capabilities,
     )
 

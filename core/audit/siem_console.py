@@ -70,7 +70,7 @@ def replace_seen(
         organization_id,
         wanted,
         allowed=allowed,
-        made_by=authorized.caller.user_id,
+        made_by=authorized.caller.maker_id,
         may_read_sign_ins=Capability.END_USERS_VIEW in authorized.capabilities,
     )
 
@@ -97,7 +97,7 @@ def switch(
         organization_id,
         wanted,
         allowed=allowed,
-        made_by=authorized.caller.user_id,
+        made_by=authorized.caller.maker_id,
         # They go where they went.
         may_read_sign_ins=True,
     )
@@ -133,7 +133,7 @@ def restart(
     position = _position_before(uow, organization_id, stream, since)
     sign_ins = siem.first_sign_in(uow, since) if stream.sign_ins is not None else None
     uow.siem_streams.restart(organization_id, position=position, starts_at=since, sign_ins=sign_ins)
-    record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, authorized.caller.user_id)
+    record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, authorized.caller.maker_id)
     uow.record(
         AuditAction.SIEM_CONFIGURED,
         organization_id,

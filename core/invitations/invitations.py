@@ -242,7 +242,7 @@ def invite(
         organization_id=organization.id,
         email=address,
         role=role,
-        invited_by=caller.user_id,
+        invited_by=caller.maker_id,
         status=InvitationStatus.PENDING,
         token=hash_token(token.reveal()).hex(),
         expires_at=uow.now + LIFETIME,

@@ -232,7 +232,7 @@ def state_of(rules: Sequence[GroupRule]) -> str:
 
 def _editor(authorized: OrganizationAccess) -> RulesEditor:
     return RulesEditor(
-        user_id=authorized.caller.user_id,
+        user_id=authorized.caller.maker_id,
         authority=Authority.holding(authorized.capabilities),
         is_key=authorized.caller.key_id is not None,
     )

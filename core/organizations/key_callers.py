@@ -107,13 +107,15 @@ class TokenOfKey:
 class KeyCaller(TokenCaller):
     """A program that calls with a key: the stored key, its organization, and its maker as a member of it.
 
-    `maker` is the caller of use cases, and names the key. `custom_permissions` are those of the maker's custom role,
+    `maker` is the caller of use cases, and names the key; `workload_id` is the workload whose token stands for the key,
+    None for the key itself. `custom_permissions` are those of the maker's custom role,
     `has_second_factor` is whether the session had one in which the key was made, and `is_phishing_resistant` whether
     that one resists phishing.
     """
 
     key_id: UUID
     key_name: str
+    workload_id: UUID | None
     permissions: list[str]
     organization: Organization
     membership: Membership

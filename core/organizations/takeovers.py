@@ -71,13 +71,15 @@ class Takeover:
 class Acting:
     """A user or a credential that had the power of a takeover in an organization since a moment.
 
-    Either `user_id` is None, or both others are: `named_by` is the detail by which audit entries name the credential.
+    Either `user_id` is None, or both others are: `named_by` is the detail by which audit entries name the credential,
+    `key_id` the key of the organization as which a workload calls.
     """
 
     organization_id: UUID
     user_id: UUID | None
     named_by: str | None = None
     credential_id: UUID | None = None
+    key_id: UUID | None = None
     since: datetime
 
 

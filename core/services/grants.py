@@ -186,7 +186,7 @@ def grant(
     granted = ServiceGrant(
         user=Grantee(id=user_id, email=member.email, status=MembershipStatus.of(is_active=member.is_active)),
         relation=relation,
-        granted_by=authorized.caller.user_id,
+        granted_by=authorized.caller.maker_id,
         created_at=uow.now,
     )
     if not uow.service_grants.put(service, granted):

@@ -155,7 +155,7 @@ def create(uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside
     if not uow.services.add(service, client_secret_hash=_hash_of(secret)):
         raise ServiceSlugTaken
     if secret is not None:
-        _record_maker(uow, service, authorized.caller.user_id)
+        _record_maker(uow, service, authorized.caller.maker_id)
     _claim_audiences(uow, service)
     _require_groups(uow, service)
     default_plan = plans.default_plan(uow, service)
@@ -264,7 +264,7 @@ def rotate_secret(
     secret = uow.randomness.token()
     kept_until = uow.now + timedelta(hours=keep_previous_hours) if keep_previous_hours else None
     uow.services.set_client_secret(service, _hash_of(secret), previous_until=kept_until)
-    _record_maker(uow, service, authorized.caller.user_id)
+    _record_maker(uow, service, authorized.caller.maker_id)
     kept = {"previous_secret_hours": keep_previous_hours} if keep_previous_hours else {}
     _record(uow, AuditAction.SERVICE_UPDATED, service, change="client_secret_rotated", **kept)
     return replace(service, previous_secret_expires_at=kept_until, updated_at=uow.now), secret

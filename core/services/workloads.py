@@ -148,7 +148,7 @@ def add(uow: UnitOfWork, holder: WorkloadHolder, given: WorkloadFields, *, made_
     uow.workloads.add(
         holder,
         made,
-        created_by=made_by.user_id,
+        created_by=made_by.maker_id,
         has_second_factor=made_by.has_second_factor,
         is_phishing_resistant=made_by.is_phishing_resistant,
     )

@@ -182,9 +182,20 @@ class Caller:
     is_open_to_individuals: bool = True
     # The key of an organization that calls in the place of its maker, who is the user then; None for users themselves.
     key_id: UUID | None = None
+    # Who let the workload authenticate that calls as the key; None for who shows the key itself, and for users.
+    workload_maker_id: UUID | None = None
     service_security_profile: SecurityProfile | None = None
     # Whether the user is appointed to the platform's support, and has a verified address and a second factor.
     is_platform_support: bool = False
+
+    @property
+    def maker_id(self) -> UUID:
+        """Who has made what the caller makes: the user, or who let a workload call as the user's key.
+
+        What a workload may do is what the maker of the key may do, but it is not their work: it goes when what the one
+        who added the workload did is taken back (decisions 3.13).
+        """
+        return self.workload_maker_id or self.user_id
 
     @property
     def confinement(self) -> Confinement | None:

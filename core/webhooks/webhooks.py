@@ -144,7 +144,7 @@ def create(
     secret = new_secret(uow)
     if not uow.webhooks.add(organization.id, webhook, SigningSecrets(current=secret)):
         raise WebhookNameTaken
-    record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook.id, authorized.caller.user_id)
+    record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook.id, authorized.caller.maker_id)
     record(uow, organization.id, "webhook_created", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret)
 
@@ -204,7 +204,7 @@ def change(
     if not uow.webhooks.save(organization.id, after):
         raise WebhookNameTaken
     if after.url != before.url:
-        record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
+        record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.maker_id)
     if after.is_active and not before.is_active:
         uow.webhook_deliveries.make_due(organization.id, webhook_id)
     record(uow, organization.id, "webhook_updated", after)
@@ -229,7 +229,7 @@ def rotate_secret(
     secret = new_secret(uow)
     rotated = SigningSecrets(current=secret, previous=before.current, previous_until=uow.now + ROTATION_OVERLAP)
     uow.webhooks.save_secrets(organization.id, webhook_id, rotated)
-    record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.user_id)
+    record_maker(uow, MadeCredentialKind.WEBHOOK, organization.id, webhook_id, authorized.caller.maker_id)
     record(uow, organization.id, "webhook_secret_rotated", webhook)
     return WebhookWithSecret(webhook=webhook, secret=secret, previous_until=rotated.previous_until)
 

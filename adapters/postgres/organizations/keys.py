@@ -34,12 +34,14 @@ _CALLER: Final = f"""
 """
 CALLERS: Final = f"""
     SELECT k.key_hash AS token_hash, k.has_second_factor,
-           coalesce(k.is_phishing_resistant, true) AS is_phishing_resistant, {_CALLER}
+           coalesce(k.is_phishing_resistant, true) AS is_phishing_resistant,
+           NULL::uuid AS workload_id, NULL::uuid AS workload_maker_id, {_CALLER}
     WHERE  k.prefix = %s
 """
 CALLERS_BY_TOKEN: Final = f"""
     SELECT ''::bytea AS token_hash, k.has_second_factor AND w.has_second_factor AS has_second_factor,
-           coalesce(k.is_phishing_resistant AND w.is_phishing_resistant, true) AS is_phishing_resistant, {_CALLER}
+           coalesce(k.is_phishing_resistant AND w.is_phishing_resistant, true) AS is_phishing_resistant,
+           w.id AS workload_id, w.created_by AS workload_maker_id, {_CALLER}
     JOIN   workloads w ON w.organization_id = k.organization_id AND w.key_id = k.id
     WHERE  k.organization_id = %s AND k.id = %s AND w.id = %s
 """
@@ -163,6 +165,7 @@ def _caller(**columns: Any) -> KeyCaller:
     maker = Caller(
         user_id=membership.user_id,
         key_id=columns["key_id"],
+        workload_maker_id=columns.pop("workload_maker_id"),
         email=columns.pop("email"),
         email_verified_at=columns.pop("email_verified_at"),
         user_created_at=columns.pop("user_created_at"),

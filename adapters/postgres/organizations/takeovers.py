@@ -16,7 +16,7 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, values
 from adapters.postgres.transaction import Aggregate
-from core.audit.audit_log import ORGANIZATION_KEY, SETUP_LINK
+from core.audit.audit_log import KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
 from core.audit.browser import API_KEY, SCIM_TOKEN
 from core.events.actions import AuditAction
 from core.ids import first_id_since
@@ -41,6 +41,7 @@ _MAKES_CREDENTIAL: Final = {
     AuditAction.ORGANIZATION_KEY_CREATED.value: ORGANIZATION_KEY,
     AuditAction.SCIM_TOKEN_CREATED.value: SCIM_TOKEN,
     AuditAction.API_KEY_CREATED.value: API_KEY,
+    AuditAction.WORKLOAD_CREATED.value: KEY_WORKLOAD,
 }
 _DEACTIVATED: Final = AuditAction.USER_DEACTIVATED.value
 _REACTIVATED: Final = AuditAction.USER_REACTIVATED.value
@@ -61,8 +62,9 @@ RECORDED: Final = """
 # impersonator is not of the takeover.
 _OF_ACTING: Final = """
     SELECT   %(organization_id)s::uuid AS organization_id, e.id, e.action, e.target_id, e.details::text, e.created_at
-    FROM     unnest(%(users)s::uuid[], %(names)s::text[], %(credentials)s::uuid[], %(sinces)s::timestamptz[])
-             AS a (user_id, named_by, credential_id, since)
+    FROM     unnest(%(users)s::uuid[], %(names)s::text[], %(credentials)s::uuid[], %(keys)s::uuid[],
+                    %(sinces)s::timestamptz[])
+             AS a (user_id, named_by, credential_id, key_id, since)
     CROSS    JOIN LATERAL (
         (SELECT   u.id, u.action, u.target_id, u.details, u.created_at
          FROM     audit_entries u
@@ -78,6 +80,7 @@ _OF_ACTING: Final = """
                            'api_key:' || (k.details ->> 'organization_key_id'), 'system')
                   = CASE a.named_by WHEN 'setup_link_id' THEN 'setup_link:' || a.credential_id
                                     WHEN 'organization_key_id' THEN 'api_key:' || a.credential_id
+                                    WHEN 'organization_key_workload_id' THEN 'api_key:' || a.key_id
                                     ELSE CASE WHEN a.named_by IS NOT NULL THEN 'system' END END
            AND    k.details ->> a.named_by = a.credential_id::text
            AND    k.created_at >= a.since AND k.action = ANY (%(actions)s)
@@ -290,6 +293,7 @@ class TakeoverEntries(Aggregate):
                 "users": [one.user_id for one in acting],
                 "names": [one.named_by for one in acting],
                 "credentials": [one.credential_id for one in acting],
+                "keys": [one.key_id for one in acting],
                 "sinces": [one.since for one in acting],
                 "first_id": first_id,
                 "actions": list(actions),
@@ -571,6 +575,7 @@ def _given_by(entry: Entry) -> Acting | None:
             user_id=None,
             named_by=named_by,
             credential_id=UUID(credential_id),
+            key_id=UUID(details["key_id"]) if named_by == KEY_WORKLOAD else None,
             since=entry.created_at,
         )
     old, new = details.get("old_role"), details.get("new_role")
@@ -588,5 +593,8 @@ def _made_by(entry: Entry, details: Mapping[str, Any]) -> tuple[str, str] | None
     if entry.action == AuditAction.SCIM_TOKEN_CREATED.value:
         # The token is no target of its own: that is its organization.
         return SCIM_TOKEN, details[SCIM_TOKEN]
+    if entry.action == AuditAction.WORKLOAD_CREATED.value and "key_id" not in details:
+        # That of a service opens nothing at Gatehouse.
+        return None
     named_by = _MAKES_CREDENTIAL.get(entry.action)
     return (named_by, entry.target_id) if named_by is not None else None

@@ -39,7 +39,7 @@ class Editor:
         member = authorize_and_lock(uow, slug, operation)
         return cls(
             organization_id=member.organization.id,
-            user_id=member.caller.user_id,
+            user_id=member.caller.maker_id,
             capabilities=member.capabilities,
             member=member,
         )
@@ -50,7 +50,7 @@ class Editor:
         member = access.authorize(uow, slug, operation)
         return cls(
             organization_id=member.organization.id,
-            user_id=member.caller.user_id,
+            user_id=member.caller.maker_id,
             capabilities=member.capabilities,
             member=member,
         )

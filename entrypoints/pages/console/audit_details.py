@@ -116,6 +116,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "organization_slug": marked("Slug of the organization"),
     "organization_key_id": marked("Management key"),
     "organization_key_name": marked("Name of the management key"),
+    "organization_key_workload_id": marked("Workload"),
     "address_hash": marked("Address, by its keyed hash"),
     "network": marked("Network"),
     "part": marked("Part of the record"),

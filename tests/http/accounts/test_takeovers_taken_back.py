@@ -8,13 +8,17 @@ from uuid import UUID
 
 import pytest
 
+from core.organizations.access import Capability
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.secret_watch import WATCH
 from tests.world.builder import EMAIL, Service
+from tests.world.organization_keys import KEY as KEY_OF_BOSS
+from tests.world.organization_keys import insert_organization_key
 from tests.world.takeovers import BOSS, FRIEND, STEP, Intrusion, intrusion_of
 from tests.world.victim import Victim
 from tests.world.visitor import Visitor
+from tests.world.workload_issuer import ask, running_issuer
 
 BACK, EVIL = "https://shop.example/back", "https://evil.example/in"
 KEY = {"kty": "RSA", "kid": "evil", "alg": "RS256", "use": "sig", "n": "u" * 342, "e": "AQAB"}
@@ -645,6 +649,38 @@ class TestCredentials:
         assert founder.world.rows("SELECT id FROM setup_links") == []
         assert founder.world.rows("SELECT id FROM scim_tokens") == []
         assert founder.world.rows("SELECT user_id FROM directory_group_members") == []
+
+    async def test_what_a_workload_on_the_key_of_an_honest_member_did_is_taken_back(
+        self, founder: Intrusion, shop: Service
+    ) -> None:
+        world = founder.world
+        boss = world.user(BOSS)
+        world.member(founder.acme, boss, "admin")
+        permissions = (Capability.SERVICES_VIEW, Capability.SERVICES_MANAGE, Capability.WEBHOOKS_MANAGE)
+        key_id = insert_organization_key(world, founder.acme, boss, KEY_OF_BOSS, permissions=permissions)
+        await founder.take_over()
+        with running_issuer() as issuer:
+            workload = {"name": "Job", "issuer": issuer.url, "match": {"sub": "job-1"}}
+            await founder.act("POST", f"/keys/{key_id}/workloads", workload)
+            answer = await ask(world, f"key:{key_id}", issuer.token(world))
+            token = answer.json["access_token"]
+            await founder.act("PATCH", "/services/shop", {"redirect_uris": [BACK, EVIL]}, token=token)
+            await founder.act("POST", "/webhooks", WEBHOOK, token=token)
+            await founder.act("POST", "/services/shop/workloads", workload, token=token)
+        founder.clock.advance(STEP)
+        honest = await world.client.patch(
+            "/api/organizations/acme/services/shop",
+            headers={"X-Api-Key": KEY_OF_BOSS},
+            body={"redirect_uris": [BACK, EVIL, "https://new.example/back"]},
+        )
+        assert honest.status == 200, honest.text
+
+        await founder.undo()
+
+        assert service_of(founder, "redirect_uris") == [BACK, "https://new.example/back"]
+        assert world.value("SELECT count(*) FROM webhooks WHERE is_active") == 0
+        assert world.value("SELECT count(*) FROM workloads") == 0
+        assert world.value("SELECT count(*) FROM organization_keys") == 1
 
     async def test_a_member_whom_a_token_let_in_again_is_suspended_again(self, founder: Intrusion) -> None:
         [insider] = people(founder, INSIDER)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from core.made_things import MadeKind
 from core.mail.limits import MailLimit
 from core.mail.mail import BY_ORGANIZATION, MailTemplate
 from core.organizations.made_credentials import LISTED_MAX, SEPARATOR
@@ -16,9 +17,11 @@ from tests.application import Answer
 from tests.secret_watch import WATCH
 from tests.world.backend import insert_key
 from tests.world.builder import NO_ID
-from tests.world.directory import TOKEN, Directory, insert_scim_token
+from tests.world.directory import TOKEN, Directory, insert_directory, insert_scim_token
 from tests.world.mail_servers import SERVER
+from tests.world.organization_keys import insert_organization_key
 from tests.world.team import Team
+from tests.world.workload_issuer import ask, running_issuer
 from tests.world.world import World, assert_refused
 
 ROUTES = capabilities.routes(is_development=True)
@@ -148,6 +151,42 @@ class TestImpersonation:
         ]
 
         assert [answer.status for answer in revoked] in ([204, 200, 200], [200, 200, 200])
+
+
+async def test_what_a_workload_makes_counts_as_made_by_who_added_it(team: Team) -> None:
+    world = team.world
+    group_id = await insert_directory(team, groups="directory").create_group("Sales")
+    key_id = insert_organization_key(world, team.organization_id, team.ids["owner"])
+    with running_issuer() as issuer:
+        workload = {"name": "Job", "issuer": issuer.url, "match": {"sub": "job-1"}}
+        await make(team, "admin", f"/keys/{key_id}/workloads", workload)
+        token = (await ask(world, f"key:{key_id}", issuer.token(world))).json["access_token"]
+    WATCH.add(token)
+    rule = {"source": "scim", "group": group_id, "role": "member"}
+    for method, path, body in (
+        ("POST", "/services", SERVICE),
+        ("POST", "/services/till/workloads", WORKLOAD),
+        ("PUT", f"/services/till/grants/{team.ids['member']}", {"relation": "viewer"}),
+        ("POST", "/webhooks", HOOK),
+        ("POST", "/siem", SIEM),
+        ("POST", "/upstream-providers", CONNECTION),
+        ("POST", "/invitations", {"email": "new@example.com", "role": "member"}),
+        ("PUT", "/group-rules", {"rules": [rule]}),
+    ):
+        answer = await world.client.request(method, f"/api/organizations/acme{path}", token=token, body=body)
+        assert answer.status in {200, 201}, answer.text
+
+    makers = {
+        (table, column): {maker for (maker,) in world.rows(f"SELECT {column} FROM {table}")}
+        for kind in MadeKind
+        for table, column in kind.makers.items()
+    }
+    # These keys cannot make; the directory's token was there.
+    others = {("organization_keys", "created_by"), ("scim_tokens", "created_by")}
+    others |= {("api_keys", "created_by"), ("setup_links", "created_by")}
+    # A list takes a session, and an earlier branding is not taken back.
+    others |= {("bulk_jobs", "maker_id"), ("branding_versions", "made_by")}
+    assert {name for name, ids in makers.items() if ids != {team.ids["admin"]}} == others
 
 
 async def by_hand(team: Team, user_id: UUID) -> Answer:
