@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.outbound import URL_CHARACTERS_MAX
 from core.sign_in.upstream.discovery import keys_address
 
 ISSUER = "https://issuer.example"
@@ -20,3 +21,12 @@ def test_the_keys_are_where_the_document_of_the_issuer_says() -> None:
 )
 def test_another_document_names_no_keys(document: Any) -> None:
     assert keys_address(ISSUER, document) is None
+
+
+@pytest.mark.parametrize(("length", "is_taken"), [(URL_CHARACTERS_MAX, True), (URL_CHARACTERS_MAX + 1, False)])
+def test_an_address_has_a_longest_length(length: int, *, is_taken: bool) -> None:
+    address = f"{ISSUER}/".ljust(length, "k")
+
+    found = keys_address(ISSUER, {"issuer": ISSUER, "jwks_uri": address})
+
+    assert found == (address if is_taken else None)
