@@ -53,8 +53,8 @@ __all__ = [
 SERVER_VERSION_MIN = 140000
 CONNECT_SECONDS_MAX = 5
 # Every other statement on a table queues behind a migration that waits for it, so each of its tries gives up early.
-# It is less than the second after which PostgreSQL looks for deadlocks (`lock_order.py`).
-TABLE_WAITS = LockWaits(try_seconds=0.4, between_seconds=30, total_seconds=300)
+# A request may meet two tries. It is also less than PostgreSQL takes to look for a deadlock (`lock_order.py`).
+TABLE_WAITS = LockWaits(try_seconds=0.25, between_seconds=30, total_seconds=300)
 # A CONCURRENTLY statement blocks neither readers nor writers, but waits for every transaction older than itself.
 CONCURRENT_WAITS = LockWaits(try_seconds=600, between_seconds=30, total_seconds=600)
 # The wait for another replica that migrates is bounded, because that replica may hang.
