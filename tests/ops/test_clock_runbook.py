@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 from adapters.postgres.driver.connection import Connection
@@ -11,7 +11,7 @@ from tests.documents import ROOT
 from tests.leftovers import IDS, put_owners
 
 RUNBOOK: Final = ROOT / "ops/runbooks/clock.md"
-FUTURE: Final = datetime.now(UTC) + timedelta(days=500)
+FUTURE: Final = datetime(2099, 1, 1, tzinfo=UTC)
 MAIL: Final = """
     INSERT INTO mails (id, organization_id, recipient, template, state, attempts, due_at, leased_until, created_at)
     VALUES (gen_random_uuid(), %(organization)s, '', 'test', 'queued', 1, %(at)s, %(at)s, %(at)s)
