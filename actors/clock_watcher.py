@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import structlog
@@ -30,12 +29,9 @@ ADVICE: Final = (
 )
 
 DATABASE_ADVICE: Final = (
-    "The clock of the database's machine jumped. Running processes keep their time, but those that start now take the"
-    " wrong one. Correct that clock, by NTP; see ops/runbooks/clock.md."
+    "The clock of the database's machine jumped. This server keeps its time, also in workers that are replaced, but a"
+    " server that starts now takes the wrong one. Correct that clock, by NTP; see ops/runbooks/clock.md."
 )
-# After the time was moved ahead by more than this, what expires is kept for so long, so that a mistake can be undone.
-MOVED_SECONDS_MAX: Final = 600.0
-SETTLING_SECONDS: Final = 3600.0
 
 log = structlog.get_logger(__name__)
 
@@ -50,12 +46,12 @@ class ClockWatcher:
         self._is_compared = False
         self._looks = 0
         self._wrong_looks = 0
-        self._settled_at = -math.inf
 
     async def run(self) -> NoReturn:
         """Look at the clocks, until cancelled."""
         while True:
             await trio.sleep(LOOK_SECONDS)
+            self._clock.share()
             self._looks += 1
             is_due = not self._is_compared or self._looks % AGREEING_LOOKS == 0
             if is_due or self._is_wrong() or self._wrong_looks:
@@ -78,16 +74,11 @@ class ClockWatcher:
             return
         compared = self._clock.compare(reading, database_time)
         self._is_compared = True
+        self._clock.share()
         self._metrics.clock_compared(self._clock.error_seconds())
         if abs(compared.moved_seconds) > ERROR_SECONDS_MAX:
             log.warning("clock.moved", seconds=round(compared.moved_seconds, 1), reason="the database's clock decides")
-        if compared.moved_seconds > MOVED_SECONDS_MAX:
-            self._settled_at = trio.current_time() + SETTLING_SECONDS
         self._report(compared.database_error_seconds)
-
-    def is_settled(self) -> bool:
-        """Return whether what expires may be deleted: not soon after the time was moved far ahead, perhaps wrongly."""
-        return trio.current_time() >= self._settled_at
 
     def _report(self, database_error_seconds: float) -> None:
         if self._is_wrong() or database_error_seconds:

@@ -35,6 +35,8 @@ DELETION_PERIOD_SECONDS = 3600.0
 DELETED_MAILS_MAX = 500
 
 JOB_TYPE = "mail"
+# In the log alone: deleting is a part of this actor.
+DELETION_JOB = "mail_deletion"
 
 log = structlog.get_logger(__name__)
 
@@ -49,9 +51,16 @@ class MailCourier(Dispatcher[Mail]):
     capacity = Capacity(targets_max=MAILS_AT_ONCE_MAX)
 
     def __init__(
-        self, *, renderer: MailRenderer, gateway: MailGateway | None, **connections: Unpack[Connections]
+        self,
+        *,
+        renderer: MailRenderer,
+        gateway: MailGateway | None,
+        is_settled: Callable[[], bool] = lambda: True,
+        **connections: Unpack[Connections],
     ) -> None:
+        """Make the actor; `is_settled` says whether the time is certain enough to delete by it."""
         super().__init__(**connections)
+        self._is_settled = is_settled
         self._renderer = renderer
         self._gateway = gateway
 
@@ -106,6 +115,10 @@ class MailCourier(Dispatcher[Mail]):
 
     async def _delete_old_mails(self) -> None:
         while True:
+            if not self._is_settled():
+                log.warning("job.waits_for_clock", job=DELETION_JOB, retry_seconds=DELETION_PERIOD_SECONDS)
+                await trio.sleep(DELETION_PERIOD_SECONDS)
+                continue
             try:
                 while await self._database.transact(mails.delete_old, DELETED_MAILS_MAX) == DELETED_MAILS_MAX:
                     log.info("mail.deleted", mails=DELETED_MAILS_MAX)

@@ -4,6 +4,9 @@ Two clocks are compared at every reading: the wall clock, which programs and peo
 was started, which only goes on, also while the machine is suspended. When their difference has changed at once, the
 wall clock has jumped, and it is not used until the database's clock confirms it (`actors/clock_watcher.py`). A clock
 that is adjusted slowly, as by NTP, is followed.
+
+A worker that takes the place of another one goes on with the time that the others know (`known_time.py`): it has no
+past of its own, and would believe a database whose clock has jumped.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final, final
 
+from adapters.known_time import KnownTime, SharedTime
 from ports.clock import Comparison
 
 _NANOSECONDS: Final = 1_000_000_000
@@ -21,6 +25,9 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 JUMP_SECONDS_MAX: Final = 5
 # From the database's clock, which is then the one that is right, unless it has jumped itself.
 DIFFERENCE_SECONDS_MAX: Final = 10
+# After the time was moved ahead by more than this, what expires is kept for so long, so that a mistake can be undone.
+MOVED_SECONDS_MAX: Final = 600
+SETTLING_SECONDS: Final = 3600
 
 
 def _since_start() -> int:
@@ -33,13 +40,27 @@ def _since_start() -> int:
 class CheckedClock:
     """The port `WatchedClock`; safe to share between threads."""
 
-    def __init__(self, wall: Callable[[], int] = time.time_ns, since_start: Callable[[], int] = _since_start) -> None:
+    def __init__(
+        self,
+        wall: Callable[[], int] = time.time_ns,
+        since_start: Callable[[], int] = _since_start,
+        *,
+        shared: SharedTime | None = None,
+        worker: int = 0,
+    ) -> None:
+        """Make the clock of a process; that of a worker begins with what is known in `shared`."""
         self._wall = wall
         self._since_start = since_start
+        self._shared = shared
+        self._worker = worker
+        known = shared.newest() if shared is not None else None
         # What is added to the time since the start.
-        self._offset = wall() - since_start()
+        self._offset = wall() - since_start() if known is None else known.offset
         # The same of the database's clock, when it agreed last.
-        self._database_offset: int | None = None
+        self._database_offset = None if known is None else known.database_offset
+        # Until the clocks of the machine and of the database have agreed once, nobody knows which is right.
+        self._is_confirmed = False if known is None else known.is_confirmed
+        self._unsettled_until = since_start() if known is None else known.unsettled_until
 
     def __call__(self) -> datetime:
         return _EPOCH + timedelta(microseconds=self.nanoseconds() // 1_000)
@@ -59,6 +80,21 @@ class CheckedClock:
     def reading(self) -> int:
         return self._since_start()
 
+    def is_settled(self) -> bool:
+        return self._is_confirmed and self._since_start() >= self._unsettled_until
+
+    def share(self) -> None:
+        if self._shared is None:
+            return
+        known = KnownTime(
+            noted_at=self._since_start(),
+            offset=self._offset,
+            database_offset=self._database_offset,
+            unsettled_until=self._unsettled_until,
+            is_confirmed=self._is_confirmed,
+        )
+        self._shared.note(self._worker, known)
+
     def compare(self, reading: int, database_time: datetime) -> Comparison:
         self.nanoseconds()
         before = self._offset
@@ -73,12 +109,15 @@ class CheckedClock:
 
         if not differs(wall):
             self._offset = wall
+            self._is_confirmed = True
         elif differs(before) and (self._database_offset is None or not differs(self._database_offset)):
             # The database's clock has gone on evenly, so ours is wrong.
             self._offset = (lowest + highest) // 2
         is_agreed = not differs(self._offset)
         if is_agreed:
             self._database_offset = (lowest + highest) // 2
+        if self._offset - before > MOVED_SECONDS_MAX * _NANOSECONDS:
+            self._unsettled_until = now + SETTLING_SECONDS * _NANOSECONDS
         return Comparison(
             moved_seconds=(self._offset - before) / _NANOSECONDS,
             database_error_seconds=0.0 if is_agreed else ((lowest + highest) // 2 - self._offset) / _NANOSECONDS,

@@ -74,6 +74,7 @@ from adapters.gateways.upstream import HttpUpstreamGateway
 from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.webhook_sender import HttpWebhookSender
+from adapters.known_time import SharedTime
 from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
@@ -83,7 +84,7 @@ from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.listening import PostgresListening
 from adapters.postgres.replicas import Replicas
 from adapters.postgres.schema.migrations import MigrationError
-from adapters.postgres.transaction import Tools
+from adapters.postgres.transaction import Tools, always
 from adapters.process_usage import process_usage
 from adapters.qr_codes import SegnoQrCodes
 from core.attempts import ORGANIZATION_TARGETS_MAX
@@ -158,6 +159,17 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def clock_of(shared: SharedTime, worker: int | None) -> Clock:
+    """Return the clock of a worker, which goes on with what the others know of the time."""
+    return CheckedClock(shared=shared, worker=worker or 0)
+
+
+def _clocks(clock: Clock | None) -> tuple[Clock, Clock, Callable[[], bool]]:
+    """Return the clock of the process, that of the machine as it is, and whether one may delete by the time."""
+    clock = clock or CheckedClock()
+    return (clock, now, clock.is_settled) if isinstance(clock, CheckedClock) else (clock, clock, always)
+
+
 def _randomness(clock: Clock) -> SystemRandomness:
     if isinstance(clock, CheckedClock):
         return SystemRandomness(clock.nanoseconds)
@@ -227,9 +239,9 @@ async def connected(
     `worker` is the number of this worker process, or None when there is only one process.
     `count_database_restarts` returns how often an embedded database was started again, `count_replaced_workers` how
     many workers were replaced, by the reason. `observed` may put a port that measures in front of the database.
-    `clock` may be another one than that of the machine; ids have its times.
+    `clock` may be that of a worker, or another one than that of the machine; ids have its times.
     """
-    machine_clock, clock = clock or now, clock or CheckedClock()
+    clock, machine_clock, is_settled = _clocks(clock)
     vault, randomness = master_keys.vault(settings), _randomness(clock)
     metrics = equipment.metrics(
         settings,
@@ -255,6 +267,7 @@ async def connected(
             totp=PyotpTotp(issuer=settings.name),
             webauthn=webauthn_on_demand(rp_id=settings.relying_party_id, rp_name=settings.name, origin=settings.origin),
             has_rate_limits=settings.rate_limits,
+            is_settled=is_settled,
         ),
         doorbells=doorbells,
         cancelled=metrics.statement_cancelled,
@@ -270,7 +283,7 @@ async def connected(
         "metrics": metrics,
         "turns": turns,
         "precedence": precedence,
-        "is_settled": lambda: all(watcher.is_settled() for watcher in watchers.values()),
+        "is_settled": is_settled,
     }
     housekeeper = Housekeeper(kept_for=settings.kept_for, **deleting)
     waiters, tails = MemoryFeedWaiters(), MemoryAuditTails()
@@ -345,7 +358,7 @@ async def connected(
                 }
                 for name, actor in periodic.items():
                     supervisor.supervise(name, actor.run)
-                for name, dispatcher in _dispatchers(installation, http, gateway, doorbells).items():
+                for name, dispatcher in _dispatchers(installation, http, gateway, doorbells, is_settled).items():
                     supervisor.supervise(name, dispatcher.run, drain=dispatcher.drain)
                 if not settings.has_billing_provider:
                     # Also for a sandbox that is closed: what it has sold can be cancelled.
@@ -420,6 +433,7 @@ def _dispatchers(
     http: equipment.OutboundClients,
     gateway: MailGateway | None,
     doorbells: MemoryDoorbells,
+    is_settled: Callable[[], bool],
 ) -> dict[str, Dispatcher[Any]]:
     """Return the actors that send, by their names; mail leaves through `gateway` or the servers of organizations."""
     clock, renderer = installation.clock, installation.mail_renderer
@@ -438,6 +452,6 @@ def _dispatchers(
         "logout_dispatcher": LogoutDispatcher(sender=logouts, tokens=installation.tokens, clock=clock, **connections),
         "bulk_worker": BulkWorker(**connections),
         "siem_streamer": SiemStreamer(sender=streams, clock=clock, **connections),
-        "mail_courier": MailCourier(renderer=renderer, gateway=gateway, **connections),
+        "mail_courier": MailCourier(renderer=renderer, gateway=gateway, is_settled=is_settled, **connections),
         "routed_mail_courier": RoutedMailCourier(renderer=renderer, gateway=routing, **connections),
     }

@@ -80,6 +80,7 @@ class Process:
     report_ready: Callable[[], None] | None
     heartbeat: int | None
     replaced: ReplacedWorkers
+    shared_time: main.SharedTime
 
 
 def serve(settings: Settings, *, workers: int) -> int:
@@ -123,7 +124,7 @@ def _reserved(settings: Settings) -> Generator[_Listeners]:
 def _serve_with(
     workers: int, settings: Settings, served: _Served, address: Secret, keeper: Keeper | None, listeners: _Listeners
 ) -> int:
-    replaced = ReplacedWorkers()
+    replaced, shared_time = ReplacedWorkers(), main.SharedTime(workers)
     # Once for all workers, which share what exists before them.
     main.version()
     for routes in served:
@@ -132,7 +133,7 @@ def _serve_with(
     def work(worker: int | None, report_ready: Callable[[], None] | None, heartbeat: int | None) -> None:
         # From here on, signals are pending until the event loop receives them.
         signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-        process = Process(worker, report_ready, heartbeat, replaced)
+        process = Process(worker, report_ready, heartbeat, replaced, shared_time)
         trio.run(_serve, settings, served, address, keeper, listeners, process)
 
     if workers == 1:
@@ -191,6 +192,7 @@ async def _serve(
                 worker=process.worker,
                 count_database_restarts=count_restarts,
                 count_replaced_workers=process.replaced.by_reason,
+                clock=main.clock_of(process.shared_time, process.worker),
             ) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)

@@ -43,6 +43,18 @@ class WatchedClock(Clock, Protocol):
         """Follow the machine's clock if it agrees with the database's, else the one that has not jumped."""
         ...
 
+    def is_settled(self) -> bool:
+        """Return whether the time is certain enough to delete by it.
+
+        It is not until the machine's clock and the database's have agreed once, in this process or in one whose time it
+        has taken over, and for an hour after it was moved far ahead, perhaps wrongly.
+        """
+        ...
+
+    def share(self) -> None:
+        """Leave what is known of the time to the process that may take the place of this one."""
+        ...
+
 
 class Randomness(Protocol):
     """The system's secure random generator, in the formats that the product needs (decisions 1.1)."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import LiteralString
 
+from adapters.postgres.driver.connection import Connection
 from core.platform.housekeeping import Leftover
 from core.platform.retention import FOR_EVER
 
@@ -340,3 +341,85 @@ KINDS = {
         " SELECT gen_random_uuid(), gen_random_uuid() || '@example.com', ended, ended, ended FROM ends",
     ),
 }
+
+
+def put_owners(connection: Connection, now: datetime) -> None:
+    """Insert the owners of all rows: a user with a device, and an organization with a webhook and an event."""
+    values = {**IDS, "now": now}
+    connection.execute(
+        "INSERT INTO users (id, email, created_at, updated_at) VALUES (%(user)s, 'ada@example.com', %(now)s, %(now)s)",
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
+        VALUES (%(device)s, %(user)s, '', 'cli', %(now)s, %(now)s, %(now)s)
+        """,
+        values,
+    )
+    # An organization and a service with the ids of the user and the device, and a customer of the sandbox.
+    connection.execute(
+        """
+        INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+        SELECT %(user)s, 'acme', 'Acme', 'active', id, %(now)s, %(now)s FROM tiers WHERE name = 'free'
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+        SELECT %(organization)s, 'bolt', 'Bolt', 'active', id, %(now)s, %(now)s FROM tiers WHERE name = 'free'
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+        VALUES (%(user)s, %(organization)s, %(user)s, 'owner', %(now)s)
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO services (id, organization_id, slug, name, service_type, client_id, created_at, updated_at)
+        VALUES (%(device)s, %(user)s, 'shop', 'Shop', 'web', %(device)s, %(now)s, %(now)s)
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at, expires_at,
+                              created_at)
+        VALUES (%(session)s, %(user)s, 'password', '{}', %(now)s, '', %(now)s, %(now)s, %(now)s)
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO webhooks (id, organization_id, name, url, events, secret_sealed, created_at, updated_at)
+        VALUES (%(webhook)s, %(organization)s, 'hook', 'https://example.com', '{webhook.test}', '', %(now)s, %(now)s)
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO sandbox_customers (id, organization_id, idempotency_key, name, created_at)
+        VALUES ('cus_1', %(user)s, '', '', %(now)s)
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO events (id, type, organization_id, data, occurred_at)
+        VALUES (%(event)s, 'webhook.test', %(organization)s, '{}', %(now)s)
+        """,
+        values,
+    )
+
+
+def put(connection: Connection, leftover: Leftover, *ends: datetime) -> None:
+    """Insert rows that end at these times."""
+    connection.execute(
+        b"WITH ends AS (SELECT unnest(%(ends)s::timestamptz[]) AS ended) " + KINDS[leftover].insert.encode(),
+        {**IDS, "ends": list(ends)},
+    )

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.deletions import AgedRows
 from core.key_certificates import SamlCertificate, SamlSigningKey
 from core.secrets import Secret
 
@@ -80,14 +81,15 @@ class KeyCertificates(Aggregate):
         previous_published_until: datetime,
     ) -> None:
         place = (organization_id, owner_id)
-        self._connection.execute_later(
-            f"""
-            DELETE FROM {self.table}
-            WHERE  organization_id = %s AND {self.owner} = %s AND NOT is_active
-              AND  (published_until IS NULL OR published_until <= %s)
-            """,
-            (*place, self._transaction.now),
-        )
+        if self._transaction.may_delete(AgedRows.RETIRED_CERTIFICATES):
+            self._connection.execute_later(
+                f"""
+                DELETE FROM {self.table}
+                WHERE  organization_id = %s AND {self.owner} = %s AND NOT is_active
+                  AND  (published_until IS NULL OR published_until <= %s)
+                """,
+                (*place, self._transaction.now),
+            )
         self._connection.execute_later(
             f"""
             UPDATE {self.table}

@@ -11,11 +11,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import structlog
+
 from adapters.crypto.vault import Vault
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.positions import COLUMN, with_position
 from adapters.postgres.driver.rows import Row, dict_row, kwargs_row, scalar_row
 from adapters.postgres.driver.statements import Parameters, Text
+from core.deletions import AgedRows
 from core.ids import PLATFORM
 from core.lazy_dataclasses import dataclass
 from core.prefixed_tokens import PrefixedToken
@@ -32,6 +35,14 @@ if TYPE_CHECKING:
     from ports.pepper import Pepper
 
 
+log = structlog.get_logger(__name__)
+
+
+def always() -> bool:
+    """Say that the time is settled: of a clock that nothing is compared with."""
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """Tools that all transactions of a process share."""
@@ -45,6 +56,8 @@ class Tools:
     totp: Totp
     webauthn: WebAuthn
     has_rate_limits: bool
+    is_settled: Callable[[], bool] = always
+    """Whether the time is certain enough to delete by it (`ports/clock.py`)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,6 +69,7 @@ class Transaction:
     origin: Origin
     vault: Vault
     randomness: Randomness
+    is_settled: Callable[[], bool] = always
     session_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
@@ -67,6 +81,13 @@ class Transaction:
     bells: set[Bell] = field(default_factory=set["Bell"])
     # The organizations whose logs this transaction has marked.
     marked: set[UUID] = field(default_factory=set["UUID"])
+
+    def may_delete(self, rows: AgedRows) -> bool:
+        """Return whether rows may be deleted because of their age: not while the time may be wrong, which is logged."""
+        is_settled = self.is_settled()
+        if not is_settled:
+            log.info("deletion.waits_for_clock", rows=rows.value)
+        return is_settled
 
     def mark_due(self, organization_ids: Iterable[UUID]) -> None:
         """Mark that something may wait in the logs of these organizations.

@@ -87,6 +87,7 @@ class PostgresUnitOfWork(Aggregates):
             origin=origin,
             vault=tools.vault,
             randomness=tools.randomness,
+            is_settled=tools.is_settled,
             session_id=session_id,
             api_key=api_key,
             scim_token=scim_token,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -14,11 +14,10 @@ from actors.clock_watcher import (
     AGREEING_LOOKS,
     LOGGED_LOOKS,
     LOOK_SECONDS,
-    MOVED_SECONDS_MAX,
-    SETTLING_SECONDS,
     ClockWatcher,
 )
 from actors.periods import PeriodicActor
+from adapters.clock import SETTLING_SECONDS
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from ports.clock import Comparison
@@ -51,6 +50,8 @@ class Clock:
     def __init__(self) -> None:
         self.error = 0.0
         self.moves = self.database_error = 0.0
+        self.settled_at = 0.0
+        self.shared_at: list[float] = []
 
     def __call__(self) -> datetime:
         return TRUE_TIME
@@ -60,6 +61,12 @@ class Clock:
 
     def reading(self) -> int:
         return int(trio.current_time())
+
+    def is_settled(self) -> bool:
+        return trio.current_time() >= self.settled_at
+
+    def share(self) -> None:
+        self.shared_at.append(trio.current_time())
 
     def compare(self, reading: int, database_time: datetime) -> Comparison:
         assert database_time - TRUE_TIME >= timedelta(seconds=reading)
@@ -148,6 +155,19 @@ async def test_a_clock_that_jumped_is_compared_at_once_reported_and_exposed_unti
     assert watched.stored.asked_at[-1] == (LOGGED_LOOKS + 2) * LOOK_SECONDS
 
 
+async def test_what_is_known_of_the_time_is_left_at_every_look_and_before_the_first_request(
+    nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    watched = Watched()
+
+    await watched.watcher.begin()
+    nursery.start_soon(watched.watcher.run)
+    await trio.sleep(2 * LOOK_SECONDS + 1)
+    nursery.cancel_scope.cancel()
+
+    assert watched.clock.shared_at == [0, LOOK_SECONDS, 2 * LOOK_SECONDS]
+
+
 async def test_a_jump_that_is_followed_is_reported(watched: Watched) -> None:
     watched.clock.moves = -DAY_SECONDS
 
@@ -156,7 +176,6 @@ async def test_a_jump_that_is_followed_is_reported(watched: Watched) -> None:
 
     [line] = logged
     assert (line["event"], line["seconds"]) == ("clock.moved", -DAY_SECONDS)
-    assert watched.watcher.is_settled()
 
 
 async def test_a_jump_of_the_clock_of_the_database_is_reported_until_it_is_right(
@@ -179,10 +198,8 @@ class Sweeper(PeriodicActor):
     job_type = "sweeping"
     period_seconds = SETTLING_SECONDS / 2
 
-    def __init__(self, watcher: ClockWatcher) -> None:
-        super().__init__(
-            database=cast("Database", None), metrics=cast("Metrics", Finished()), is_settled=watcher.is_settled
-        )
+    def __init__(self, is_settled: Callable[[], bool]) -> None:
+        super().__init__(database=cast("Database", None), metrics=cast("Metrics", Finished()), is_settled=is_settled)
         self.worked_at: list[float] = []
 
     async def work(self) -> None:
@@ -196,20 +213,17 @@ class Finished:
         assert (job_type, seconds) == ("sweeping", 0)
 
 
-async def test_nothing_is_deleted_soon_after_the_time_was_moved_ahead(
-    nursery: trio.Nursery, autojump_clock: object
-) -> None:
+async def test_what_deletes_waits_until_the_time_is_settled(nursery: trio.Nursery, autojump_clock: object) -> None:
     watched = Watched()
-    sweeper = Sweeper(watched.watcher)
-    watched.clock.moves = MOVED_SECONDS_MAX + 1
+    sweeper = Sweeper(watched.clock.is_settled)
+    watched.clock.settled_at = trio.current_time() + SETTLING_SECONDS
 
     with capture_logs() as logged:
-        await watched.watcher.check()
         nursery.start_soon(sweeper.run)
         await trio.sleep(SETTLING_SECONDS + 1)
     nursery.cancel_scope.cancel()
 
-    assert events(logged) == ["clock.moved", "job.waits_for_clock", "job.waits_for_clock"]
+    assert events(logged) == ["job.waits_for_clock", "job.waits_for_clock"]
     assert sweeper.worked_at == [SETTLING_SECONDS]
 
 

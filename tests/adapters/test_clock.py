@@ -2,59 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.clock import DIFFERENCE_SECONDS_MAX, JUMP_SECONDS_MAX, CheckedClock
+from adapters.clock import (
+    DIFFERENCE_SECONDS_MAX,
+    JUMP_SECONDS_MAX,
+    MOVED_SECONDS_MAX,
+    SETTLING_SECONDS,
+    CheckedClock,
+)
 from adapters.crypto.randomness import SystemRandomness
-
-NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
-
-
-class Machine:
-    """The clocks of a machine: `jump` moves the wall clock alone, `run` both, and `correct` is the database's clock."""
-
-    def __init__(self, *, wrong_seconds: float = 0.0) -> None:
-        self.since_start = timedelta(hours=3)
-        self.error = timedelta(seconds=wrong_seconds)
-        self.database_error_seconds = 0.0
-        self.clock = CheckedClock(self._wall_nanoseconds, self._nanoseconds_since_start)
-
-    @property
-    def correct(self) -> datetime:
-        return NOON + self.since_start
-
-    def run(self, seconds: float, *, drift_seconds: float = 0.0) -> None:
-        """Let time pass; the wall clock goes faster by the drift."""
-        self.since_start += timedelta(seconds=seconds)
-        self.error += timedelta(seconds=drift_seconds)
-
-    def jump(self, seconds: float) -> None:
-        """Set the wall clock."""
-        self.error += timedelta(seconds=seconds)
-
-    def compare(self, *, database_error_seconds: float = 0.0, answer_seconds: float = 0.0) -> float:
-        """Compare with the database, whose answer takes a while; return by how much the clock has moved."""
-        reading = self.clock.reading()
-        database_time = self.correct + timedelta(seconds=database_error_seconds)
-        self.run(answer_seconds)
-        compared = self.clock.compare(reading, database_time)
-        self.database_error_seconds = compared.database_error_seconds
-        return compared.moved_seconds
-
-    def off_seconds(self) -> float:
-        """Return by how much the clock of the process is ahead of the correct time."""
-        return (self.clock() - self.correct).total_seconds()
-
-    def _wall_nanoseconds(self) -> int:
-        return (self.correct + self.error - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1_000
-
-    def _nanoseconds_since_start(self) -> int:
-        return self.since_start // timedelta(microseconds=1) * 1_000
+from adapters.known_time import KnownTime, SharedTime
+from tests.machine_clocks import HOUR_SECONDS, MOVES, Machine, Server
 
 
 @pytest.fixture
@@ -197,3 +161,129 @@ def test_whatever_the_wall_clock_does_time_stays_near_the_correct_one_and_ids_go
         ids.append(randomness.new_id())
 
     assert ids == sorted(set(ids))
+
+
+@pytest.mark.parametrize("seconds", MOVES)
+def test_a_replaced_worker_goes_on_with_the_time_of_the_others_while_the_clock_of_the_database_is_wrong(
+    seconds: float,
+) -> None:
+    machine = Machine()
+    server = Server(machine)
+    machine.compare()
+    machine.clock.share()
+    for worker in (0, 1, 0):
+        machine.run(60)
+
+        server.replace(worker)
+        before = machine.off_seconds()
+        moved_seconds = machine.compare(database_error_seconds=seconds)
+        machine.clock.share()
+
+        assert (before, moved_seconds, machine.off_seconds()) == (0, 0, 0), worker
+        assert machine.database_error_seconds == seconds
+        assert machine.clock.is_settled()
+    assert machine.compare() == 0
+    assert (machine.off_seconds(), machine.database_error_seconds) == (0, 0)
+
+
+@pytest.mark.parametrize("seconds", MOVES)
+def test_a_replaced_worker_goes_on_with_the_time_of_the_others_while_the_clock_of_its_machine_is_wrong(
+    seconds: float,
+) -> None:
+    machine = Machine()
+    server = Server(machine)
+    machine.compare()
+    machine.clock.share()
+    machine.jump(seconds)
+    machine.run(60)
+
+    server.replace(1)
+
+    # Also before it has asked the database, which may be away.
+    assert machine.off_seconds() == 0
+    assert machine.compare() == 0
+    assert (machine.off_seconds(), machine.clock.error_seconds()) == (0, seconds)
+
+
+@pytest.mark.parametrize("seconds", MOVES)
+def test_nothing_is_deleted_by_the_time_of_a_first_start_until_the_clocks_have_agreed(seconds: float) -> None:
+    machine = Machine()
+    machine.compare(database_error_seconds=seconds)
+    machine.run(10 * HOUR_SECONDS)
+    machine.compare(database_error_seconds=seconds)
+
+    while_they_disagree = machine.clock.is_settled()
+    machine.compare()
+    # What was written meanwhile with an earlier time seems old at once.
+    soon_after = machine.clock.is_settled()
+    machine.run(SETTLING_SECONDS)
+
+    assert (while_they_disagree, soon_after, machine.clock.is_settled()) == (False, seconds > 0, True)
+    assert machine.off_seconds() == 0
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+@pytest.mark.parametrize("seconds", MOVES)
+def test_nothing_is_deleted_for_an_hour_after_both_clocks_moved_ahead(seconds: float, *, is_replaced: bool) -> None:
+    machine = Machine()
+    server = Server(machine)
+    machine.compare()
+    machine.jump(seconds)
+    machine.compare(database_error_seconds=seconds)
+    machine.clock.share()
+
+    if is_replaced:
+        server.replace(1)
+        machine.compare(database_error_seconds=seconds)
+    machine.run(SETTLING_SECONDS - 1)
+    within = machine.clock.is_settled()
+    machine.run(1)
+
+    assert machine.off_seconds() == seconds
+    assert (within, machine.clock.is_settled()) == (seconds < 0, True)
+
+
+def test_a_small_move_ahead_unsettles_nothing() -> None:
+    machine = Machine()
+    machine.compare()
+    machine.jump(MOVED_SECONDS_MAX)
+    machine.compare(database_error_seconds=MOVED_SECONDS_MAX)
+
+    assert machine.off_seconds() == MOVED_SECONDS_MAX
+    assert machine.clock.is_settled()
+
+
+def test_a_process_that_has_not_compared_its_clock_deletes_nothing(machine: Machine) -> None:
+    assert not machine.clock.is_settled()
+    machine.clock.share()
+    machine.compare()
+    assert machine.clock.is_settled()
+
+
+def known(noted_at: int, *, database_offset: int | None = 2) -> KnownTime:
+    """Return what a worker knew at a moment."""
+    return KnownTime(
+        noted_at=noted_at, offset=-1, database_offset=database_offset, unsettled_until=3, is_confirmed=True
+    )
+
+
+def test_the_newest_of_what_workers_know_is_read() -> None:
+    shared = SharedTime(3)
+    assert shared.newest() is None
+
+    shared.note(1, known(20, database_offset=None))
+    assert shared.newest() == known(20, database_offset=None)
+    shared.note(0, known(10))
+    shared.note(5, known(30))
+
+    assert shared.newest() == known(30)
+
+
+def test_what_a_worker_was_writing_when_it_was_killed_is_not_read() -> None:
+    shared = SharedTime(2)
+    shared.note(0, known(10))
+    shared.note(1, known(20))
+    # A part of a later record.
+    shared._memory[64:68] = (21).to_bytes(4, "little")
+
+    assert shared.newest() == known(10)

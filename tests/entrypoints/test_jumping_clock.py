@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pyotp.totp import TOTP
 from tests.mail_server import PostOffice
 from tests.processes import Service, Services
 from tests.waiting import wait_until
+from tests.wall_clocks import WallClock
 from tests.world.builder import PASSWORD, Builder
 from tests.world.fixtures import builder
 from tests.world.signing_in import claims_of
@@ -25,41 +25,11 @@ __all__ = ["builder"]
 # Each starts processes, which takes seconds; CI runs them.
 pytestmark = pytest.mark.long
 
-LIBRARIES = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
 # A request and its answer, on a busy machine; far less than any jump.
 NEAR_SECONDS = 60
 STEP_SECONDS = 30
 JUMPS = ("+400d", "-90d")
 ADA, GRACE, JOAN = "ada@example.com", "grace@example.com", "joan@example.com"
-
-
-class WallClock:
-    """The clock of a machine that the test moves: a file that libfaketime reads at every look at the clock."""
-
-    def __init__(self, folder: Path) -> None:
-        if not LIBRARIES:
-            # In CI a missing program is an error, so that success means that these tests ran.
-            missing = pytest.fail if "CI" in os.environ else pytest.skip
-            missing("no libfaketime; apt-get install libfaketime")
-        self._file = folder / "clock"
-        self.set("+0")
-
-    def set(self, offset: str) -> None:
-        """Move the clock to this far from the true time."""
-        whole = self._file.with_suffix(".new")
-        whole.write_text(f"{offset}\n")
-        whole.replace(self._file)
-
-    @property
-    def wrapper(self) -> tuple[str, ...]:
-        """The command that gives this clock to a program; the time since the machine started stays the true one."""
-        return (
-            "env",
-            f"LD_PRELOAD={LIBRARIES[0]}",
-            f"FAKETIME_TIMESTAMP_FILE={self._file}",
-            "FAKETIME_NO_CACHE=1",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1",
-        )
 
 
 class Person:
@@ -131,7 +101,7 @@ def post() -> Iterator[PostOffice]:
 def test_jumps_end_no_session_and_no_code_and_every_token_is_of_the_true_time(
     services: Services, builder: Builder, post: PostOffice, tmp_path: Path
 ) -> None:
-    wall = WallClock(tmp_path)
+    wall = WallClock(tmp_path / "clock")
     services.wrapper = wall.wrapper
     service = services.ready(SMTP_URL=f"smtp://127.0.0.1:{post.port}?from=gatehouse@example.com")
     ada, grace, joan = people = [Person(service, post, email) for email in (ADA, GRACE, JOAN)]
@@ -174,7 +144,7 @@ def test_jumps_end_no_session_and_no_code_and_every_token_is_of_the_true_time(
 def test_a_server_that_starts_with_a_wrong_clock_takes_the_time_of_the_database(
     services: Services, builder: Builder, post: PostOffice, tmp_path: Path
 ) -> None:
-    wall = WallClock(tmp_path)
+    wall = WallClock(tmp_path / "clock")
     wall.set("-3d")
     services.wrapper = wall.wrapper
     service = services.ready()

@@ -25,6 +25,7 @@ from core.audit.sign_in_counts import (
     SignInsOfDay,
     SignInsToService,
 )
+from core.deletions import AgedRows
 from core.ids import FIRST_ID, end_id_until, first_id_at, id_later
 
 Row = TypeVar("Row")
@@ -355,6 +356,8 @@ class PostgresSignInCounts(Aggregate):
         return len(batch)
 
     def forget_days(self, before: date, limit: int) -> int:
+        if not self._transaction.may_delete(AgedRows.ACTIVE_DAYS):
+            return 0
         return self._value(FORGET_DAYS, (before, limit))
 
     def counted_through(self) -> UUID | None:

@@ -10,6 +10,7 @@ from uuid import UUID
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import CustomersPage, ServiceCustomer, ServiceOffer, TakenNames
 from core.customers.relations import Relation
+from core.deletions import AgedRows
 from core.services.services import Service
 
 # The organization of an offer is not read, so that nothing tells whether there is one.
@@ -133,15 +134,17 @@ class PostgresServiceCustomers(Aggregate):
             "other_than": other_than,
             "at": at,
         }
-        self._connection.execute_later(
-            """
-            DELETE FROM service_customers
-            WHERE  vendor_id = %(vendor_id)s AND service_id = %(service_id)s AND accepted_at IS NULL
-              AND  offer_expires_at <= %(at)s
-              AND  (offered_slug = %(slug)s::text OR external_id = %(external_id)s::text)
-            """,
-            values,
-        )
+        # An offer that stays meanwhile keeps its slug and its name.
+        if self._transaction.may_delete(AgedRows.EXPIRED_OFFERS):
+            self._connection.execute_later(
+                """
+                DELETE FROM service_customers
+                WHERE  vendor_id = %(vendor_id)s AND service_id = %(service_id)s AND accepted_at IS NULL
+                  AND  offer_expires_at <= %(at)s
+                  AND  (offered_slug = %(slug)s::text OR external_id = %(external_id)s::text)
+                """,
+                values,
+            )
         return self._only(
             TakenNames,
             """

@@ -14,6 +14,7 @@ from adapters.crypto.vault import SealBroken, Vault
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.mail.mail_dues import MailDues
 from adapters.postgres.transaction import Aggregate, Transaction
+from core.deletions import AgedRows
 from core.ids import PLATFORM
 from core.mail.languages import LanguageChoice
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
@@ -195,6 +196,8 @@ class PostgresMailOutbox(Aggregate):
         return [mail for row in rows if (mail := _opened(self._transaction.vault, row)) is not None]
 
     def forget(self, before: datetime, limit: int) -> int:
+        if not self._transaction.may_delete(AgedRows.MAILS):
+            return 0
         ids: list[UUID] = self._values(_OLD, {"before": before, "limit": limit})
         return self._connection.execute(_FORGET, {"ids": ids}).rowcount if ids else 0
 

@@ -11,6 +11,7 @@ from adapters.postgres.driver.columns import columns
 from adapters.postgres.organizations.organizations import OrganizationParts, organization_row
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
+from core.deletions import AgedRows
 from core.organizations.deletion import DeletedOrganization, Ending, Told
 from core.organizations.organizations import Organization
 
@@ -207,6 +208,8 @@ class PostgresDeletedOrganizations(Aggregate):
         )
 
     def lock_next(self, *, at: datetime) -> Organization | None:
+        if not self._transaction.may_delete(AgedRows.DELETED_ORGANIZATIONS):
+            return None
         return self._one(organization_row, LOCK_NEXT, (at,))
 
     def delete_part(self, organization_id: UUID, *, rows_max: int) -> int:

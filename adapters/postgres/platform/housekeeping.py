@@ -14,6 +14,7 @@ from adapters.postgres.platform.lifetimes import EndedLogOwners
 from adapters.postgres.platform.retention import OldLogRows
 from adapters.postgres.platform.unproved_accounts import UnprovedAccounts
 from adapters.postgres.transaction import Aggregate
+from core.deletions import AgedRows
 from core.platform.housekeeping import Leftover
 from core.tables import PartialTable
 
@@ -417,6 +418,8 @@ class PostgresHousekeeping(Aggregate):
     """The port `Housekeeping`."""
 
     def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
+        if not self._transaction.may_delete(AgedRows.LEFTOVERS):
+            return 0
         match leftover:
             case Leftover.INVITATIONS:
                 return EndedInvitations(self._transaction).delete(ended_until, limit)

@@ -8,6 +8,7 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.deletions import AgedRows
 from core.platform.log_months import Log, LogPartition
 
 _HAS_STRAYS: Final[Mapping[Log, LiteralString]] = {
@@ -28,6 +29,8 @@ class PostgresLogMonths(Aggregate):
         return self._value("SELECT add_log_month(%s, %s)", (log.value, month))
 
     def drop(self, log: Log, before: UUID, *, only_empty: bool) -> str | None:
+        if not self._transaction.may_delete(AgedRows.LOG_MONTHS):
+            return None
         return self._value("SELECT drop_log_month(%s, %s, %s)", (log.value, before, only_empty))
 
     def has_strays(self, log: Log) -> bool:

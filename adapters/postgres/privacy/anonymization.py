@@ -16,6 +16,7 @@ from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import TokenPurpose
 from core.audit.chain import DETAIL
 from core.credentials.mfa_events import MfaEvent
+from core.deletions import AgedRows
 from core.organizations.memberships import OWNER
 from core.privacy.anonymization import Affiliation, Anonymous, Subject, without_addresses
 from core.sessions.mfa_methods import MfaMethods
@@ -51,6 +52,8 @@ class PostgresAnonymization(Aggregate):
         return self._one(Subject, _SUBJECT, (user_id,))
 
     def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
+        if not self._transaction.may_delete(AgedRows.CLOSED_ACCOUNTS):
+            return None
         return self._one(
             Subject,
             """

@@ -1,7 +1,8 @@
 """Waiting for what other sessions hold: in several short tries, and for a bounded time.
 
 Every other statement on a table queues behind one that waits for it, so a try is short. After one, the sessions that it
-waited for are waited for without a lock, which nothing queues behind.
+waited for are waited for without a lock, which nothing queues behind. After a deadlock nothing has to be waited for:
+the other session goes on at once.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ LOOK_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.1
 # So that what has queued behind a try is served before the next one.
 PAUSE_SECONDS_MIN: Final = 0.5
+# Where a look has seen nobody, what held the table is most likely gone.
+PAUSE_SECONDS_UNSEEN: Final = 1.0
 CONNECT_SECONDS_MAX: Final = 2
 SESSIONS_NAMED_MAX: Final = 3
 # What a role may not know of the sessions of others is null.
@@ -103,6 +106,11 @@ class Looked:
         return named + (f" and {left} more" if left > 0 else "")
 
     @property
+    def is_known(self) -> bool:
+        """Whether sessions were seen, or cannot be: then they may hold on for long."""
+        return bool(self.sessions or self.problem)
+
+    @property
     def advice(self) -> str:
         """What to do about them."""
         pid = next((session.pid for session in self.sessions if session.pid), None)
@@ -114,11 +122,21 @@ class Looked:
 class NotGranted(Exception):
     """The time is over; `looked` has the sessions that the last try waited for."""
 
-    def __init__(self, looked: Looked, tries: int, waits: LockWaits) -> None:
+    def __init__(self, looked: Looked, tries: int, waits: LockWaits, *, is_deadlock: bool = False) -> None:
         super().__init__(looked, tries, waits)
         self.looked = looked
+        self.is_deadlock = is_deadlock
         self.tries = tries
         self.waits = waits
+
+    @property
+    def last(self) -> str:
+        """What happened to the last try."""
+        return (
+            f"The last try was in a deadlock with {self.looked}"
+            if self.is_deadlock
+            else f"They are held by {self.looked}"
+        )
 
 
 def when_granted(
@@ -128,27 +146,50 @@ def when_granted(
 
     It leaves nothing behind when it fails. `what` names it in what is reported.
     """
+    looker = _Looker(connection)
+    try:
+        return _when_granted(connection, attempt, looker, what=what, waits=waits, report=report)
+    finally:
+        looker.close()
+
+
+def _when_granted(
+    connection: RawConnection,
+    attempt: Callable[[], _Result],
+    looker: _Looker,
+    *,
+    what: str,
+    waits: LockWaits,
+    report: Report,
+) -> _Result:
     # So that the last try is over by then.
     last_at = time.monotonic() + waits.total_seconds - waits.try_seconds
     tries = 1
     while True:
         pid = limit_waits(connection, seconds_max=waits.try_seconds)
-        with _looking(connection, pid, waits.try_seconds) as looked:
+        with looker.looking(pid, waits.try_seconds) as looked:
             try:
                 return attempt()
             except (LockNotAvailable, DeadlockDetected) as error:
                 failure = error
         left = last_at - time.monotonic()
         if left <= 0:
-            raise NotGranted(looked, tries, waits) from failure
-        pause = min(waits.between_seconds, left)
-        why = "was in a deadlock" if isinstance(failure, DeadlockDetected) else f"waited {waits.try_seconds:g} s"
-        report(
-            f"{what}, try {tries}: {why}, and gave way, so that other requests do not queue behind it. What it needs is"
-            f" held by {looked}. Trying again when that has ended, at the latest in {pause:.0f} s; giving up in"
-            f" {left + waits.try_seconds:.0f} s."
-        )
-        _pause(connection, looked.sessions, seconds_max=pause, seconds_min=PAUSE_SECONDS_MIN)
+            raise NotGranted(looked, tries, waits, is_deadlock=isinstance(failure, DeadlockDetected)) from failure
+        giving_up = f"giving up in {left + waits.try_seconds:.0f} s."
+        if isinstance(failure, DeadlockDetected):
+            report(
+                f"{what}, try {tries}: was in a deadlock with {looked}, each waiting for what the other held, and gave"
+                f" way. Trying again in {PAUSE_SECONDS_MIN:g} s; {giving_up}"
+            )
+            time.sleep(min(PAUSE_SECONDS_MIN, left))
+        else:
+            pause = min(waits.between_seconds if looked.is_known else PAUSE_SECONDS_UNSEEN, left)
+            report(
+                f"{what}, try {tries}: waited {waits.try_seconds:g} s, and gave way, so that other requests do not"
+                f" queue behind it. What it needs is held by {looked}. Trying again when that has ended, at the latest"
+                f" in {pause:.0f} s; {giving_up}"
+            )
+            _pause(connection, looked.sessions, seconds_max=pause, seconds_min=PAUSE_SECONDS_MIN)
         tries += 1
 
 
@@ -205,44 +246,52 @@ def _sessions(connection: RawConnection, found: LiteralString, key: int | str) -
     return tuple(cursor.execute(SQL(_SESSIONS).format(found=SQL(found).format(key=key))))
 
 
-@contextmanager
-def _looking(connection: RawConnection, pid: int, try_seconds: float) -> Generator[Looked]:
-    """Look, over another connection, at what this one waits for, when the block takes longer than most statements."""
-    looked, ended = Looked(), threading.Event()
-    look = _Look(_address_of(connection), pid, looked, ended, min(LOOK_SECONDS, try_seconds / 3))
-    looker = threading.Thread(target=look.run, daemon=True)
-    looker.start()
-    try:
-        yield looked
-    finally:
-        ended.set()
-        looker.join()
+class _Looker:
+    """Looks, over another connection, at what a connection waits for; it is made by the first look, and kept."""
 
+    def __init__(self, connection: RawConnection) -> None:
+        self._address = _address_of(connection)
+        self._looking: RawConnection | None = None
 
-@dataclass
-class _Look:
-    """The thread that looks."""
+    @contextmanager
+    def looking(self, pid: int, try_seconds: float) -> Generator[Looked]:
+        """Look when the block takes longer than most statements."""
+        looked, ended = Looked(), threading.Event()
+        looker = threading.Thread(
+            target=self._look, args=(pid, looked, ended, min(LOOK_SECONDS, try_seconds / 3)), daemon=True
+        )
+        looker.start()
+        try:
+            yield looked
+        finally:
+            ended.set()
+            looker.join()
 
-    address: str
-    pid: int
-    looked: Looked
-    ended: threading.Event
-    period_seconds: float
+    def close(self) -> None:
+        """Close the connection."""
+        if self._looking is not None:
+            self._looking.close()
 
-    def run(self) -> None:
-        if self.ended.wait(self.period_seconds):
+    def _look(self, pid: int, looked: Looked, ended: threading.Event, period_seconds: float) -> None:
+        if ended.wait(period_seconds):
             return
         try:
-            with psycopg.connect(
-                self.address, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name=APPLICATION_NAME
-            ) as connection:
-                while not self.ended.is_set():
-                    if sessions := _sessions(connection, _BLOCKING, self.pid):
-                        self.looked.sessions = sessions
-                    self.ended.wait(self.period_seconds)
+            if self._looking is None or self._looking.closed:
+                self._looking = psycopg.connect(
+                    self._address,
+                    autocommit=True,
+                    connect_timeout=CONNECT_SECONDS_MAX,
+                    application_name=APPLICATION_NAME,
+                )
+            while not ended.is_set():
+                if sessions := _sessions(self._looking, _BLOCKING, pid):
+                    looked.sessions = sessions
+                ended.wait(period_seconds)
+                # A statement that goes on for long is looked at seldom.
+                period_seconds = min(2 * period_seconds, LOOK_SECONDS)
         except psycopg.Error as error:
             # It only explains: the waiting goes on without it, and says so.
-            self.looked.problem = f" ({reason(error)})"
+            looked.problem = f" ({reason(error)})"
 
 
 def _address_of(connection: RawConnection) -> str:

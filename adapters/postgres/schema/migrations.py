@@ -24,7 +24,7 @@ from psycopg.sql import SQL, Identifier
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
 from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_settings
-from adapters.postgres.schema import distribution
+from adapters.postgres.schema import distribution, lock_order
 from adapters.postgres.schema.lock_waits import LockWaits, NotGranted, limit_waits, wait_for_users, when_granted
 from adapters.postgres.schema.migration_files import Migration, MigrationStatement, known, statements
 from core.lazy_dataclasses import dataclass
@@ -53,7 +53,8 @@ __all__ = [
 SERVER_VERSION_MIN = 140000
 CONNECT_SECONDS_MAX = 5
 # Every other statement on a table queues behind a migration that waits for it, so each of its tries gives up early.
-TABLE_WAITS = LockWaits(try_seconds=5, between_seconds=30, total_seconds=300)
+# A request may meet two tries. It is also less than PostgreSQL takes to look for a deadlock (`lock_order.py`).
+TABLE_WAITS = LockWaits(try_seconds=0.25, between_seconds=30, total_seconds=300)
 # A CONCURRENTLY statement blocks neither readers nor writers, but waits for every transaction older than itself.
 CONCURRENT_WAITS = LockWaits(try_seconds=600, between_seconds=30, total_seconds=600)
 # The wait for another replica that migrates is bounded, because that replica may hang.
@@ -398,10 +399,16 @@ class _Run:
     def _in_transaction(self, migration: Migration) -> None:
         started = time.monotonic()
         with self.connection.transaction():
-            if self.watch is None and not distribution.is_cluster(self.connection):
+            is_cluster = distribution.is_cluster(self.connection)
+            # The nodes of a cluster take their locks when the statements come.
+            wanted = () if is_cluster else lock_order.wanted(self.connection, migration)
+            first = lock_order.statement_of(wanted, seconds_max=self.table_waits.try_seconds)
+            if self.watch is None and not is_cluster:
                 # The whole file is sent at once, so that no lock waits for round trips; as bytes, unchanged.
-                self.connection.execute(migration.sql.encode())
+                self.connection.execute((first + migration.sql).encode())
             else:
+                if first:
+                    self.connection.execute(first.encode())
                 # Citus hands on the text in which a statement came, and its workers take one statement at a time.
                 for statement in statements(migration):
                     with self.watch(migration, statement) if self.watch is not None else nullcontext():
@@ -497,7 +504,7 @@ def _given_up(what: str, error: NotGranted, kept: str) -> MigrationError:
     notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     return MigrationError(
         f"{what} did not get the tables that it needs within {error.waits.total_seconds:g} s, in {tries}. {kept}{notes}"
-        f" They are held by {error.looked}. {error.looked.advice}, or choose an hour with less load; then run"
+        f" {error.last}. {error.looked.advice}, or choose an hour with less load; then run"
         " `gatehouse migrate` again, which goes on from here."
     )
 

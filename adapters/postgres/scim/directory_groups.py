@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
+from core.deletions import AgedRows
 from core.ids import FIRST_ID
 from core.organizations.authority import Authority
 from core.organizations.takeover_acts import KEPT_FOR
@@ -17,6 +18,7 @@ from core.scim.directory_group_filters import GroupSearch
 from core.scim.directory_groups import GroupsPage, PersonInGroup
 from core.scim.group_resources import ID_IN_FORM, Group
 
+_LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _GROUP: Final = """
     SELECT g.id, g.display_name, g.external_id, g.created_at, g.updated_at, g.members AS member_count, g.changes
     FROM   directory_groups g
@@ -344,6 +346,8 @@ class PostgresDirectoryGroups(Aggregate):
         )
 
     def left(self, *, before: datetime, organization_id: UUID | None = None) -> UUID | None:
+        if not self._transaction.may_delete(AgedRows.LEFT_DIRECTORIES):
+            return None
         return self._value_or_none(LEFT, {"before": before, "organization_id": organization_id})
 
     def authorities(self, organization_id: UUID) -> Mapping[UUID, Authority]:
@@ -407,14 +411,13 @@ class PostgresDirectoryGroups(Aggregate):
     def remove_members(
         self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID], *, token_id: UUID
     ) -> Sequence[UUID]:
+        noted = self._noted_by(token_id)
+        if not self._transaction.may_delete(AgedRows.NOTED_ACTS):
+            # Every token is young: what it does is noted, and no note is deleted.
+            noted["young_since"] = _LONG_AGO
         return self._values(
             REMOVE_MEMBERS,
-            {
-                "organization_id": organization_id,
-                "group_id": group_id,
-                "user_ids": list(user_ids),
-                **self._noted_by(token_id),
-            },
+            {"organization_id": organization_id, "group_id": group_id, "user_ids": list(user_ids), **noted},
             binary=True,
         )
 

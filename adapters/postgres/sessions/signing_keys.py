@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from adapters.postgres.transaction import Aggregate
+from core.deletions import AgedRows
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
 
@@ -62,6 +63,8 @@ class PostgresSigningKeys(Aggregate):
         )
 
     def forget(self, before: datetime) -> int:
+        if not self._transaction.may_delete(AgedRows.RETIRED_SIGNING_KEYS):
+            return 0
         return sum(
             self._connection.execute(
                 f"DELETE FROM {table} WHERE state = 'retired' AND published_until <= %s",

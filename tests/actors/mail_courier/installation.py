@@ -142,13 +142,14 @@ class Installation:
         self._doorbells = doorbells
         self._connection = connection
 
-    def courier(self, *, has_gateway: bool = True) -> MailCourier:
+    def courier(self, *, has_gateway: bool = True, is_settled: Callable[[], bool] = lambda: True) -> MailCourier:
         return MailCourier(
             database=self.database,
             doorbells=self._doorbells,
             renderer=JinjaMailRenderer(base_url="https://id.example.com", languages=LANGUAGES),
             gateway=self.mail_server if has_gateway else None,
             metrics=self.metrics,
+            is_settled=is_settled,
         )
 
     async def queue(self, *recipients: str) -> None:

@@ -7,10 +7,12 @@ from functools import partial
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from actors import mail_courier
 from actors.mail_courier import (
+    DELETION_JOB,
     DELETION_PERIOD_SECONDS,
     PERIOD_SECONDS,
 )
@@ -115,3 +117,22 @@ class TestHousekeeping:
         await trio.sleep(DELETION_PERIOD_SECONDS * 1.5)
 
         assert installation.states() == {}
+
+    async def test_no_mail_is_deleted_until_the_time_is_settled(
+        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
+    ) -> None:
+        await installation.queue("ada@example.org")
+        await installation.run_courier(installation.all_sent)
+        installation.age_mails(RETENTION)
+        installation.database.calls.clear()
+        settled_at = trio.current_time() + DELETION_PERIOD_SECONDS * 1.5
+
+        with capture_logs() as logged:
+            nursery.start_soon(installation.courier(is_settled=lambda: trio.current_time() >= settled_at).run)
+            await trio.sleep(DELETION_PERIOD_SECONDS * 1.25)
+            before = installation.database.calls.count("delete_old")
+            await trio.sleep(DELETION_PERIOD_SECONDS)
+
+        assert (before, installation.states()) == (0, {})
+        waits = [line for line in logged if line["event"] == "job.waits_for_clock"]
+        assert [line["job"] for line in waits] == [DELETION_JOB] * 2

@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
+from core.deletions import AgedRows
 from core.sign_in.upstream.provider_problems import problem_of
 from core.sign_in.upstream.trials import TrialAnswer, TrialGroups, TrialResult, TrialSignIn
 
@@ -28,13 +29,14 @@ class PostgresTrialSignIns(Aggregate):
     """The port `TrialSignIns`."""
 
     def add(self, trial: TrialSignIn, state_hash: bytes) -> None:
-        self._connection.execute_later(
-            """
-            DELETE FROM trial_sign_ins
-            WHERE  organization_id = %s AND connection_id = %s AND concluded_at IS NULL AND expires_at <= %s
-            """,
-            (trial.organization_id, trial.connection_id, self._transaction.now),
-        )
+        if self._transaction.may_delete(AgedRows.EXPIRED_TRIALS):
+            self._connection.execute_later(
+                """
+                DELETE FROM trial_sign_ins
+                WHERE  organization_id = %s AND connection_id = %s AND concluded_at IS NULL AND expires_at <= %s
+                """,
+                (trial.organization_id, trial.connection_id, self._transaction.now),
+            )
         # The lock on the connection waits for one that is being deleted.
         self._connection.execute_later(
             """
