@@ -94,7 +94,7 @@ from core.mail.mail import RenderedMail
 from core.platform.backups import BackupError
 from core.secrets import Secret
 from core.sessions import server_secrets
-from entrypoints import equipment, master_keys, signing_key_pairs
+from entrypoints import equipment, logs, master_keys, signing_key_pairs
 from entrypoints.database import listening_address, replicas_of
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
@@ -127,8 +127,7 @@ def exit_status_of(run: Callable[[], int | None]) -> int:
         with ungrouped_errors():
             return run() or 0
     except REFUSALS as refusal:
-        sys.stderr.write(f"gatehouse: {refusal}\n")
-        sys.stderr.flush()
+        logs.print_last(f"gatehouse: {refusal}\n", sys.stderr)
         return 1
 
 
