@@ -7,13 +7,11 @@ encryption, `signing_key_pairs.py` the keys of tokens, `equipment.py` what else 
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -101,6 +99,7 @@ from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
+from entrypoints.version import version
 from ports.clock import Clock
 from ports.metrics import Metrics
 
@@ -144,12 +143,6 @@ def ungrouped_errors() -> Generator[None]:
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
         raise first from None
-
-
-@cache
-def version() -> str:
-    """Return the version of Gatehouse."""
-    return importlib.metadata.version("gatehouse")
 
 
 def now() -> datetime:
