@@ -93,5 +93,5 @@ class AuditSealer(PeriodicActor):
         backlog = await self._database.read(chain.backlog)
         self._largest = backlog.largest
         self._metrics.audit_entries_unsealed(backlog.entries)
-        log.info("audit.sealing", sealed=self._sealed, unsealed=backlog.entries)
+        log.debug("audit.sealing", sealed=self._sealed, unsealed=backlog.entries)
         self._report_at, self._sealed = trio.current_time() + REPORT_SECONDS, 0

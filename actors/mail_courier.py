@@ -19,6 +19,7 @@ from actors.dispatching import Capacity, Connections, Dispatcher
 from core.errors import ServiceUnavailable
 from core.mail import mail as mails
 from core.mail.mail import ATTEMPTS_MAX, Mail, MailDeferred, MailRefused
+from core.spaced_reports import SpacedReports
 from ports.doorbells import Bell
 from ports.metrics_of_work import MailOutcome, MailServerKind
 
@@ -63,6 +64,7 @@ class MailCourier(Dispatcher[Mail]):
         self._is_settled = is_settled
         self._renderer = renderer
         self._gateway = gateway
+        self._deferrals = SpacedReports()
 
     async def run(self) -> None:
         """Deliver due mails, and delete old ones, until told to drain."""
@@ -106,8 +108,11 @@ class MailCourier(Dispatcher[Mail]):
         return partial(mails.record_sent, mail=mail)
 
     def _deferred(self, mail: Mail, reason: str) -> Callable[[UnitOfWork], bool]:
-        self._count(MailOutcome.FAILED if mail.attempts >= ATTEMPTS_MAX else MailOutcome.DEFERRED)
-        log.warning("mail.deferred", **_described(mail), reason=reason)
+        is_last = mail.attempts >= ATTEMPTS_MAX
+        self._count(MailOutcome.FAILED if is_last else MailOutcome.DEFERRED)
+        # A mail server that is away defers every mail; each has its reason in the outbox.
+        if (times := self._deferrals.count(trio.current_time(), is_last)) is not None:
+            log.warning("mail.deferred", **_described(mail), reason=reason, times=times)
         return partial(mails.record_deferred, mail=mail, error=reason)
 
     def _count(self, outcome: MailOutcome) -> None:

@@ -189,7 +189,7 @@ class Poller:
         if role is not PollingRole.ALONE:
             self._reopen_seconds, self._is_reported = REOPEN_SECONDS_MIN, False
         if self._role is not None:
-            log.info("polling.changed", role=role.value, before=self._role.value)
+            log.debug("polling.changed", role=role.value, before=self._role.value)
         self._role = role
         self._turns.give(is_ours=role is not PollingRole.LISTENING)
         self._metrics.polling_changed(role)

@@ -22,6 +22,7 @@ from core.mail import routed_mail
 from core.mail.mail import Mail, MailDeferred, MailRefused, MailServerUnusable
 from core.mail.routed_mail import LeasedServer
 from core.organizations.settings import smtp as settings
+from core.spaced_reports import SpacedReports
 from ports.doorbells import Bell
 from ports.metrics_of_work import MailOutcome, MailServerKind
 
@@ -56,6 +57,7 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
         super().__init__(**connections)
         self._renderer = renderer
         self._gateway = gateway
+        self._deferrals = SpacedReports()
 
     async def run(self) -> None:
         """Send what is due, and let expire what has waited too long, until told to drain."""
@@ -105,8 +107,11 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
         except MailServerUnusable:
             raise
         except MailDeferred as deferred:
-            self._count(MailOutcome.FAILED if mail.attempts >= mails.ATTEMPTS_MAX else MailOutcome.DEFERRED)
-            log.warning("routed_mail.deferred", **_described(leased, mail), reason=str(deferred))
+            is_last = mail.attempts >= mails.ATTEMPTS_MAX
+            self._count(MailOutcome.FAILED if is_last else MailOutcome.DEFERRED)
+            times = self._deferrals.count(trio.current_time(), (leased.organization_id, is_last))
+            if times is not None:
+                log.warning("routed_mail.deferred", **_described(leased, mail), reason=str(deferred), times=times)
             return partial(mails.record_deferred, mail=mail, error=str(deferred))
         except trio.TooSlowError:
             raise MailServerUnusable(

@@ -75,6 +75,7 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
         shared: SharedMetrics | None = None,
         count_database_restarts: Callable[[], int] | None = None,
         count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
+        count_dropped_lines: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         # The creation times would double the number of series, and nothing uses them.
         disable_created_metrics()
@@ -89,6 +90,8 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             self._of_this_process.register(_DatabaseRestarts(count_database_restarts))
         if count_replaced_workers is not None:
             self._of_this_process.register(_ReplacedWorkers(count_replaced_workers))
+        if count_dropped_lines is not None:
+            self._of_this_process.register(_DroppedLines(count_dropped_lines))
         self._of_all = registry if shared is None else _of_all_workers(shared.folder)
 
         self._requests = Histogram(
@@ -291,6 +294,23 @@ class _ReplacedWorkers(Collector):
         )
         for reason, count in self._count().items():
             family.add_metric((reason,), count)
+        yield family
+
+
+class _DroppedLines(Collector):
+    """The counts of the log, which the parent of the workers and all of them have in common."""
+
+    def __init__(self, count: Callable[[], Mapping[str, int]]) -> None:
+        self._count = count
+
+    def collect(self) -> Iterable[Metric]:
+        family = CounterMetricFamily(
+            "sso_log_lines_dropped",
+            "Lines of the log that were dropped because nothing read them, or because a disk was full.",
+            labels=("level",),
+        )
+        for level, count in self._count().items():
+            family.add_metric((level,), count)
         yield family
 
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import trio
 
-from adapters.postgres.driver import server_facts, servers, timed_connection
+from adapters.postgres.driver import server_facts, servers, timed_connection, write_failures
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.server_facts import ServerFacts
 from adapters.postgres.embedded import folder as embedded_folder
@@ -163,6 +163,12 @@ def facts_of_server(address: Secret) -> ServerFacts:
     """Return what the server says of the connection, of our role, and of its limits."""
     with migrations.connected(address.reveal()) as connection:
         return server_facts.of(connection)
+
+
+def writing_problem(address: Secret) -> str | None:
+    """Return why the server does not write, if its disk is the reason; None when it writes."""
+    with migrations.connected(address.reveal()) as connection:
+        return write_failures.problem_of_writing(connection)
 
 
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:

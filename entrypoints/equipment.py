@@ -53,6 +53,7 @@ from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailRefused
 from core.platform_brand import NAME_DEFAULT, PlatformBrand
+from entrypoints import logs
 from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
@@ -388,6 +389,7 @@ def metrics(
         count_database_restarts=count_database_restarts,
         # A process alone is no worker.
         count_replaced_workers=None if worker is None else count_replaced_workers,
+        count_dropped_lines=logs.dropped_lines,
     )
 
 

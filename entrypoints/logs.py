@@ -5,39 +5,58 @@ Messages of libraries, which use the standard library's logging, have the same f
 
 from __future__ import annotations
 
+import atexit
 import logging
-import os
 import sys
-from collections.abc import MutableMapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, MutableMapping
+from datetime import datetime
+from io import UnsupportedOperation
 from typing import Any, Final, TextIO
 
 import msgspec
 import structlog
 
+from entrypoints.dropped_lines import DroppedLines, Level
+from entrypoints.log_lines import LogLines, Rank, print_within
+from entrypoints.log_outlets import outlet_of
+
+# The name of the logger of lines that say what became of a request.
+REQUESTS: Final = "requests"
 # These log every connection or request at level info; our own lines already cover that.
 _VERBOSE_LIBRARIES: Final = ("hypercorn", "httpx", "httpcore", "aiosmtpd", "mail.log")
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+_DROPPED_ADVICE: Final = "What reads the log was too slow, or its disk is full."
+
+_dropped = DroppedLines()
+_lines: LogLines | None = None
 
 
 def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout) -> None:
     """Configure the log; call this before the first line is written."""
-    writer = _LineWriter(output.fileno())
-    shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
+    global _lines  # noqa: PLW0603 - the log is of the process, as its output is
+    add_time = structlog.processors.TimeStamper(fmt="iso", utc=True)
+    shared: list[Any] = [structlog.contextvars.merge_contextvars, structlog.processors.add_log_level, add_time]
     # A traceback never shows the values of variables, because they include passwords and keys.
     if log_format == "json":
-        last = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_to_json)]
+        render: Any = structlog.processors.JSONRenderer(serializer=_to_json)
+        last = [structlog.processors.format_exc_info, render]
     else:
         show_traceback = structlog.dev.plain_traceback
-        last = [structlog.dev.ConsoleRenderer(colors=output.isatty(), exception_formatter=show_traceback)]
+        render = structlog.dev.ConsoleRenderer(colors=output.isatty(), exception_formatter=show_traceback)
+        last = [render]
+
+    def told(dropped: Mapping[str, int], since: datetime) -> bytes:
+        fields = {"event": "log.lines_dropped", "dropped": dict(dropped), "since": since.isoformat()}
+        fields |= {"advice": _DROPPED_ADVICE, "level": "warning"}
+        return _ended(render(None, "warning", add_time(None, "warning", fields)))
+
+    _lines = LogLines(outlet_of(output.fileno()), told=told, dropped=_dropped)
+    atexit.register(_lines.finish)
+    loggers = {is_request: _Logger(_lines, is_request=is_request) for is_request in (False, True)}
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[log_level]),
-        logger_factory=lambda *_: writer,
+        logger_factory=lambda *names: loggers[names == (REQUESTS,)],
         cache_logger_on_first_use=True,
     )
 
@@ -48,18 +67,70 @@ def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout) -
         logging.getLogger(name).setLevel(logging.ERROR)
 
 
-class _LineWriter:
-    """Writes each line with one system call, so that the lines of several processes do not mix."""
+def begin_worker(number: int) -> None:
+    """Write the lines of a worker, which was forked just now, apart from those of its parent."""
+    _dropped.take_place_of(number)
+    if _lines is not None:
+        _lines.renew()
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
 
-    def msg(self, line: str | bytes) -> None:
-        # A full disk or a closed pipe must not stop the service, and there is no other place to report it.
-        with suppress(OSError):
-            os.write(self._descriptor, (line.encode() if isinstance(line, str) else line) + b"\n")
+def allow_thread() -> None:
+    """Let a thread wait for the reader of the log, if that is needed; for a process that forks no other."""
+    if _lines is not None:
+        _lines.allow_thread()
 
-    debug = info = warning = error = critical = msg
+
+def catch_up() -> None:
+    """Write what waits for the reader of the log, without waiting; for a process that may have no thread."""
+    if _lines is not None:
+        _lines.catch_up()
+
+
+def finish() -> None:
+    """Write what waits, if it is read now; a process that ends without Python's cleanup calls this."""
+    if _lines is not None:
+        _lines.finish()
+
+
+def print_last(text: str, output: TextIO) -> None:
+    """Print why a process ends; one whose output is not read ends all the same."""
+    try:
+        outlet = outlet_of(output.fileno())
+    except UnsupportedOperation:
+        # No file of the system.
+        output.write(text)
+        return
+    output.flush()
+    print_within(outlet, text.encode())
+    outlet.close()
+
+
+def dropped_lines() -> Mapping[str, int]:
+    """Return how many lines this process and those that share its log have dropped, by level."""
+    return _dropped.by_level()
+
+
+class _Logger:
+    """What structlog writes to: a method for each level."""
+
+    def __init__(self, lines: LogLines, *, is_request: bool) -> None:
+        self.debug = self.msg = _writer(lines, Level.DEBUG, is_request=is_request)
+        self.info = _writer(lines, Level.INFO, is_request=is_request)
+        self.warning = _writer(lines, Level.WARNING, is_request=is_request)
+        self.error = self.critical = _writer(lines, Level.ERROR, is_request=is_request)
+
+
+def _writer(lines: LogLines, level: Level, *, is_request: bool) -> Callable[[str | bytes], None]:
+    rank, put = Rank.of(level, is_request=is_request), lines.put
+
+    def write(line: str | bytes) -> None:
+        put(_ended(line), level, rank)
+
+    return write
+
+
+def _ended(line: str | bytes) -> bytes:
+    return (line.encode() if isinstance(line, str) else line) + b"\n"
 
 
 class _LibraryHandler(logging.Handler):

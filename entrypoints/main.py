@@ -7,13 +7,11 @@ encryption, `signing_key_pairs.py` the keys of tokens, `equipment.py` what else 
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -95,13 +93,14 @@ from core.mail.mail import RenderedMail
 from core.platform.backups import BackupError
 from core.secrets import Secret
 from core.sessions import server_secrets
-from entrypoints import equipment, master_keys, signing_key_pairs
+from entrypoints import equipment, logs, master_keys, signing_key_pairs
 from entrypoints.database import listening_address, replicas_of
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
+from entrypoints.version import version
 from ports.clock import Clock
 from ports.metrics import Metrics
 
@@ -128,8 +127,7 @@ def exit_status_of(run: Callable[[], int | None]) -> int:
         with ungrouped_errors():
             return run() or 0
     except REFUSALS as refusal:
-        sys.stderr.write(f"gatehouse: {refusal}\n")
-        sys.stderr.flush()
+        logs.print_last(f"gatehouse: {refusal}\n", sys.stderr)
         return 1
 
 
@@ -146,12 +144,6 @@ def ungrouped_errors() -> Generator[None]:
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
         raise first from None
-
-
-@cache
-def version() -> str:
-    """Return the version of Gatehouse."""
-    return importlib.metadata.version("gatehouse")
 
 
 def now() -> datetime:

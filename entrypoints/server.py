@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import math
 import resource
 import socket
 from collections.abc import Callable, Generator
@@ -26,6 +25,7 @@ from hypercorn.trio.worker_context import WorkerContext
 
 from core.lazy_dataclasses import dataclass
 from core.networks import limited_network
+from core.spaced_reports import SpacedReports
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Bind, Settings
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
@@ -53,7 +53,7 @@ ROOM_SECONDS_MAX: Final = 0.1
 # How long a new connection waits for room before the log says so: longer than until an idle one may give way.
 FULL_SECONDS_MAX: Final = 2.0
 # How often the log says that new connections wait.
-FULL_REPORT_SECONDS_MIN: Final = 60.0
+FULL_REPORT_SECONDS: Final = 60.0
 # Of so many connections, the memory is worth being given back; and how long to wait for its last objects.
 FLOOD_CONNECTIONS_MIN: Final = 500
 FLOOD_ENDS_SECONDS: Final = 2.0
@@ -195,7 +195,7 @@ class _Clients:
         of_a_client_max = CONNECTIONS_OF_A_CLIENT_MAX if settings.rate_limits else total_max
         self._open_connections = OpenConnections(total_max=total_max, of_a_client_max=of_a_client_max)
         self._has_room = trio.Event()
-        self._full_reported_at = -math.inf
+        self._full = SpacedReports(FULL_REPORT_SECONDS)
         self._open = 0
         self.flood = Flood(least=FLOOD_CONNECTIONS_MIN)
         self._last_closed = trio.Event()
@@ -254,8 +254,7 @@ class _Clients:
                 await self._has_room.wait()
 
     def _report_full(self) -> None:
-        if trio.current_time() >= self._full_reported_at + FULL_REPORT_SECONDS_MIN:
-            self._full_reported_at = trio.current_time()
+        if self._full.count(trio.current_time()) is not None:
             log.warning("server.full", connections=self._open, advice="Run more processes: no connection is idle.")
 
     def _start(self, accepted: socket.socket) -> None:

@@ -133,6 +133,7 @@ def _serve_with(
     def work(worker: int | None, report_ready: Callable[[], None] | None, heartbeat: int | None) -> None:
         # From here on, signals are pending until the event loop receives them.
         signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
+        logs.allow_thread()
         process = Process(worker, report_ready, heartbeat, replaced, shared_time)
         trio.run(_serve, settings, served, address, keeper, listeners, process)
 

@@ -278,6 +278,12 @@ class Settings(TracesSettings):
         Kind(kinds.one_of("debug", "info", "warning", "error"), "debug, info, warning or error"),
         "info",
     )
+    log_requests: str = _setting(
+        "LOG_REQUESTS",
+        "Which requests have a line in the log: all, those that failed (with 4xx, 5xx or no answer at all), or none.",
+        Kind(kinds.one_of("all", "failed", "off"), "all, failed or off"),
+        "all",
+    )
     shutdown_seconds: int = _setting(
         "SHUTDOWN_SECONDS",
         "How long open requests may take to finish when the server stops.",

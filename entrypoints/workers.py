@@ -2,7 +2,8 @@
 
 The first worker starts alone, so that an error at start is reported once; the others follow when it is ready. From then
 on, a worker that ends is replaced under the same number, and one whose heartbeat stops is ended first. The parent
-handles signals synchronously: it only waits for the next one.
+handles signals synchronously: it only waits for the next one. It has no thread, which a fork would cut off at its
+work, so it writes what waits for the reader of the log between two signals.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Final
 import structlog
 
 from core.lazy_dataclasses import dataclass
+from entrypoints import logs
 from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from entrypoints.signals import stop_signals
 from entrypoints.worker_counts import ReplacedWorkers, ReplacementReason
@@ -125,6 +127,7 @@ class _Workers:
     def _react(self, awaited: frozenset[signal.Signals]) -> None:
         """Wait for a signal, but not for long, and react to it."""
         received = signal.sigtimedwait(awaited, ATTEND_SECONDS)
+        logs.catch_up()
         match received and received.si_signo:
             case None:
                 pass
@@ -262,14 +265,16 @@ def _fork(work: Work, number: int, heartbeat: Heartbeat, of_others: Sequence[Hea
     status = 1
     try:
         _become_worker(parent)
+        logs.begin_worker(number)
         for ended in (heartbeat, *of_others):
             ended.close_reader()
         status = work(number, (lambda: os.kill(parent, READY)) if is_awaited else None, heartbeat.writer)
     except BaseException as crash:
-        # `os._exit` ends the process before Python would print it.
-        sys.excepthook(type(crash), crash, crash.__traceback__)
+        # `os._exit` ends the process before Python would print it, and printing waits for its reader.
+        log.critical("worker.crashed", worker=number, exc_info=crash)
         raise
     finally:
+        logs.finish()
         # Without the parent's cleanup: its locks and its database are not the worker's to release.
         os._exit(status)
 

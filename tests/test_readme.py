@@ -78,7 +78,7 @@ def logged_events() -> set[str]:
     # The dispatchers share events, which each of them logs under its own subject.
     subjects = re.findall(r'^    subject(?:: str)? = "([a-z_]+)"$', source, re.MULTILINE)
     shared = re.findall(r'\blog\.\w+\(\s*f"\{self\.subject\}\.([a-z_]+)"', source)
-    named = re.findall(r'\blog\.\w+\(\s*"([a-z_]+\.[a-z_]+)"', source)
+    named = re.findall(r'log\.\w+\(\s*"([a-z_]+\.[a-z_]+)"', source)
     return {*named, *(f"{subject}.{event}" for subject in subjects for event in shared)}
 
 

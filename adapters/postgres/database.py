@@ -47,6 +47,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.key_callers import TokenOfKey
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import BACKGROUND, Origin
+from core.spaced_reports import SpacedReports
 from ports.doorbells import Bell, Doorbells
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ class PostgresDatabase:
     organization_key: PrefixedToken | TokenOfKey | None = None
     use: ConnectionUse = BACKGROUND_USE
     known: KnownCredentials = field(default_factory=KnownCredentials)
+    # An outage fails a thousand statements a minute in the same way.
+    failures: SpacedReports = field(default_factory=SpacedReports)
     # Takes the use case and the limit of a statement that PostgreSQL has cancelled, for the metric.
     cancelled: Callable[[str, str], None] = lambda _use_case, _limit: None
     wait_seconds_max: float = WAIT_SECONDS_MAX
@@ -158,6 +161,7 @@ class PostgresDatabase:
             organization_key=organization_key,
             use=use,
             known=self.known,
+            failures=self.failures,
             cancelled=self.cancelled,
             wait_seconds_max=self.wait_seconds_max,
             replicas=self.replicas,
@@ -215,8 +219,9 @@ class PostgresDatabase:
                     is_committing = True
             except (OperationalError, InternalError_) as error:
                 if is_committing and (connection.closed or _is_node_away(error)):
-                    # PostgreSQL or a node of its cluster may have executed the COMMIT, so it is not tried twice.
-                    log.warning("database.commit_unknown")
+                    # PostgreSQL or a node of its cluster may have executed the COMMIT, so it is not tried twice. The
+                    # line has the id of a request; what a job did is known by its use case.
+                    log.warning("database.commit_unknown", use_case=_name_of(use_case))
                     raise _unavailable() from None
                 raise
             return result, uow.bells
@@ -305,18 +310,17 @@ class PostgresDatabase:
             except _ReferenceGone as gone:
                 # The use case runs again, no longer finds the deleted row, and raises the refusal that fits.
                 if has_repeated:
-                    raise _failed(gone.error) from None
+                    raise self._failed(gone.error) from None
                 has_repeated = True
             except _TablesChanged as changed:
                 if has_renewed:
-                    raise _failed(changed.error) from None
+                    raise self._failed(changed.error) from None
                 has_renewed = True
                 # The prepared statements of the other connections are outdated too.
                 self.pool.renew()
             # Two transactions that met in a deadlock must not meet again at once.
             await trio.sleep(random.uniform(0, RETRY_PAUSE_SECONDS_MAX))  # noqa: S311 - jitter, not a secret
-        log.warning("database.gave_up", attempts=ATTEMPTS_MAX)
-        raise _unavailable()
+        raise self._given_up()
 
     def _note_cancelled(self, error: QueryCanceled | LockNotAvailable) -> None:
         """Log and count a statement that took too long; `ops/runbooks/cancelled-statements.md` goes on from there."""
@@ -352,7 +356,7 @@ class PostgresDatabase:
             if isinstance(error, QueryCanceled | LockNotAvailable):
                 self._note_cancelled(error)
                 raise _unavailable() from None
-            raise _meaning(error, is_connection_lost=connection.closed) from None
+            raise self._meaning(error, is_connection_lost=connection.closed) from None
         finally:
             self.pool.give_back(pooled)
 
@@ -363,22 +367,39 @@ class PostgresDatabase:
         if isinstance(error, QueryCanceled):
             self._note_cancelled(error)
             raise _unavailable() from None
-        raise _failed(error) from None
+        raise self._failed(error) from None
 
+    def _meaning(self, error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
+        """Return the exception that decides whether the attempt is repeated."""
+        if isinstance(error, SerializationFailure | DeadlockDetected):
+            return _LostRace()
+        if isinstance(error, OUTDATED):
+            return _TablesChanged(error)
+        if isinstance(error, ReadOnlySqlTransaction):
+            return _ServerReadOnly()
+        if is_connection_lost or _is_node_away(error):
+            return _LostConnection()
+        if isinstance(error, ForeignKeyViolation):
+            return _ReferenceGone(error)
+        return self._failed(error)
 
-def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
-    """Return the exception that decides whether the attempt is repeated."""
-    if isinstance(error, SerializationFailure | DeadlockDetected):
-        return _LostRace()
-    if isinstance(error, OUTDATED):
-        return _TablesChanged(error)
-    if isinstance(error, ReadOnlySqlTransaction):
-        return _ServerReadOnly()
-    if is_connection_lost or _is_node_away(error):
-        return _LostConnection()
-    if isinstance(error, ForeignKeyViolation):
-        return _ReferenceGone(error)
-    return _failed(error)
+    def _given_up(self) -> Exception:
+        """Return what an attempt that was repeated in vain is to its caller."""
+        if (times := self.failures.count(time.monotonic(), "gave up")) is not None:
+            log.warning("database.gave_up", attempts=ATTEMPTS_MAX, times=times)
+        return _unavailable()
+
+    def _failed(self, error: psycopg.Error) -> Exception:
+        """Return what a failed statement is to its caller, and log it: at intervals, with how often it has failed.
+
+        What PostgreSQL lacks fails everywhere at once; what is wrong in a statement fails in one place.
+        """
+        is_outage, where = isinstance(error, OperationalError), _place(error)
+        times = self.failures.count(time.monotonic(), (error.sqlstate, None if is_outage else where))
+        if times is not None:
+            # The driver's text may quote values, so only the class, the SQLSTATE and the place in our code are logged.
+            log.error("database.failed", error=type(error).__name__, sqlstate=error.sqlstate, where=where, times=times)
+        return _unavailable() if is_outage else DatabaseFailed()
 
 
 def _is_node_away(error: psycopg.Error) -> bool:
@@ -386,14 +407,6 @@ def _is_node_away(error: psycopg.Error) -> bool:
     return isinstance(error, ConnectionFailure) or (
         isinstance(error, InternalError_) and _LOST_NODE in (error.diag.message_primary or "")
     )
-
-
-def _failed(error: psycopg.Error) -> Exception:
-    # The driver's text may quote values, so only the class, the SQLSTATE and the place in our code are logged.
-    log.error("database.failed", error=type(error).__name__, sqlstate=error.sqlstate, where=_place(error))
-    if isinstance(error, OperationalError):
-        return _unavailable()
-    return DatabaseFailed()
 
 
 def _unavailable() -> ServiceUnavailable:
@@ -404,6 +417,14 @@ def _place(error: psycopg.Error) -> str:
     """Return the file and line of our code that ran the statement."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_DRIVER)]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"
+
+
+def _name_of(use_case: Callable[..., object]) -> str:
+    """Return the name of a use case, such as `mail.mail.record_sent`."""
+    while isinstance(use_case, partial):
+        use_case = use_case.func
+    module = getattr(use_case, "__module__", "").removeprefix("core.")
+    return f"{module}.{getattr(use_case, '__name__', 'unknown')}"
 
 
 def _use_case(error: psycopg.Error) -> str:

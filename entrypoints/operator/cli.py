@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import importlib.metadata
 import os
 import signal
 import sys
@@ -20,6 +19,7 @@ from entrypoints import deprecations
 from entrypoints import settings as settings_module
 from entrypoints.settings import SettingInvalid, Settings
 from entrypoints.signals import stop_signals
+from entrypoints.version import version
 
 USER_ACTIONS: Final = {
     "show": "Show what is stored of an account that helps its user, without secrets.",
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Gatehouse, the self-hosted identity platform. Settings come from the environment; "
         "`gatehouse config` shows them.",
     )
-    parser.add_argument("--version", action="version", version=f"gatehouse {importlib.metadata.version('gatehouse')}")
+    parser.add_argument("--version", action="version", version=f"gatehouse {version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(name: str, run: Callable[[Settings, argparse.Namespace], int | None], about: str):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 import trio
 
@@ -16,6 +17,8 @@ from entrypoints.operator.findings import print_findings
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.findings import Finding
+
+FULL_DISK_ADVICE: Final = "See ops/runbooks/database-outage.md, The disk of PostgreSQL is full."
 
 
 def examine(
@@ -79,7 +82,10 @@ def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: b
             plan = database.migration_plan(address)
             is_direct = database.session_address(settings, address) == address
             how = "connected" if is_direct else "connected by a pooler in transaction mode"
-            yield Finding("database", True, "embedded" if settings.is_embedded else how)
+            if (problem := database.writing_problem(address)) is not None:
+                yield Finding("database", False, problem, FULL_DISK_ADVICE)
+            else:
+                yield Finding("database", True, "embedded" if settings.is_embedded else how)
             if not settings.is_embedded:
                 facts = database.facts_of_server(address)
                 yield from server_checks.findings(facts, pool_size=settings.database_connections)

@@ -64,6 +64,7 @@ def run(settings: Settings, *, prepared: Path | None) -> int:
         )
     # The output is for the test kit.
     logs.configure(log_format=settings.log_format, log_level=settings.log_level, output=sys.stderr)
+    logs.allow_thread()
     with listen(Bind(host=HOST, port=0), setting="the port") as listener, _data_folder(prepared) as folder:
         url = f"http://localhost:{listener.getsockname()[1]}"
         settings = replace(settings, data_dir=folder, base_url=url, rate_limits=False, owner_email=OWNER)

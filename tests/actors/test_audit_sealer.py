@@ -109,6 +109,7 @@ async def test_a_backlog_is_reported_and_the_largest_logs_get_a_share_of_each_ba
         await trio.sleep(30)
 
     reports = [line for line in lines if line["event"] == "audit.sealing"]
+    assert {report["log_level"] for report in reports} == {"debug"}
     assert [report["unsealed"] for report in reports] == sorted((one["unsealed"] for one in reports), reverse=True)
     assert f"sso_audit_unsealed_entries {float(reports[1]['unsealed'])}" in during
     assert reports[-1]["unsealed"] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, LiteralString
 
 import pytest
@@ -18,6 +19,7 @@ from adapters.postgres.transaction import Aggregate, Tools
 from core.errors import DatabaseFailed, ServiceUnavailable
 from core.platform import health_figures
 from core.sessions.origins import BACKGROUND
+from core.spaced_reports import SpacedReports
 from tests.adapters.counters import add_counters, sql
 from tests.doorbells import RecordedDoorbells
 from tests.shown_text import shows
@@ -68,6 +70,30 @@ async def test_a_statement_that_can_never_succeed_is_repeated_once_and_fails(dat
     (line,) = lines
     assert (line["error"], line["sqlstate"]) == ("FeatureNotSupported", "0A000")
     assert line["where"].startswith("counters.py:")
+
+
+async def test_a_failure_that_comes_again_and_again_is_logged_at_intervals_with_its_number(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill_disk(uow: Any) -> None:
+        sql(uow, "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$")
+
+    def divide(uow: Any) -> None:
+        Aggregate(uow._transaction)._value("SELECT 1 / 0")
+
+    database = replace(database, failures=SpacedReports(seconds_min=3600))
+    with structlog.testing.capture_logs() as lines:
+        for use_case, refusal in [(fill_disk, ServiceUnavailable), (divide, DatabaseFailed)] * 50:
+            with pytest.raises(refusal):
+                await database.read(use_case)
+        with pytest.raises(ServiceUnavailable):
+            await database.on_behalf_of(BACKGROUND).read(fill_disk)
+        monkeypatch.setattr(database.failures, "_seconds_min", 0)
+        with pytest.raises(ServiceUnavailable):
+            await database.read(fill_disk)
+
+    failed = [line for line in lines if line["event"] == "database.failed"]
+    assert [(line["sqlstate"], line["times"]) for line in failed] == [("53100", 1), ("22012", 1), ("53100", 51)]
 
 
 async def test_a_failed_commit_is_logged_like_a_failed_statement(

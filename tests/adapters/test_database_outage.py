@@ -26,6 +26,7 @@ from adapters.postgres.schema import migrations
 from adapters.postgres.transaction import Tools
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
+from core.spaced_reports import SpacedReports
 from tests.adapters.outages import (
     CONNECTIONS_MAX,
     RECOVERY_SECONDS_MAX,
@@ -203,6 +204,7 @@ async def test_a_call_that_hangs_is_ended_and_frees_its_place(
         for number in range(CONNECTIONS_MAX):
             nursery.start_soon(of_client(database, number).read, health_figures.probe)
     await all_idle(database.pool)
+    monkeypatch.setattr(timed_connection, "silences", SpacedReports())
     with structlog.testing.capture_logs() as lines:
         async with trio.open_nursery() as nursery:
             with server.frozen():
@@ -291,16 +293,67 @@ async def test_further_connections_are_attempted_at_intervals_when_the_database_
 
 
 async def test_the_log_names_the_reason_of_a_failed_connection_without_its_address(
-    server: Server, tools: Tools
+    server: Server, tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(timed_connection, "connect_failures", SpacedReports())
     pool = Pool("postgresql://gatehouse:hunter2@127.0.0.1:1/gatehouse", connections_max=1)
-    TimedConnection.logged_at = -math.inf
 
     with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
         await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(health_figures.probe)
 
     assert [(line["event"], line["reason"]) for line in lines] == [("database.connect_failed", "Connection refused")]
     await trio.to_thread.run_sync(pool.close)
+
+
+async def test_the_log_says_once_that_the_database_is_back_and_how_long_it_was_away(
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = 0
+
+    def connect() -> TimedConnection:
+        nonlocal attempts
+        attempts += 1
+        if attempts < 3:
+            raise psycopg.OperationalError("connection refused")
+        return TimedConnection.open(server.url)
+
+    monkeypatch.setattr(database.pool, "_connect", connect)
+    monkeypatch.setattr(pools, "CONNECT_AGAIN_SECONDS", 0.0)
+
+    with structlog.testing.capture_logs() as lines:
+        async with load_on(database) as load:
+            await load.full_service()
+
+    [back] = [line for line in lines if line["event"] == "database.reconnected"]
+    assert back["away_s"] >= 0
+    assert back["log_level"] == "info"
+    assert attempts >= 3
+
+
+async def test_a_database_without_room_for_another_connection_was_not_away(
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_full = False
+
+    def connect() -> TimedConnection:
+        if is_full:
+            raise psycopg.OperationalError("too many clients already")
+        return TimedConnection.open(server.url)
+
+    monkeypatch.setattr(database.pool, "_connect", connect)
+    monkeypatch.setattr(pools, "CONNECT_AGAIN_SECONDS", 0.0)
+    with structlog.testing.capture_logs() as lines:
+        await database.read(health_figures.probe)
+        is_full = True
+        async with trio.open_nursery() as nursery:
+            for number in range(CONNECTIONS_MAX):
+                nursery.start_soon(of_client(database, number).read, health_figures.probe)
+        is_full = False
+        async with trio.open_nursery() as nursery:
+            for number in range(CONNECTIONS_MAX):
+                nursery.start_soon(of_client(database, number).read, health_figures.probe)
+
+    assert [line for line in lines if line["event"] == "database.reconnected"] == []
 
 
 async def test_a_call_is_refused_when_the_system_opens_no_more_files(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -190,12 +191,17 @@ async def test_a_commit_that_got_no_answer_is_never_repeated(
         publish(uow)
         count(uow)
 
-    with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
-        await database.transact(use_case)
+    request = structlog.contextvars.bound_contextvars(request_id="of-the-request")
+    processors = [structlog.contextvars.merge_contextvars]
+    with request, structlog.testing.capture_logs(processors) as lines, pytest.raises(ServiceUnavailable):
+        await database.transact(partial(use_case))
 
     assert attempts == [1]
     assert doorbells.rung == []
-    assert [line["event"] for line in lines] == ["database.commit_unknown"]
+    # Who reads the log finds the request, or what a job was doing.
+    [line] = lines
+    assert (line["event"], line["request_id"]) == ("database.commit_unknown", "of-the-request")
+    assert line["use_case"] == "tests.adapters.test_database_retries.use_case"
 
 
 async def test_statements_deferred_to_a_commit_that_got_no_answer_are_never_repeated(

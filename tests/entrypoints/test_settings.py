@@ -95,6 +95,7 @@ DEFAULTS: dict[str, Any] = {
     "rate_limits": True,
     "log_format": "json",
     "log_level": "info",
+    "log_requests": "all",
     "shutdown_seconds": 15,
     "drain_seconds": 0,
 }
@@ -165,6 +166,7 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("LOG_FORMAT", "console", "log_format", "console"),
     ("LOG_FORMAT", "JSON", "log_format", "json"),
     ("LOG_LEVEL", "warning", "log_level", "warning"),
+    ("LOG_REQUESTS", "failed", "log_requests", "failed"),
     ("SHUTDOWN_SECONDS", "1", "shutdown_seconds", 1),
     ("SHUTDOWN_SECONDS", "300", "shutdown_seconds", 300),
     ("DRAIN_SECONDS", "0", "drain_seconds", 0),
@@ -268,6 +270,7 @@ REFUSED = [
     ("RATE_LIMITS", "sometimes", "on or off"),
     ("LOG_FORMAT", "xml", "json or console"),
     ("LOG_LEVEL", "trace", "debug, info, warning or error"),
+    ("LOG_REQUESTS", "errors", "all, failed or off"),
     ("SHUTDOWN_SECONDS", "0", "seconds from 1 to 300"),
     ("SHUTDOWN_SECONDS", "301", "seconds from 1 to 300"),
     ("DRAIN_SECONDS", "-1", "seconds from 0 to 300"),

@@ -17,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from adapters.prometheus import PrometheusMetrics
 from core.platform.cluster import Cluster, ClusterNode
 from entrypoints import capabilities
+from entrypoints.logs import dropped_lines
 from entrypoints.shared.platform import late_work
 from entrypoints.web.serving.application import Application
 from entrypoints.worker_counts import ReplacementReason
@@ -83,6 +84,7 @@ async def exported() -> dict[str, set[str]]:
     others = PrometheusMetrics(
         version="1.2.3",
         count_database_restarts=lambda: 0,
+        count_dropped_lines=dropped_lines,
         count_replaced_workers=lambda: {reason.value: 0 for reason in ReplacementReason},
     )
     others.request_finished("GET", "/health", 200, 0.1)

@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 
 import psycopg
+import structlog
 import trio
 from outcome import Outcome
 
@@ -26,6 +27,8 @@ from adapters.postgres.driver.places import Places
 from adapters.postgres.driver.timed_connection import TimedConnection, log_failure
 from adapters.postgres.driver.write_failures import WriteFailures
 from core.lazy_dataclasses import dataclass
+
+log = structlog.get_logger(__name__)
 
 # A use case that waits for a connection tries this often to open another one.
 WAIT_AGAIN_SECONDS = 0.1
@@ -84,6 +87,8 @@ class Pool:
         self._event_loop: trio.lowlevel.TrioToken | None = None
         self._waiting = trio.lowlevel.ParkingLot()
         self._renewed_at = self._failed_at = -math.inf
+        # Since when every attempt to connect has failed, and no connection has answered.
+        self._away_since: float | None = None
         self._mark = b""
         self._is_closed = False
 
@@ -179,12 +184,17 @@ class Pool:
             self._record_failure()
         else:
             self._connecting -= 1
+            if self._away_since is not None:
+                log.info("database.reconnected", away_s=round(time.monotonic() - self._away_since, 1))
+                self._away_since = None
             mark = self._mark if driver.is_pooled else b""
             self._put(Pooled(driver, self._connection(driver, self._write_failures, mark=mark)))
 
     def _record_failure(self) -> None:
         self._connecting -= 1
         self._failed_at = time.monotonic()
+        if self._away_since is None:
+            self._away_since = self._failed_at
 
     def _put(self, pooled: Pooled) -> None:
         now = time.monotonic()
@@ -198,5 +208,7 @@ class Pool:
         else:
             pooled.idle_since = now
             self._idle.append(pooled)
+            # The database is there, and has no place for another connection.
+            self._away_since = None
         self.shrink()
         self._waiting.unpark()

@@ -33,6 +33,7 @@ _MANUAL: Final = "see Poolers in ops/docs/database.md"
 _PARAMETER_REFUSED: Final = "unsupported startup parameter"
 _TRANSACTIONS_REFUSED: Final = "transaction blocks not allowed in statement pooling mode"
 _SESSION_READ_ONLY: Final = "session is read-only"
+_DISK_FULL: Final = "No space left on device"
 
 
 class ServerUnsuitable(psycopg.OperationalError):
@@ -128,6 +129,11 @@ def explained(error: Exception) -> Exception:
         return PoolerUnsuitable(
             "a connection pooler in statement mode refuses transactions. Set pool_mode = transaction in pgbouncer.ini,"
             f" or connect to PostgreSQL directly; {_MANUAL}"
+        )
+    if _DISK_FULL in str(error):
+        return ServerUnsuitable(
+            "the disk of PostgreSQL is full. Free space where it keeps its data; see The disk of PostgreSQL is full in"
+            " ops/runbooks/database-outage.md"
         )
     if untrusted := server_trust.problem(str(error)):
         return ServerUntrusted(f"the server is not trusted, because {untrusted}")

@@ -6,7 +6,6 @@ closes. Nothing waits longer for an answer than PostgreSQL may work on a stateme
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from psycopg.waiting import Wait
 
 from adapters.postgres.driver import servers, suitability, waiting
 from adapters.postgres.driver.greenlets import is_in_greenlet
+from core.spaced_reports import SpacedReports
 
 Answer = TypeVar("Answer")
 
@@ -35,8 +35,6 @@ SPARE_SECONDS = 0.5
 CONNECT_SECONDS_MAX = 2
 # A connection that answered this lately is used without a check, which would double the cost of every read.
 TRUSTED_SECONDS = 1.0
-# An outage is logged now and then, not once for each attempt.
-LOG_PERIOD_SECONDS = 10.0
 
 # As PostgreSQL shows them.
 SESSION_SETTINGS: Final = {
@@ -56,11 +54,14 @@ _PLACE: Final = "SELECT current_database(), pg_postmaster_start_time()"
 
 log = structlog.get_logger(__name__)
 
+# An outage is logged now and then, not once for each attempt.
+connect_failures = SpacedReports()
+silences = SpacedReports()
+
 
 class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection of the driver that waits for an answer until a deadline, and is closed when it passes."""
 
-    logged_at: ClassVar[float] = -math.inf
     # The host and the port that the last connection was made to.
     last_server: ClassVar[tuple[str, str]] = ("", "")
 
@@ -124,7 +125,8 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         return answer
 
     def _log_no_answer(self, seconds: float) -> None:
-        log.warning("database.no_answer", seconds=seconds)
+        if (times := silences.count(time.monotonic(), seconds)) is not None:
+            log.warning("database.no_answer", seconds=seconds, times=times)
 
     @property
     def is_idle(self) -> bool:
@@ -203,10 +205,8 @@ def difference(url: str, other_url: str) -> str | None:
 
 def log_failure(error: Exception) -> None:
     """Log that connecting failed, unless that was logged a moment ago."""
-    now = time.monotonic()
-    if now - TimedConnection.logged_at > LOG_PERIOD_SECONDS:
-        TimedConnection.logged_at = now
-        log.warning("database.connect_failed", reason=suitability.reason(error))
+    if (times := connect_failures.count(time.monotonic())) is not None:
+        log.warning("database.connect_failed", reason=suitability.reason(error), times=times)
 
 
 def with_settings(url: str, settings: Mapping[str, str]) -> str:

@@ -7,10 +7,21 @@ write that succeeds clears it. So a server that can write is never written to by
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import psycopg
 import structlog
 from psycopg.errors import DiskFull, IoError
+
+if TYPE_CHECKING:
+    from adapters.postgres.driver.connection import RawConnection
+
+# An existing table may have room in its file even when the disk is full. This one gets a file of its own.
+PROBE: Final = """
+    CREATE TEMPORARY TABLE written_by_readiness ON COMMIT DROP AS
+    SELECT repeat('x', 1000) AS text FROM generate_series(1, 200)
+"""
+CANNOT_WRITE: Final = (DiskFull, IoError)
 
 log = structlog.get_logger(__name__)
 
@@ -23,7 +34,7 @@ class WriteFailures:
 
     def note(self, error: psycopg.Error) -> None:
         """Remember a failure that concerns all writes."""
-        if isinstance(error, DiskFull | IoError) and not self.are_failing:
+        if isinstance(error, CANNOT_WRITE) and not self.are_failing:
             self.are_failing = True
             log.error("database.writes_failing", sqlstate=error.sqlstate)
 
@@ -32,3 +43,17 @@ class WriteFailures:
         if self.are_failing:
             self.are_failing = False
             log.info("database.writes_succeed_again")
+
+
+def problem_of_writing(connection: RawConnection) -> str | None:
+    """Return why a server that answers does not write, if a full disk or a broken one is the reason; else None."""
+    try:
+        connection.execute(PROBE, prepare=False)
+    except DiskFull:
+        return "PostgreSQL answers, but does not write: its disk is full"
+    except IoError:
+        return "PostgreSQL answers, but does not write: its disk fails"
+    except psycopg.Error:
+        # Such as a role that may make no temporary table, which says nothing of the disk.
+        return None
+    return None

@@ -9,9 +9,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from psycopg.errors import DiskFull, IoError, ReadOnlySqlTransaction
+from psycopg.errors import ReadOnlySqlTransaction
 
 from adapters.postgres.driver.columns import columns
+from adapters.postgres.driver.write_failures import CANNOT_WRITE, PROBE
 from adapters.postgres.platform.cluster import IS_CLUSTER
 from adapters.postgres.saml.certificates import COUNT_ENDING
 from adapters.postgres.schema.migration_files import newest_version
@@ -168,15 +169,8 @@ class PostgresFigures(Aggregate):
         return self._value("SELECT clock_timestamp()")
 
     def _try_to_write(self) -> None:
-        # An existing table may have room in its file even when the disk is full. This one gets a file of its own.
         try:
-            self._connection.execute(
-                """
-                CREATE TEMPORARY TABLE written_by_readiness ON COMMIT DROP AS
-                SELECT repeat('x', 1000) AS text FROM generate_series(1, 200)
-                """,
-                prepare=False,
-            )
-        except (DiskFull, IoError):
+            self._connection.execute(PROBE, prepare=False)
+        except CANNOT_WRITE:
             raise WritesFailing(retry_after_seconds=WRITE_RETRY_SECONDS) from None
         self._connection.write_failures.end()

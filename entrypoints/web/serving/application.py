@@ -14,6 +14,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
 
@@ -42,6 +43,7 @@ from core.rate_limits import RateLimit
 from core.sign_in.browser_returns import safe_target
 from core.wording import Wording
 from entrypoints.installation import Installation
+from entrypoints.logs import REQUESTS
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word, kept_fields
 from entrypoints.web.input.multipart import MULTIPART, decode_multipart
@@ -99,6 +101,7 @@ UNFINISHED_BODY: Final = "unfinished_body"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
+request_log = structlog.get_logger(REQUESTS)
 
 
 class Application(QuartTrio):
@@ -169,7 +172,8 @@ class Application(QuartTrio):
         request_id = secrets.token_hex(16)
         response = self._refused(BadRequest(message), request_id)
         self._response_headers.add(response, request_id)
-        log.info("request.malformed", reason=message, ip_address=peer, request_id=request_id)
+        if self._logs_request(response.status_code):
+            request_log.info("request.malformed", reason=message, ip_address=peer, request_id=request_id)
         return response
 
     async def _answer(self, request: GatehouseRequest) -> Response:
@@ -457,6 +461,14 @@ class Application(QuartTrio):
         """Count the request and write its access log line, which never contains a path, query, header or body."""
         route = request.route
         path = route.path if route is not None else UNMATCHED
+        # Callers can make these answers at will, so no alert on 5xx may count them.
+        is_external = request.refusal is not None and request.refusal.code.is_external
+        if status is not None:
+            self.installation.metrics.request_finished(request.method, path, status, seconds, is_external=is_external)
+            if request.refusal is not None and (limited := limit_of(request.refusal)) is not None:
+                self.installation.metrics.limit_refused(*limited)
+        if not self._logs_request(status):
+            return
         about = {
             "method": request.method,
             "route": path,
@@ -466,15 +478,10 @@ class Application(QuartTrio):
         }
         if status is None:
             # The client disconnected before the response.
-            log.info("request.abandoned", **about)
+            request_log.info("request.abandoned", **about)
             return
-        # Callers can make these answers at will, so no alert on 5xx may count them.
-        is_external = request.refusal is not None and request.refusal.code.is_external
-        self.installation.metrics.request_finished(request.method, path, status, seconds, is_external=is_external)
-        if request.refusal is not None and (limited := limit_of(request.refusal)) is not None:
-            self.installation.metrics.limit_refused(*limited)
         # Probes arrive every few seconds; logging each of them would bury the other lines.
-        write = log.debug if route is not None and route.is_operational else log.info
+        write = request_log.debug if route is not None and route.is_operational else request_log.info
         if request.refusal is not None:
             about["error_code"] = request.refusal.code.name
             if is_external:
@@ -483,6 +490,16 @@ class Application(QuartTrio):
             if request.refusal.reason is not None:
                 about["reason"] = request.refusal.reason
         write("request", status=status, **about)
+
+    def _logs_request(self, status: int | None) -> bool:
+        """Return whether the setting asks for a line about a request with this answer; None stands for no answer."""
+        match self.installation.settings.log_requests:
+            case "all":
+                return True
+            case "failed":
+                return status is None or status >= HTTPStatus.BAD_REQUEST
+            case _:
+                return False
 
 
 def _body_of(route: Route, request: GatehouseRequest, data: bytes) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import structlog
 import trio
 from trio.testing import MockClock
 
@@ -95,6 +96,30 @@ async def test_a_deferred_mail_is_retried_after_its_delay(
     assert {'{outcome="deferred",server="platform"} 1.0', '{outcome="sent",server="platform"} 1.0'} <= counted(
         installation
     )
+
+
+async def test_mails_that_are_deferred_by_the_hundred_are_lines_at_intervals_with_their_number(
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    async def defer() -> None:
+        raise MailDeferred("The mail server answered 451 busy")
+
+    recipients = [f"person{number}@example.org" for number in range(20)]
+    for recipient in recipients:
+        installation.mail_server.reactions[recipient] = defer
+    with structlog.testing.capture_logs() as lines:
+        await installation.queue(*recipients)
+        nursery.start_soon(installation.courier().run)
+        await trio.sleep(RETRY_DELAYS[0].total_seconds() / 2)
+        first = [line["times"] for line in lines if line["event"] == "mail.deferred"]
+        await trio.sleep(RETRY_DELAYS[0].total_seconds())
+
+    deferred = [line for line in lines if line["event"] == "mail.deferred"]
+    assert first == [1]
+    # What was left out is in the next number, and each mail has its reason.
+    assert deferred[1]["times"] == len(recipients)
+    assert deferred[1]["reason"] == "The mail server answered 451 busy"
+    assert {installation.row(one)["last_error"] for one in recipients} == {"The mail server answered 451 busy"}
 
 
 async def test_a_refused_mail_fails_immediately_and_is_not_retried(

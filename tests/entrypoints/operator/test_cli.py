@@ -58,7 +58,7 @@ def test_every_command_explains_itself(commands_here: CommandsHere, command: str
 def test_version_is_printed(commands: Commands) -> None:
     finished = commands.run("--version")
 
-    assert re.fullmatch(r"gatehouse \d+\.\d+\.\d+\n", finished.stdout)
+    assert re.fullmatch(r"gatehouse \d+\.\d+\.\d+(\.dev\d+(\+[0-9a-f]{12})?)?\n", finished.stdout)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints import equipment, main
@@ -95,6 +98,28 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["platform owner"] == Finding("ok", "active: 1")
     assert findings["mail"] == Finding("ok", "the mail server answers", TO_TEST)
     assert healthy_doctor.summary == "Everything is OK. There is nothing to do."
+
+
+def test_a_full_disk_of_postgresql_is_named(healthy_doctor: Doctor, database_url: str) -> None:
+    with psycopg.connect(make_conninfo(database_url, user=SUPERUSER), autocommit=True) as admin:
+        admin.execute(
+            """
+            CREATE FUNCTION disk_is_full() RETURNS event_trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+            CREATE EVENT TRIGGER disk_is_full ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS')
+                EXECUTE FUNCTION disk_is_full();
+            """
+        )
+        finding = healthy_doctor.examine()["database"]
+        admin.execute("DROP EVENT TRIGGER disk_is_full; DROP FUNCTION disk_is_full()")
+
+    assert healthy_doctor.status == 1
+    assert finding == Finding(
+        "NOT OK",
+        "PostgreSQL answers, but does not write: its disk is full",
+        "See ops/runbooks/database-outage.md, The disk of PostgreSQL is full.",
+    )
+    assert healthy_doctor.examine()["database"].verdict == "ok"
 
 
 def test_deprecated_settings_are_named_and_keep_the_verdict(healthy_doctor: Doctor) -> None:

@@ -256,6 +256,44 @@ async def test_successful_probes_are_logged_at_debug_level() -> None:
     assert [line["log_level"] for line in logs] == ["debug"]
 
 
+@pytest.mark.parametrize(
+    ("which", "events"),
+    [
+        ("all", [200, 404, 500, "request.failed", "request.malformed"]),
+        ("failed", [404, 500, "request.failed", "request.malformed"]),
+        # What is wrong with Gatehouse is no line about a request.
+        ("off", ["request.failed"]),
+    ],
+)
+async def test_the_log_has_the_requests_that_a_setting_names_and_the_metrics_all(
+    which: str, events: list[int | str]
+) -> None:
+    failing = Routes("failing", "A route of this test.")
+
+    @failing.get("/failing")
+    @public
+    async def fail(call: Call) -> None:
+        """Fail."""
+        raise RuntimeError(call.request_id)
+
+    @failing.get("/fine")
+    @public
+    async def fine(call: Call) -> Note:
+        """Answer."""
+        return Note(call.request_id)
+
+    application = serving(failing, settings=Settings(log_requests=which))
+    with capture_logs() as logs:
+        answers = [await ask(application, "GET", path) for path in ("/fine", "/nothing", "/failing")]
+        application.malformed("It is no request.", peer=PEER)
+
+    assert [answer.status for answer in answers] == [200, 404, 500]
+    assert sorted(str(line.get("status", line["event"])) for line in logs) == sorted(map(str, events))
+    metrics = application.installation.metrics.exposition().decode()
+    for status in ("2xx", "4xx", "5xx"):
+        assert f'status="{status}"' in metrics
+
+
 async def test_a_request_whose_client_disconnects_is_cancelled_and_is_one_line_in_the_log() -> None:
     began = trio.Event()
     ended: list[str] = []
