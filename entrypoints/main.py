@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -101,6 +101,7 @@ from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
+from entrypoints.workers_memory import WorkersMemory
 from ports.clock import Clock
 from ports.metrics import Metrics
 
@@ -217,26 +218,25 @@ async def connected(
     address: Secret,
     *,
     worker: int | None = None,
+    memory: WorkersMemory | None = None,
     count_database_restarts: Callable[[], int] | None = None,
-    count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
     observed: Callable[[Database], Database] = lambda database: database,
     clock: Clock | None = None,
 ) -> AsyncGenerator[ConnectedInstallation]:
     """Connect every port to its adapter; the actors do not run until `start_actors`.
 
-    `worker` is the number of this worker process, or None when there is only one process.
-    `count_database_restarts` returns how often an embedded database was started again, `count_replaced_workers` how
-    many workers were replaced, by the reason. `observed` may put a port that measures in front of the database.
+    `worker` is the number of this worker process, which shares `memory` with the others; both are None when there is
+    only one process. `count_database_restarts` returns how often an embedded database was started again. `observed` may
+    put a port that measures in front of the database.
     `clock` may be another one than that of the machine; ids have its times.
     """
     machine_clock, clock = clock or now, clock or CheckedClock()
     vault, randomness = master_keys.vault(settings), _randomness(clock)
     metrics = equipment.metrics(
-        settings,
         version=version(),
         worker=worker,
+        memory=memory,
         count_database_restarts=count_database_restarts,
-        count_replaced_workers=count_replaced_workers,
     )
     doorbells, pepper = MemoryDoorbells(), HmacPepper()
     locations = equipment.locations(settings)

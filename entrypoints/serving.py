@@ -39,8 +39,8 @@ from entrypoints.upstream_settings import added_to
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.routes import Route
-from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
+from entrypoints.workers_memory import WorkersMemory
 
 # The routes of each listening socket.
 _Served: TypeAlias = list[tuple[Route, ...]]
@@ -79,7 +79,7 @@ class Process:
     # None when the parent does not wait for this worker.
     report_ready: Callable[[], None] | None
     heartbeat: int | None
-    replaced: ReplacedWorkers
+    memory: WorkersMemory | None
 
 
 def serve(settings: Settings, *, workers: int) -> int:
@@ -123,7 +123,7 @@ def _reserved(settings: Settings) -> Generator[_Listeners]:
 def _serve_with(
     workers: int, settings: Settings, served: _Served, address: Secret, keeper: Keeper | None, listeners: _Listeners
 ) -> int:
-    replaced = ReplacedWorkers()
+    memory = WorkersMemory(workers) if workers > 1 else None
     # Once for all workers, which share what exists before them.
     main.version()
     for routes in served:
@@ -132,19 +132,18 @@ def _serve_with(
     def work(worker: int | None, report_ready: Callable[[], None] | None, heartbeat: int | None) -> None:
         # From here on, signals are pending until the event loop receives them.
         signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-        process = Process(worker, report_ready, heartbeat, replaced)
+        process = Process(worker, report_ready, heartbeat, memory)
         trio.run(_serve, settings, served, address, keeper, listeners, process)
 
-    if workers == 1:
+    if memory is None:
         work(None, lambda: None, None)
         return 0
-    equipment.delete_shared_metrics(settings)
     return supervise_workers(
         workers,
         lambda worker, report_ready, heartbeat: main.exit_status_of(partial(work, worker, report_ready, heartbeat)),
         listener=listeners.public,
         stop_seconds_max=settings.drain_seconds + settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX,
-        replaced=replaced,
+        memory=memory,
         attend=keeper.attend if keeper is not None else None,
     )
 
@@ -189,8 +188,8 @@ async def _serve(
                 settings,
                 address,
                 worker=process.worker,
+                memory=process.memory,
                 count_database_restarts=count_restarts,
-                count_replaced_workers=process.replaced.by_reason,
             ) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)

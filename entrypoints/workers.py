@@ -23,7 +23,8 @@ import structlog
 from core.lazy_dataclasses import dataclass
 from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from entrypoints.signals import stop_signals
-from entrypoints.worker_counts import ReplacedWorkers, ReplacementReason
+from entrypoints.worker_counts import ReplacementReason
+from entrypoints.workers_memory import WorkersMemory
 
 # Receives the worker's number, what to call when it is ready (None when the parent does not wait for it), and
 # where to send its heartbeat.
@@ -49,21 +50,21 @@ def supervise_workers(
     *,
     listener: socket.socket,
     stop_seconds_max: float,
-    replaced: ReplacedWorkers,
+    memory: WorkersMemory,
     attend: Callable[[], None] | None = None,
     hang_limits: HangLimits = HANG_LIMITS,
 ) -> int:
     """Run `work` in that many processes until a stop signal; return the exit status.
 
     After a stop signal the workers have `stop_seconds_max`; a second one kills them at once. `attend` is called again
-    and again; when it raises, the workers are stopped and the error is raised. `replaced` counts what was replaced.
+    and again; when it raises, the workers are stopped and the error is raised. `memory` is what they share.
     """
     # Objects that exist by now are never garbage; scanning them would only copy their memory into each process.
     gc.freeze()
     gc.enable()
     awaited = _OWN_SIGNALS | stop_signals()
     with _blocked(awaited):
-        return _Workers(workers, work, listener, stop_seconds_max, replaced, attend, hang_limits).watch(awaited)
+        return _Workers(workers, work, listener, stop_seconds_max, memory, attend, hang_limits).watch(awaited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class _Workers:
         work: Work,
         listener: socket.socket,
         stop_seconds_max: float,
-        replaced: ReplacedWorkers,
+        memory: WorkersMemory,
         attend: Callable[[], None] | None,
         hang_limits: HangLimits,
     ) -> None:
@@ -92,7 +93,7 @@ class _Workers:
         self._work = work
         self._listener = listener
         self._stop_seconds_max = stop_seconds_max
-        self._replaced = replaced
+        self._memory = memory
         self._attend = attend
         self._hang_limits = hang_limits
         # When this process has last looked after its workers.
@@ -161,6 +162,7 @@ class _Workers:
             if worker is None:
                 continue
             worker.pulse.heartbeat.close_reader()
+            self._memory.forget(worker.number)
             if self._is_stopping:
                 continue
             if not self._is_ready:
@@ -168,7 +170,7 @@ class _Workers:
                 self._status = status if status > 0 else 1
                 continue
             reason = ReplacementReason.DIED if worker.pulse.told_at is None else ReplacementReason.HUNG
-            self._replaced.add(reason)
+            self._memory.replaced.add(reason)
             log.error("worker.died", process=process, worker=worker.number, status=status, reason=reason)
             if time.monotonic() - worker.started_at < YOUNG_SECONDS:
                 self._is_pausing = True

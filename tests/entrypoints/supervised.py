@@ -22,6 +22,7 @@ from entrypoints import logs
 from entrypoints.heartbeats import HangLimits, beat
 from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import supervise_workers
+from entrypoints.workers_memory import WorkersMemory
 
 WORKERS = 2
 SILENCE_SECONDS = 5.0
@@ -34,14 +35,15 @@ log = structlog.get_logger(__name__)
 def main(mode: str) -> int:
     """Supervise the workers until SIGTERM."""
     logs.configure(log_format="json", log_level="info")
-    replaced = ReplacedWorkers()
+    memory = WorkersMemory(WORKERS)
+    replaced = memory.replaced
     with socket.socket() as listener:
         status = supervise_workers(
             WORKERS,
             partial(_work, mode, replaced),
             listener=listener,
             stop_seconds_max=10.0,
-            replaced=replaced,
+            memory=memory,
             hang_limits=replace(HANG_LIMITS, kill_seconds=60.0) if mode == "patient" else HANG_LIMITS,
         )
     log.info("supervised.ended", **replaced.by_reason())

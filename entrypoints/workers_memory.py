@@ -1,0 +1,18 @@
+"""What the workers and their parent share: memory that the parent makes before it forks."""
+
+from __future__ import annotations
+
+from adapters.prometheus_shared import SharedMetrics
+from entrypoints.worker_counts import ReplacedWorkers
+
+
+class WorkersMemory:
+    """How many workers were replaced, and where all of them count; for so many numbers of workers."""
+
+    def __init__(self, numbers: int) -> None:
+        self.replaced = ReplacedWorkers()
+        self.metrics = SharedMetrics(numbers)
+
+    def forget(self, number: int) -> None:
+        """Forget what was of a worker that has ended; its counts stay."""
+        self.metrics.leave(number)
