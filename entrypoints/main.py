@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -66,6 +66,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
+from adapters.folder_space import folder_space
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.siem_sender import HttpSiemSender
@@ -323,7 +324,12 @@ async def connected(
                     "poller": poller,
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(
-                        database=database, pool=pool, metrics=metrics, turns=turns, usage=process_usage
+                        database=database,
+                        pool=pool,
+                        metrics=metrics,
+                        turns=turns,
+                        usage=process_usage,
+                        space=partial(folder_space, settings.data_dir),
                     ),
                     "housekeeper": housekeeper,
                     "log_month_keeper": LogMonthKeeper(kept_for=settings.logs_kept_for, **deleting),
