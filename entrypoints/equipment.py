@@ -44,6 +44,7 @@ from adapters.password_lists.common import CommonPasswords
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.write_failures import WriteFailures
 from adapters.prometheus import PrometheusMetrics
+from adapters.prometheus_shared import SharedMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.new_passwords import BreachUnknown, PasswordRules
@@ -58,7 +59,6 @@ from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
-from entrypoints.workers_memory import WorkersMemory
 from ports.clock import Clock
 from ports.metrics_of_work import WorkMetrics
 
@@ -373,20 +373,26 @@ def saml_messages() -> LxmlSamlMessages:
     return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
 
 
+def shared_metrics(places: int) -> SharedMetrics:
+    """Return where so many workers count together; to be made before they are forked."""
+    return SharedMetrics(places)
+
+
 def metrics(
     *,
     version: str,
     worker: int | None,
-    memory: WorkersMemory | None,
+    shared: SharedMetrics | None,
     count_database_restarts: Callable[[], int] | None,
+    count_replaced_workers: Callable[[], Mapping[str, int]] | None,
 ) -> PrometheusMetrics:
     """Return the metrics; any worker exposes the counts of all."""
     return PrometheusMetrics(
         version=version,
         worker=worker or 0,
-        shared=memory.metrics if memory is not None else None,
+        shared=shared,
         count_database_restarts=count_database_restarts,
-        count_replaced_workers=memory.replaced.by_reason if memory is not None else None,
+        count_replaced_workers=count_replaced_workers,
     )
 
 

@@ -236,8 +236,9 @@ async def connected(
     metrics = equipment.metrics(
         version=version(),
         worker=worker,
-        memory=memory,
+        shared=memory.metrics if memory is not None else None,
         count_database_restarts=count_database_restarts,
+        count_replaced_workers=memory.replaced.by_reason if memory is not None else None,
     )
     doorbells, pepper = MemoryDoorbells(), HmacPepper()
     locations = equipment.locations(settings)

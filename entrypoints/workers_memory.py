@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.prometheus_shared import SharedMetrics
+from entrypoints import equipment
 from entrypoints.worker_counts import ReplacedWorkers
 
 
@@ -11,7 +11,7 @@ class WorkersMemory:
 
     def __init__(self, numbers: int) -> None:
         self.replaced = ReplacedWorkers()
-        self.metrics = SharedMetrics(numbers)
+        self.metrics = equipment.shared_metrics(numbers)
 
     def forget(self, number: int) -> None:
         """Forget what was of a worker that has ended; its counts stay."""
