@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +39,7 @@ WARM_ANSWERS: Final = 50
 
 
 @contextmanager
-def listening(number: int) -> Iterator[list[socket.socket]]:
+def listening(number: int) -> Generator[list[socket.socket]]:
     """Sockets that listen, as those of a unit of systemd do."""
     with ExitStack() as stack:
         yield [stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=4096)) for _ in range(number)]
