@@ -16,7 +16,7 @@ from core.platform import cluster, health_figures
 from core.platform.health_figures import Backlog, PlatformFigures
 from ports.listening import Turns
 from ports.metrics import ConnectionPool, Metrics
-from ports.metrics_of_work import ProcessUsage
+from ports.metrics_of_work import FolderSpace, ProcessUsage
 
 if TYPE_CHECKING:
     from ports.database import Database
@@ -42,12 +42,14 @@ class MetricsRefresher:
         turns: Turns,
         metrics: Metrics,
         usage: Callable[[], Awaitable[ProcessUsage]],
+        space: Callable[[], Awaitable[FolderSpace | None]],
     ) -> None:
         self._database = database
         self._pool = pool
         self._turns = turns
         self._metrics = metrics
         self._usage = usage
+        self._space = space
         self._is_database_away = False
         self._has_figures = False
         # Until it is known.
@@ -60,6 +62,8 @@ class MetricsRefresher:
             self._pool.shrink()
             self._metrics.pool_measured(self._pool.statistics())
             self._metrics.usage_measured(await self._usage())
+            if (space := await self._space()) is not None:
+                self._metrics.data_folder_measured(space)
             await self._take_figures()
             await trio.sleep(self._period_seconds)
 

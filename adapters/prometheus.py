@@ -4,16 +4,14 @@ Each process has its own registry, so that metrics which libraries register are 
 below are the interface; where a name and its type disagree with convention (`_total` for a gauge), the document
 decides.
 
-With several workers, a scrape reaches any one of them and must return the counts of all. So they count in files that
-all of them read, one set for each worker's number, and the replacement of a worker continues its counts.
+With several workers, a scrape reaches any one of them and must return the counts of all. So they count in memory that
+all of them read (`prometheus_shared.py`), and the replacement of a worker continues its counts.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from typing import Any, cast
 
 from prometheus_client import (
     CollectorRegistry,
@@ -30,12 +28,11 @@ from prometheus_client import (
     values,
 )
 from prometheus_client.metrics_core import CounterMetricFamily
-from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from adapters.prometheus_replicas import PrometheusReplicaMetrics
+from adapters.prometheus_shared import SharedMetrics
 from adapters.prometheus_work import PrometheusWorkMetrics
-from core.lazy_dataclasses import dataclass
 from core.platform.health_figures import PlatformFigures
 from ports.listening import PollingRole
 from ports.metrics import PoolStatistics
@@ -57,21 +54,14 @@ REQUEST_SERIES_MAX = 1_300
 _BACKEND = "postgres"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedMetrics:
-    """The folder in which several workers count, and the number of this worker."""
-
-    folder: Path
-    place: int
-
-
 class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
-    """The port `Metrics`."""
+    """The port `Metrics`; a worker, which has a number, counts in what it shares with the others."""
 
     def __init__(
         self,
         *,
         version: str,
+        worker: int = 0,
         shared: SharedMetrics | None = None,
         count_database_restarts: Callable[[], int] | None = None,
         count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
@@ -80,9 +70,10 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
         # The creation times would double the number of series, and nothing uses them.
         disable_created_metrics()
         if shared is not None:
-            _share_values(shared)
+            # The library makes the values of all metrics by this, which it only calls.
+            values.ValueClass = cast("Any", shared.take(worker))
         registry = CollectorRegistry()
-        PrometheusWorkMetrics.__init__(self, registry, worker=0 if shared is None else shared.place)
+        PrometheusWorkMetrics.__init__(self, registry, worker=worker)
         PrometheusReplicaMetrics.__init__(self, registry)
         self._of_this_process = _of_this_process(version, is_alone=shared is None)
         if count_database_restarts is not None:
@@ -92,7 +83,7 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             self._of_this_process.register(_ReplacedWorkers(count_replaced_workers))
         if count_dropped_lines is not None:
             self._of_this_process.register(_DroppedLines(count_dropped_lines))
-        self._of_all = registry if shared is None else _of_all_workers(shared.folder)
+        self._of_all = registry if shared is None else _of_all_workers(shared)
 
         self._requests = Histogram(
             "sso_http_request_duration_seconds",
@@ -314,20 +305,6 @@ class _DroppedLines(Collector):
         yield family
 
 
-def forget_shared_metrics(folder: Path) -> None:
-    """Delete the counts of earlier workers."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-
-
-def _share_values(shared: SharedMetrics) -> None:
-    # The library reads the folder from the environment and the mode from this variable when the first metric is made.
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(shared.folder)
-    values.ValueClass = values.MultiProcessValue(  # pyright: ignore[reportUnknownMemberType] - its parameter has no type
-        lambda: shared.place
-    )
-
-
 def _of_this_process(version: str, *, is_alone: bool) -> CollectorRegistry:
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
@@ -339,7 +316,7 @@ def _of_this_process(version: str, *, is_alone: bool) -> CollectorRegistry:
     return registry
 
 
-def _of_all_workers(folder: Path) -> CollectorRegistry:
+def _of_all_workers(shared: SharedMetrics) -> CollectorRegistry:
     registry = CollectorRegistry()
-    MultiProcessCollector(registry, path=str(folder))
+    registry.register(shared.collector())
     return registry

@@ -18,6 +18,7 @@ from ports.doorbells import Bell
 from ports.metrics_of_work import (
     AttemptOutcome,
     ConnectionRefusal,
+    FolderSpace,
     MailOutcome,
     MailServerKind,
     ProcessUsage,
@@ -97,6 +98,12 @@ class PrometheusWorkMetrics:
         self._resident = memory.labels(number, "resident")
         self._memory = memory
         self._worker = number
+
+        def of_data_folder(name: str, meaning: str) -> Gauge:
+            return Gauge(f"sso_data_folder_{name}_bytes", meaning, registry=registry, multiprocess_mode="mostrecent")
+
+        self._free = of_data_folder("free", "What may still be written on the file system of the data folder.")
+        self._size = of_data_folder("size", "The size of the file system of the data folder.")
 
         overdue = self._of_installation(
             "sso_work_overdue_seconds",
@@ -181,6 +188,10 @@ class PrometheusWorkMetrics:
         self._resident.set(usage.resident_bytes)
         if usage.proportional_bytes is not None:
             self._memory.labels(self._worker, "proportional").set(usage.proportional_bytes)
+
+    def data_folder_measured(self, space: FolderSpace) -> None:
+        self._free.set(space.free_bytes)
+        self._size.set(space.size_bytes)
 
     def work_overdue(self, seconds: Mapping[str, float]) -> None:
         for work, gauge in self._overdue.items():

@@ -67,6 +67,13 @@ def address_and_keeper_of(settings: Settings) -> Generator[tuple[Secret, Keeper 
         yield Secret(address), Keeper(postgres)
 
 
+def address_again(settings: Settings, present: Secret) -> Secret:
+    """Return the address of the database by settings that were read again; that of an embedded one does not change."""
+    if settings.database_url is None:
+        return present
+    return Secret(servers.to_writable_server(settings.database_url.reveal()))
+
+
 @contextmanager
 def throwaway(folder: Path, report: Callable[[str], None]) -> Generator[tuple[Secret, FreshStates]]:
     """Yield the address of an up-to-date embedded database that may be lost, and what gives it its first state."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import httpx
 import trio
 
-from adapters import pictures, prometheus
+from adapters import pictures
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
@@ -43,7 +43,8 @@ from adapters.password_lists.breached_file import BreachedFileInvalid, BreachedP
 from adapters.password_lists.common import CommonPasswords
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.write_failures import WriteFailures
-from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from adapters.prometheus import PrometheusMetrics
+from adapters.prometheus_shared import SharedMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.new_passwords import BreachUnknown, PasswordRules
@@ -373,22 +374,26 @@ def saml_messages() -> LxmlSamlMessages:
     return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
 
 
+def shared_metrics(places: int) -> SharedMetrics:
+    """Return where so many workers count together; to be made before they are forked."""
+    return SharedMetrics(places)
+
+
 def metrics(
-    settings: Settings,
     *,
     version: str,
     worker: int | None,
+    shared: SharedMetrics | None,
     count_database_restarts: Callable[[], int] | None,
     count_replaced_workers: Callable[[], Mapping[str, int]] | None,
 ) -> PrometheusMetrics:
     """Return the metrics; any worker exposes the counts of all."""
-    shared = None if worker is None else SharedMetrics(folder=_metrics_folder(settings), place=worker)
     return PrometheusMetrics(
         version=version,
+        worker=worker or 0,
         shared=shared,
         count_database_restarts=count_database_restarts,
-        # A process alone is no worker.
-        count_replaced_workers=None if worker is None else count_replaced_workers,
+        count_replaced_workers=count_replaced_workers,
         count_dropped_lines=logs.dropped_lines,
     )
 
@@ -450,12 +455,3 @@ def connection_of(tracing: Tracing | None) -> Callable[[RawConnection, WriteFail
 def observed_by(tracing: Tracing | None, purpose: str) -> Observed:
     """Return what a transport of that purpose is observed by."""
     return unobserved if tracing is None else tracing.transport(purpose)
-
-
-def delete_shared_metrics(settings: Settings) -> None:
-    """Delete the counts of earlier workers."""
-    prometheus.forget_shared_metrics(_metrics_folder(settings))
-
-
-def _metrics_folder(settings: Settings) -> Path:
-    return settings.data_dir.resolve() / "metrics"

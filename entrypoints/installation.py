@@ -90,3 +90,5 @@ class Installation:
     worker: int | None = None
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)
+    # Set before, when another process of the same server takes the requests: the server itself does not stop.
+    succeeded: trio.Event = field(default_factory=trio.Event)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -64,6 +65,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
+from adapters.folder_space import folder_space
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.siem_sender import HttpSiemSender
@@ -101,6 +103,7 @@ from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
 from entrypoints.version import version
+from entrypoints.workers_memory import WorkersMemory
 from ports.clock import Clock
 from ports.metrics import Metrics
 
@@ -221,26 +224,26 @@ async def connected(
     address: Secret,
     *,
     worker: int | None = None,
+    memory: WorkersMemory | None = None,
     count_database_restarts: Callable[[], int] | None = None,
-    count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
     observed: Callable[[Database], Database] = lambda database: database,
     clock: Clock | None = None,
 ) -> AsyncGenerator[ConnectedInstallation]:
     """Connect every port to its adapter; the actors do not run until `start_actors`.
 
-    `worker` is the number of this worker process, or None when there is only one process.
-    `count_database_restarts` returns how often an embedded database was started again, `count_replaced_workers` how
-    many workers were replaced, by the reason. `observed` may put a port that measures in front of the database.
+    `worker` is the number of this worker process, which shares `memory` with the others; both are None when there is
+    only one process. `count_database_restarts` returns how often an embedded database was started again. `observed` may
+    put a port that measures in front of the database.
     `clock` may be that of a worker, or another one than that of the machine; ids have its times.
     """
     clock, machine_clock, is_settled = _clocks(clock)
     vault, randomness = master_keys.vault(settings), _randomness(clock)
     metrics = equipment.metrics(
-        settings,
         version=version(),
         worker=worker,
+        shared=memory.metrics if memory is not None else None,
         count_database_restarts=count_database_restarts,
-        count_replaced_workers=count_replaced_workers,
+        count_replaced_workers=memory.replaced.by_reason if memory is not None else None,
     )
     doorbells, pepper = MemoryDoorbells(), HmacPepper()
     locations = equipment.locations(settings)
@@ -328,7 +331,12 @@ async def connected(
                     "poller": poller,
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(
-                        database=database, pool=pool, metrics=metrics, turns=turns, usage=process_usage
+                        database=database,
+                        pool=pool,
+                        metrics=metrics,
+                        turns=turns,
+                        usage=process_usage,
+                        space=partial(folder_space, settings.data_dir),
                     ),
                     "housekeeper": housekeeper,
                     "log_month_keeper": LogMonthKeeper(kept_for=settings.logs_kept_for, **deleting),

@@ -5,7 +5,8 @@ is in `web/serving/open_connections.py`. This module accepts connections and def
 server reports that it is not ready, every response asks its client to close the connection, and new connections are
 served for the time that load balancers take to notice. Then the connections that the kernel has already completed are
 accepted, the listening socket is closed, and their requests are awaited. Finally idle connections are closed, and the
-others as soon as they have their response.
+others as soon as they have their response. Where another process has the socket and goes on with it, such as the next
+worker of a reload, or systemd for the server of a restart, what is queued is left to it, and accepting ends first.
 """
 
 from __future__ import annotations
@@ -133,6 +134,10 @@ class Server:
     drain_seconds: float = 0.0
     # Gives the memory of a flood back to the system, after its end.
     return_memory: Callable[[], None] | None = None
+    # Whether another process has the listening socket as well and keeps it, so that its queue is left to a successor.
+    is_kept: bool = False
+    # Whether, from the stop on, another process takes the requests: the server as a whole goes on.
+    is_succeeded: Callable[[], bool] = lambda: False
 
     async def serve(self, stopping: trio.Event) -> None:
         """Serve until the event is set, then finish the accepted requests within `in_flight_seconds_max`.
@@ -147,13 +152,23 @@ class Server:
                 for flood in (clients.flood, self.application.unfinished_bodies.flood):
                     accepting.start_soon(self._return_memory_after, flood)
                 await stopping.wait()
+                is_succeeded = self.is_succeeded()
+                if is_succeeded:
+                    self.application.installation.succeeded.set()
                 self.application.installation.stopping.set()
-                await trio.sleep(self.drain_seconds)
-                with trio.move_on_after(CLIENTS_LEAVE_SECONDS):
-                    await clients.all_closed()
+                leaves_queue = is_succeeded or self.is_kept
+                if not is_succeeded:
+                    await trio.sleep(self.drain_seconds)
+                if not leaves_queue:
+                    with trio.move_on_after(CLIENTS_LEAVE_SECONDS):
+                        await clients.all_closed()
                 accepting.cancel_scope.cancel()
             with self.listener:
-                clients.accept_queued(self.listener)
+                if not leaves_queue:
+                    clients.accept_queued(self.listener)
+            if leaves_queue:
+                with trio.move_on_after(CLIENTS_LEAVE_SECONDS):
+                    await clients.all_closed()
             with trio.move_on_after(LAST_REQUESTS_SECONDS):
                 await clients.all_closed()
             await context.terminated.set()

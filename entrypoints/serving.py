@@ -2,18 +2,22 @@
 
 Ready means that the schema is up to date, the keys exist and the socket listens. With several workers, this process
 prepares the start and then only supervises them. A signal stops it at any moment: before there is an event loop the
-start is undone, from then on an orderly stop begins, and a second signal ends the process at once.
+start is undone, from then on an orderly stop begins, and a second signal ends the process at once. Another signal lets
+it read its settings again (ops/decisions/0091-restarts-and-reloads.md): workers are replaced one by one, and a process
+alone executes itself again with the sockets that it has.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import field, replace
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -24,8 +28,19 @@ from core.accounts import new_passwords
 from core.lazy_dataclasses import dataclass
 from core.platform import owners
 from core.secrets import Secret
-from entrypoints import billing_settings, capabilities, database, equipment, logs, main, master_keys
+from entrypoints import (
+    billing_settings,
+    capabilities,
+    database,
+    equipment,
+    handed_sockets,
+    logs,
+    main,
+    master_keys,
+    reloading,
+)
 from entrypoints.database import Keeper
+from entrypoints.handed_sockets import HandedSocket
 from entrypoints.heartbeats import beat
 from entrypoints.installation import Installation
 from entrypoints.process_memory import return_free_memory
@@ -34,13 +49,13 @@ from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_
 from entrypoints.setting_kinds import Bind
 from entrypoints.settings import Settings
 from entrypoints.shared.accounts.new_passwords import generated_password, hashed
-from entrypoints.signals import stop_signals
+from entrypoints.signals import reload_signals, server_stop_signals
 from entrypoints.upstream_settings import added_to
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.routes import Route
-from entrypoints.worker_counts import ReplacedWorkers
-from entrypoints.workers import supervise_workers
+from entrypoints.workers import RETIRE, Generation, supervise_workers
+from entrypoints.workers_memory import WorkersMemory
 
 # The routes of each listening socket.
 _Served: TypeAlias = list[tuple[Route, ...]]
@@ -58,6 +73,7 @@ FEW_OPEN_FILES_ADVICE: Final = (
     "Raise the limit on open files to 65536: LimitNOFILE= under systemd, --ulimit nofile= for a container, ulimit -n"
     " in a shell."
 )
+BIND: Final = "GATEHOUSE_BIND"
 METRICS_BIND: Final = "GATEHOUSE_METRICS_BIND"
 NEWER_SCHEMA_ADVICE: Final = (
     "A newer Gatehouse has migrated the database, and its schema says that this version works with it. Replace this"
@@ -71,7 +87,7 @@ class StoppedAtOnce(CannotStart):
     """A second stop signal arrived before the orderly stop was complete."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
     """What a serving process is to its parent: its number, and how it reports; None and nothing for a process alone."""
 
@@ -79,8 +95,14 @@ class Process:
     # None when the parent does not wait for this worker.
     report_ready: Callable[[], None] | None
     heartbeat: int | None
-    replaced: ReplacedWorkers
-    shared_time: main.SharedTime
+    memory: WorkersMemory | None
+    # Whether the server has announced itself before.
+    is_of_reload: bool
+
+    @property
+    def signals(self) -> frozenset[signal.Signals]:
+        """The signals that its event loop receives."""
+        return server_stop_signals() | (reload_signals() if self.worker is None else frozenset((RETIRE,)))
 
 
 def serve(settings: Settings, *, workers: int) -> int:
@@ -92,63 +114,149 @@ def serve(settings: Settings, *, workers: int) -> int:
         served = _served(settings)
         with database.address_and_keeper_of(settings) as (address, keeper):
             _prepare(settings, address)
-            status = _serve_with(workers, settings, served, address, keeper, listeners)
+            start = _Start(settings=settings, served=served, address=address, keeper=keeper, listeners=listeners)
+            status = _serve_with(workers, start)
+    if listeners.kept:
+        # Everything else has ended in order. What connects meanwhile waits in the queues of these sockets.
+        handed_sockets.begin_anew(listeners.kept)
     log.info("server.stopped")
     return status
+
+
+@dataclass(slots=True)
+class _Ending:
+    """How this process ends: once it stops, and whether another one, or itself anew, takes the requests."""
+
+    stopping: trio.Event = field(default_factory=trio.Event)
+    is_succeeded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listeners:
     """The socket for everyone, and the one for what only the operator may reach, if that has an address of its own."""
 
-    public: socket.socket
-    internal: socket.socket | None
+    public: HandedSocket
+    internal: HandedSocket | None
+    # Of a process alone that begins anew.
+    kept: dict[str, HandedSocket] = field(default_factory=dict)
+
+    @property
+    def all(self) -> dict[str, HandedSocket]:
+        """All of them by their names."""
+        return {"public": self.public} | ({} if self.internal is None else {handed_sockets.METRICS: self.internal})
 
     def listen(self, settings: Settings) -> None:
-        """Start listening on both."""
-        listen_on(self.public, settings.bind)
-        if self.internal is not None and settings.metrics_bind is not None:
-            listen_on(self.internal, settings.metrics_bind, setting=METRICS_BIND)
+        """Start listening on those that do not listen yet."""
+        for one, bind, setting in (
+            (self.public, settings.bind, BIND),
+            (self.internal, settings.metrics_bind, METRICS_BIND),
+        ):
+            if one is not None and bind is not None and not handed_sockets.is_listening(one.listener):
+                listen_on(one.listener, bind, setting=setting)
+
+    def keep(self) -> None:
+        """Keep copies of the sockets for the time after this process has closed them."""
+        self.kept.update({name: replace(one, listener=one.listener.dup()) for name, one in self.all.items()})
 
 
 @contextmanager
 def _reserved(settings: Settings) -> Generator[_Listeners]:
-    with reserve(settings.bind) as public:
-        if settings.metrics_bind is None:
-            yield _Listeners(public=public, internal=None)
-            return
-        with reserve(settings.metrics_bind, setting=METRICS_BIND) as internal:
-            yield _Listeners(public=public, internal=internal)
+    handed = handed_sockets.taken(os.environ)
+    if handed and settings.metrics_bind is None and handed_sockets.METRICS in handed:
+        raise CannotStart(
+            f"A socket for /metrics was handed over, and {METRICS_BIND} is not set. Set it, or disable the unit of the"
+            " socket."
+        )
+    with ExitStack() as open_sockets:
+
+        def listener(name: str, bind: Bind, setting: str) -> HandedSocket:
+            one = handed.get(name) or HandedSocket(reserve(bind, setting=setting), is_kept=False)
+            open_sockets.enter_context(one.listener)
+            return one
+
+        public = listener("public", settings.bind, BIND)
+        internal = None
+        if settings.metrics_bind is not None:
+            internal = listener(handed_sockets.METRICS, settings.metrics_bind, METRICS_BIND)
+        yield _Listeners(public=public, internal=internal)
 
 
-def _serve_with(
-    workers: int, settings: Settings, served: _Served, address: Secret, keeper: Keeper | None, listeners: _Listeners
-) -> int:
-    replaced, shared_time = ReplacedWorkers(), main.SharedTime(workers)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """What all processes of a server have: its settings, its routes, its database and its sockets."""
+
+    settings: Settings
+    served: _Served
+    address: Secret
+    keeper: Keeper | None
+    listeners: _Listeners
+
+    def again(self, settings: Settings) -> _Start:
+        """Return the start by other settings."""
+        again = replace(
+            self,
+            settings=settings,
+            served=_served(settings),
+            address=database.address_again(settings, self.address),
+        )
+        again.prepare_routes()
+        return again
+
+    def prepare_routes(self) -> None:
+        """Compute once what all workers need of the routes."""
+        for routes in self.served:
+            paths_of(routes)
+
+
+def _serve_with(workers: int, start: _Start) -> int:
     # Once for all workers, which share what exists before them.
     main.version()
-    for routes in served:
-        paths_of(routes)
-
-    def work(worker: int | None, report_ready: Callable[[], None] | None, heartbeat: int | None) -> None:
-        # From here on, signals are pending until the event loop receives them.
-        signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-        logs.allow_thread()
-        process = Process(worker, report_ready, heartbeat, replaced, shared_time)
-        trio.run(_serve, settings, served, address, keeper, listeners, process)
-
+    start.prepare_routes()
     if workers == 1:
-        work(None, lambda: None, None)
+        _work(start, Process(worker=None, report_ready=lambda: None, heartbeat=None, memory=None, is_of_reload=False))
         return 0
-    equipment.delete_shared_metrics(settings)
+    memory = WorkersMemory(workers + 1)
+
+    def reload() -> Generation | None:
+        nonlocal start
+        settings = reloading.read_again(start.settings)
+        if settings is None:
+            return None
+        start = start.again(settings)
+        return _generation(start, memory, is_of_reload=True)
+
     return supervise_workers(
         workers,
-        lambda worker, report_ready, heartbeat: main.exit_status_of(partial(work, worker, report_ready, heartbeat)),
-        listener=listeners.public,
-        stop_seconds_max=settings.drain_seconds + settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX,
-        replaced=replaced,
-        attend=keeper.attend if keeper is not None else None,
+        _generation(start, memory, is_of_reload=False),
+        listener=start.listeners.public.listener,
+        memory=memory,
+        reload=reload,
+        attend=start.keeper.attend if start.keeper is not None else None,
     )
+
+
+def _generation(start: _Start, memory: WorkersMemory, *, is_of_reload: bool) -> Generation:
+    def work(worker: int, report_ready: Callable[[], None] | None, heartbeat: int) -> int:
+        process = Process(
+            worker=worker, report_ready=report_ready, heartbeat=heartbeat, memory=memory, is_of_reload=is_of_reload
+        )
+        return main.exit_status_of(partial(_work, start, process))
+
+    settings = start.settings
+    return Generation(
+        work=work, stop_seconds_max=settings.drain_seconds + settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX
+    )
+
+
+def _work(start: _Start, process: Process) -> None:
+    # From here on, signals are pending until the event loop receives them.
+    signal.pthread_sigmask(signal.SIG_BLOCK, process.signals)
+    if process.is_of_reload:
+        logs.configure(log_format=start.settings.log_format, log_level=start.settings.log_level)
+        # Its settings may name another database.
+        database.require_schema(start.address)
+    logs.allow_thread()
+    trio.run(_serve, start, process)
 
 
 def _prepare(settings: Settings, address: Secret) -> None:
@@ -169,59 +277,59 @@ def _prepare(settings: Settings, address: Secret) -> None:
         raise CannotStart("Password hashing gives wrong results on this machine. Remove .venv and run ops/run again.")
 
 
-async def _serve(
-    settings: Settings,
-    served: _Served,
-    address: Secret,
-    keeper: Keeper | None,
-    listeners: _Listeners,
-    process: Process,
-) -> None:
-    stopping = trio.Event()
+async def _serve(start: _Start, process: Process) -> None:
+    ending = _Ending()
+    settings, listeners, keeper = start.settings, start.listeners, start.keeper
     is_alone = process.worker is None
-    with trio.open_signal_receiver(*stop_signals()) as signals:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, stop_signals())
+    with trio.open_signal_receiver(*process.signals) as signals:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, process.signals)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(partial(_stop_on_signal, signals, stopping, is_alone=is_alone))
+            nursery.start_soon(partial(_end_on_signal, signals, ending, start, is_alone=is_alone))
             if keeper is not None and is_alone:
                 # With several workers, the parent attends to it.
                 nursery.start_soon(database.keep_running, keeper)
             count_restarts = None if keeper is None else lambda: keeper.restarts
             async with main.connected(
                 settings,
-                address,
+                start.address,
                 worker=process.worker,
+                memory=process.memory,
                 count_database_restarts=count_restarts,
-                count_replaced_workers=process.replaced.by_reason,
-                clock=main.clock_of(process.shared_time, process.worker),
+                clock=main.clock_of(process.memory.time, process.worker) if process.memory is not None else None,
             ) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
                 connected.start_actors()
-                servers = _servers(connected.installation, served, listeners)
+                servers = _servers(connected.installation, start, ending)
                 _tune_garbage_collector()
                 listeners.listen(settings)
                 if process.heartbeat is not None:
                     nursery.start_soon(beat, process.heartbeat)
-                if process.report_ready is None:
+                if process.report_ready is None or process.is_of_reload:
                     log.info("worker.ready", worker=process.worker)
                 else:
                     _announce(settings, listeners, owner)
+                if process.report_ready is not None:
                     process.report_ready()
                 async with trio.open_nursery() as serving:
                     for server in servers:
-                        serving.start_soon(server.serve, stopping)
+                        serving.start_soon(server.serve, ending.stopping)
             nursery.cancel_scope.cancel()
 
 
-def _servers(installation: Installation, served: _Served, listeners: _Listeners) -> list[Server]:
+def _servers(installation: Installation, start: _Start, ending: _Ending) -> list[Server]:
     """Return the server for everyone, and the one for the operator, if it has an address of its own."""
-    settings = installation.settings
-    seconds = float(settings.shutdown_seconds), float(settings.drain_seconds)
-    sockets = [listeners.public] if listeners.internal is None else [listeners.public, listeners.internal]
+    seconds = float(start.settings.shutdown_seconds), float(start.settings.drain_seconds)
     return [
-        Server(_application(installation, routes), listener, *seconds, return_memory=return_free_memory)
-        for routes, listener in zip(served, sockets, strict=True)
+        Server(
+            _application(installation, routes),
+            one.listener,
+            *seconds,
+            return_memory=return_free_memory,
+            is_kept=one.is_kept,
+            is_succeeded=lambda: ending.is_succeeded,
+        )
+        for routes, one in zip(start.served, start.listeners.all.values(), strict=True)
     ]
 
 
@@ -256,17 +364,37 @@ def _tune_garbage_collector() -> None:
     gc.enable()
 
 
-async def _stop_on_signal(signals: AsyncIterator[int], stopping: trio.Event, *, is_alone: bool) -> None:
+async def _end_on_signal(signals: AsyncIterator[int], ending: _Ending, start: _Start, *, is_alone: bool) -> None:
     async for number in signals:
-        if not stopping.is_set():
+        if number in reload_signals():
+            await _begin_anew(ending, start)
+        elif not ending.stopping.is_set():
+            ending.is_succeeded = number == RETIRE
             if is_alone:
                 log.info("server.stopping", signal=signal.Signals(number).name)
-            stopping.set()
+            ending.stopping.set()
+        elif start.listeners.kept:
+            log.info("server.stopping", signal=signal.Signals(number).name)
+            # It was to begin anew.
+            start.listeners.kept.clear()
         elif is_alone:
             # If this is too slow as well, a third signal ends the process through the kernel.
-            for stop in stop_signals():
+            for stop in server_stop_signals():
                 signal.signal(stop, signal.SIG_DFL)
             raise StoppedAtOnce("Stopped at once after a second signal. Requests in flight were aborted.")
+
+
+async def _begin_anew(ending: _Ending, start: _Start) -> None:
+    """Let a process alone stop and begin again, if its settings are right."""
+    if ending.stopping.is_set():
+        return
+    # On a thread, because it reads files.
+    if await trio.to_thread.run_sync(reloading.read_again, start.settings) is None:
+        return
+    log.info("server.reloading", workers=1)
+    start.listeners.keep()
+    ending.is_succeeded = True
+    ending.stopping.set()
 
 
 async def _ensure_owner(installation: Installation) -> str | None:
@@ -294,9 +422,9 @@ def _development_password(settings: Settings) -> Secret:
 
 
 def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> None:
-    places = {"bind": _place(settings.bind, listeners.public)}
-    if settings.metrics_bind is not None and listeners.internal is not None:
-        places["metrics_bind"] = _place(settings.metrics_bind, listeners.internal)
+    places = {"bind": _place(listeners.public.listener)}
+    if listeners.internal is not None:
+        places["metrics_bind"] = _place(listeners.internal.listener)
     log.info("server.ready", address=settings.base_url, **places, version=main.version())
     _announce_sales(settings)
     # The rest is for a developer at a terminal.
@@ -321,9 +449,10 @@ def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> N
     sys.stdout.flush()
 
 
-def _place(bind: Bind, listener: socket.socket) -> str:
+def _place(listener: socket.socket) -> str:
     """Return where a socket listens: port 0 stands for one that the system has chosen."""
-    return str(Bind(bind.host, listener.getsockname()[1]))
+    host, port = listener.getsockname()[:2]
+    return str(Bind(host, port))
 
 
 def _announce_sales(settings: Settings) -> None:

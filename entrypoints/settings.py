@@ -1,7 +1,7 @@
 """Every setting: its environment variable, the values it takes, its default, and a sentence for operators.
 
-The environment is read once, into a frozen object; no other module reads it. A wrong value stops the start with one
-line that names the setting and the values it takes (decisions 11.3).
+The environment, with the file that it may name, is read into a frozen object; no other module reads it. A wrong value
+stops the start with one line that names the setting and the values it takes (decisions 11.3).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from entrypoints import billing_settings, upstream_settings
 from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
 from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, described
+from entrypoints.settings_file import SETTINGS_FILE, with_file
 from entrypoints.traces_settings import TracesSettings
 
 LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
@@ -377,9 +378,17 @@ def load(environment: Mapping[str, str]) -> Settings:
     return settings
 
 
+def environment_with_file(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment with the settings of the file that it may name, or raise `SettingInvalid`."""
+    try:
+        return with_file(environment)
+    except CannotStart as wrong:
+        raise SettingInvalid(str(wrong)) from None
+
+
 def unknown(environment: Mapping[str, str]) -> list[str]:
     """Return a sentence for each unknown variable with the prefix, with the setting that may be meant."""
-    known = names()
+    known = [*names(), SETTINGS_FILE]
     unknown_names = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
     return [_unknown_name(name, known) for name in unknown_names]
 
@@ -387,6 +396,11 @@ def unknown(environment: Mapping[str, str]) -> list[str]:
 def names() -> list[str]:
     """Return every variable that is read."""
     return [name for attribute in fields(Settings) for name in _names(attribute)]
+
+
+def variable_of(name: str) -> str:
+    """Return the variable of a setting."""
+    return next(attribute.metadata["name"] for attribute in fields(Settings) if attribute.name == name)
 
 
 def rows(settings: Settings) -> list[SettingRow]:

@@ -90,6 +90,14 @@ class SpanLoss(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FolderSpace:
+    """The space of the file system of a folder: what a user may still write, and its size."""
+
+    free_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessUsage:
     """What a process has used: processor seconds since its start, and memory.
 
@@ -141,6 +149,10 @@ class WorkMetrics(Protocol):
 
     def usage_measured(self, usage: ProcessUsage) -> None:
         """Expose what this process has used."""
+        ...
+
+    def data_folder_measured(self, space: FolderSpace) -> None:
+        """Expose how much space the file system of the data folder has."""
         ...
 
     def work_overdue(self, seconds: Mapping[str, float]) -> None:

@@ -180,6 +180,7 @@ class CommandsHere:
             patch.chdir(self.folder)
             patch.setattr(sys, "stdin", io.StringIO(stdin))
             patch.setattr(cli, "stop_signals", set)
+            patch.setattr(cli, "reload_signals", frozenset)
             patch.setattr(logs, "configure", _log_to_stderr)
             patch.setattr(resource, "setrlimit", _keep_limit)
             patch.setattr(serving, "_serve_with", _fail_when_serving)
@@ -228,6 +229,10 @@ class Services:
     # A command that starts the server, with other limits.
     wrapper: tuple[str, ...] = ()
     started: list[Service] = field(default_factory=list)
+    # Otherwise the terminal of the tests is theirs as well, if there is one.
+    has_own_session: bool = False
+    # Descriptors that the command gets.
+    inherited: tuple[int, ...] = ()
 
     def start(self, *arguments: str, **environment: str) -> Service:
         """Start a server without waiting for it; settings are named without their prefix."""
@@ -242,8 +247,10 @@ class Services:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                pass_fds=self.inherited,
                 # As from a terminal: Ctrl-C reaches a process group, which must not be that of the tests.
-                process_group=0,
+                start_new_session=self.has_own_session,
+                process_group=None if self.has_own_session else 0,
             )
         service = Service(process, log_file, whole, self.folder / whole["GATEHOUSE_DATA_DIR"])
         self.started.append(service)

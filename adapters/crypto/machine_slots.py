@@ -10,47 +10,65 @@ import fcntl
 import os
 import random
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import final
+
+import structlog
+
+log = structlog.get_logger(__name__)
 
 
 @final
 class MachineSlots:
-    """At most `count` holders at a time among all processes that use the same folder."""
+    """At most `count` holders at a time among all processes that use the same folder.
+
+    Where its files cannot be opened, as on a full or broken disk, nobody waits: a sign-in is worth more than evenness.
+    """
 
     def __init__(self, folder: Path, count: int) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
         self._paths = [folder / f"slot-{number}" for number in range(count)]
+        self._is_reported = False
+        # What is wrong is said when a slot is taken.
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     @contextmanager
     def held(self) -> Generator[None]:
         """Hold a slot; block the thread until one is free."""
-        # In random order, so that the threads that have to wait are spread over all slots.
-        order = random.sample(self._paths, len(self._paths))
-        descriptor = next(filter(None, map(_lock_at_once, order)), None) or _lock(order[0])
+        descriptor = self._locked()
         try:
             yield
         finally:
-            os.close(descriptor)
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _locked(self) -> int | None:
+        # In random order, so that the threads that have to wait are spread over all slots.
+        order = random.sample(self._paths, len(self._paths))
+        try:
+            return next(filter(None, map(_lock_at_once, order)), None) or _lock(order[0])
+        except OSError as error:
+            if not self._is_reported:
+                log.warning("hashing.not_shared", folder=str(self._folder), reason=error.strerror)
+            self._is_reported = True
+            return None
 
 
 def _lock_at_once(path: Path) -> int | None:
-    descriptor = _opened(path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(descriptor)
         return None
-    return descriptor
 
 
-def _lock(path: Path) -> int:
-    descriptor = _opened(path)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return descriptor
-
-
-def _opened(path: Path) -> int:
+def _lock(path: Path, kind: int = fcntl.LOCK_EX) -> int:
     # Opened for each lock, because two locks on one open file description do not exclude each other.
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, kind)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

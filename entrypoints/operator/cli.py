@@ -11,14 +11,14 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 from entrypoints import deprecations
 from entrypoints import settings as settings_module
 from entrypoints.settings import SettingInvalid, Settings
-from entrypoints.signals import stop_signals
+from entrypoints.signals import reload_signals, stop_signals
 from entrypoints.version import version
 
 USER_ACTIONS: Final = {
@@ -33,17 +33,21 @@ MAILS_LISTED_MAX: Final = 500
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name; return its exit status."""
     options = _parser().parse_args(arguments)
-    with _interruptible():
+    reloading = reload_signals() if options.run is _serve else frozenset[signal.Signals]()
+    # From here on such a signal waits until the server is ready for it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, reloading)
+    with _interruptible(stop_signals() - reloading):
         return _run(options)
 
 
 def _run(options: argparse.Namespace) -> int:
     try:
-        for sentence in settings_module.unknown(os.environ):
+        environment = settings_module.environment_with_file(os.environ)
+        for sentence in settings_module.unknown(environment):
             _print_error(sentence)
-        for deprecation in deprecations.in_use(os.environ):
+        for deprecation in deprecations.in_use(environment):
             _print_error(f"{deprecation.sentence} {deprecation.instead}")
-        return options.run(settings_module.load(os.environ), options) or 0
+        return options.run(settings_module.load(environment), options) or 0
     except SettingInvalid as wrong:
         _print_error(str(wrong))
         return 1
@@ -355,13 +359,14 @@ def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import doctor
     from entrypoints.operator.terminal import takes_colors
 
-    unknown = settings_module.unknown(os.environ)
+    environment = settings_module.environment_with_file(os.environ)
+    unknown = settings_module.unknown(environment)
     has_colors = takes_colors(sys.stdout, os.environ)
     return _operate(
         lambda: doctor.examine(
             settings,
             unknown_settings=unknown,
-            deprecated=deprecations.in_use(os.environ),
+            deprecated=deprecations.in_use(environment),
             mail_to=options.mail_to,
             report=_print_line,
             has_colors=has_colors,
@@ -378,8 +383,8 @@ def _operate(run: Callable[[], int | None]) -> int:
 
 
 @contextmanager
-def _interruptible() -> Generator[None]:
-    """Let the other stop signals interrupt a command as Ctrl-C does; then end the process by the received signal."""
+def _interruptible(stopping: Iterable[signal.Signals]) -> Generator[None]:
+    """Let all stop signals interrupt a command as Ctrl-C does; then end the process by the received signal."""
     interruption = signal.SIGINT
 
     def interrupt(number: int, _frame: object) -> None:
@@ -390,7 +395,7 @@ def _interruptible() -> Generator[None]:
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 
-    for number in stop_signals() - {signal.SIGINT}:
+    for number in set(stopping) - {signal.SIGINT}:
         signal.signal(number, interrupt)
     try:
         yield

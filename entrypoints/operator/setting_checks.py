@@ -69,7 +69,7 @@ def data_folder(settings: Settings) -> Finding:
         return Finding("data folder", False, f"{folder} is not a folder", "Set GATEHOUSE_DATA_DIR to another one.")
     if not os.access(folder, os.W_OK | os.X_OK):
         return Finding("data folder", False, f"{folder} is not writable", "Make Gatehouse's user its owner.")
-    return checks.free_space(folder)
+    return checks.free_space(settings)
 
 
 def password_hashing() -> Finding:

@@ -20,7 +20,7 @@ from core.key_certificates import WARNING
 from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog, PlatformFigures
 from ports.database import Database
-from ports.metrics_of_work import ProcessUsage
+from ports.metrics_of_work import FolderSpace, ProcessUsage
 
 FIGURES = PlatformFigures(
     active_users=8, organizations=3, mfa_users=2, queued_mails=3, queued_deliveries=2, certificates_ending=1
@@ -79,6 +79,9 @@ class FakePorts:
         self.cpu_seconds += 0.5
         return ProcessUsage(cpu_seconds=self.cpu_seconds, resident_bytes=1_000, proportional_bytes=600)
 
+    async def space(self) -> FolderSpace | None:
+        return FolderSpace(free_bytes=30, size_bytes=100)
+
     def count_accounts(self) -> None:
         self.platform_figures = FIGURES
 
@@ -113,7 +116,9 @@ class FakePorts:
 def started(ports: FakePorts, nursery: trio.Nursery, *, is_ours: bool = True) -> PrometheusMetrics:
     metrics, turns = PrometheusMetrics(version="test"), MemoryTurns()
     turns.give(is_ours=is_ours)
-    refresher = MetricsRefresher(database=ports, pool=ports, turns=turns, metrics=metrics, usage=ports.usage)
+    refresher = MetricsRefresher(
+        database=ports, pool=ports, turns=turns, metrics=metrics, usage=ports.usage, space=ports.space
+    )
     nursery.start_soon(refresher.run)
     return metrics
 
@@ -140,6 +145,8 @@ async def test_the_gauges_are_set_at_the_start(nursery: trio.Nursery, autojump_c
         'sso_mail_oldest_waiting_seconds{server="platform"} 90.0',
         "sso_siem_streams_failing 2.0",
         'sso_worker_cpu_seconds_total{worker="0"} 0.5',
+        "sso_data_folder_free_bytes 30.0",
+        "sso_data_folder_size_bytes 100.0",
         'sso_worker_memory_bytes{kind="resident",worker="0"} 1000.0',
         'sso_worker_memory_bytes{kind="proportional",worker="0"} 600.0',
     } <= set(lines(metrics))

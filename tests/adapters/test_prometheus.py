@@ -56,6 +56,8 @@ DOCUMENTED = {
     "sso_limit_refusals_total": ("counter", {"limit", "reason"}),
     "sso_connections_refused_total": ("counter", {"reason"}),
     "sso_connections_open": ("gauge", set[str]()),
+    "sso_data_folder_free_bytes": ("gauge", set[str]()),
+    "sso_data_folder_size_bytes": ("gauge", set[str]()),
     "sso_worker_cpu_seconds_total": ("counter", {"worker"}),
     "sso_worker_memory_bytes": ("gauge", {"worker", "kind"}),
     "sso_trace_spans_exported_total": ("counter", set[str]()),

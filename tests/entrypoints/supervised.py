@@ -21,12 +21,13 @@ import trio
 from entrypoints import logs
 from entrypoints.heartbeats import HangLimits, beat
 from entrypoints.worker_counts import ReplacedWorkers
-from entrypoints.workers import supervise_workers
+from entrypoints.workers import Generation, supervise_workers
+from entrypoints.workers_memory import WorkersMemory
 
 WORKERS = 2
 SILENCE_SECONDS = 5.0
 HANG_LIMITS = HangLimits(silence_seconds=SILENCE_SECONDS, start_seconds=8.0, kill_seconds=0.5)
-HANG = signal.SIGUSR2
+HANG = signal.SIGWINCH
 
 log = structlog.get_logger(__name__)
 
@@ -34,14 +35,14 @@ log = structlog.get_logger(__name__)
 def main(mode: str) -> int:
     """Supervise the workers until SIGTERM."""
     logs.configure(log_format="json", log_level="info")
-    replaced = ReplacedWorkers()
+    memory = WorkersMemory(WORKERS + 1)
+    replaced = memory.replaced
     with socket.socket() as listener:
         status = supervise_workers(
             WORKERS,
-            partial(_work, mode, replaced),
+            Generation(work=partial(_work, mode, replaced), stop_seconds_max=10.0),
             listener=listener,
-            stop_seconds_max=10.0,
-            replaced=replaced,
+            memory=memory,
             hang_limits=replace(HANG_LIMITS, kill_seconds=60.0) if mode == "patient" else HANG_LIMITS,
         )
     log.info("supervised.ended", **replaced.by_reason())

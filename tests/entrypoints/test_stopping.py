@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -23,10 +26,12 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.sessions.origins import BACKGROUND
+from entrypoints import signals
 from entrypoints.http.platform.health import STOPPING_PROBLEM
 from entrypoints.settings import Settings
-from entrypoints.signals import stop_signals
+from entrypoints.signals import reload_signals, server_stop_signals, stop_signals
 from tests.clients import answers, load, losses
+from tests.entrypoints import on_terminal
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Service, Services, lay_made_cluster
 from tests.shown_text import shows
@@ -152,21 +157,52 @@ def test_a_second_signal_ends_the_server_immediately(services: Services, argumen
 
 
 # A supervisor sends SIGTERM, as most tests here do.
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
-def test_ctrl_c_and_a_closed_terminal_stop_the_server(services: Services, number: signal.Signals) -> None:
+def test_ctrl_c_stops_the_server(services: Services) -> None:
     service = services.ready()
 
-    service.process.send_signal(number)
+    service.process.send_signal(signal.SIGINT)
 
     assert service.wait() == 0
-    assert service.logged("server.stopping")[0]["signal"] == number.name
+    assert service.logged("server.stopping")[0]["signal"] == "SIGINT"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])
+def test_a_terminal_that_closes_stops_the_server(services: Services, arguments: list[str]) -> None:
+    ours, theirs = os.openpty()
+    try:
+        at_terminal = replace(
+            services,
+            wrapper=(sys.executable, str(Path(on_terminal.__file__)), os.ttyname(theirs)),
+            has_own_session=True,
+        )
+        service = at_terminal.ready(*arguments)
+        os.close(theirs)
+    finally:
+        os.close(ours)
+
+    assert service.wait() == 0
+    assert service.logged("server.stopping")[0]["signal"] == "SIGHUP"
 
 
 def test_a_signal_that_was_ignored_at_the_start_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     ignored = {signal.SIGHUP: signal.SIG_IGN}
     monkeypatch.setattr(signal, "getsignal", lambda number: ignored.get(number, signal.SIG_DFL))
+    monkeypatch.setattr(signals, "has_terminal", lambda: False)
 
-    assert stop_signals() == {signal.SIGTERM, signal.SIGINT}
+    assert stop_signals() == server_stop_signals() == {signal.SIGTERM, signal.SIGINT}
+    assert reload_signals() == set()
+
+
+@pytest.mark.parametrize("has_terminal", [True, False])
+def test_with_a_terminal_its_signal_stops_a_server_and_without_one_it_reloads(
+    monkeypatch: pytest.MonkeyPatch, has_terminal: bool
+) -> None:
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_DFL)
+    monkeypatch.setattr(signals, "has_terminal", lambda: has_terminal)
+
+    assert stop_signals() == {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+    assert server_stop_signals() == stop_signals() - reload_signals()
+    assert reload_signals() == (set() if has_terminal else {signal.SIGHUP})
 
 
 def test_a_server_without_connections_stops_without_delay(services: Services, stopwatch: Stopwatch) -> None:

@@ -22,6 +22,7 @@ from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from entrypoints import settings
 from entrypoints.operator import cli
+from entrypoints.settings_file import SETTINGS_FILE
 from tests.documents import ROOT
 from tests.postgres import data_folder
 from tests.processes import (
@@ -37,6 +38,7 @@ from tests.processes import (
 from tests.waiting import wait_until
 
 UNITS: Final = ROOT / "ops" / "systemd"
+SOCKET: Final = UNITS / "gatehouse.socket"
 SERVER, MIGRATION = UNITS / "gatehouse.service", UNITS / "gatehouse-migrate.service"
 ROLES: Final = ROOT / "ops" / "database" / "roles.sql"
 PROGRAM: Final = "/opt/gatehouse/bin/gatehouse"
@@ -103,6 +105,11 @@ def values(unit: Path, name: str) -> list[str]:
 def environment(unit: Path, credentials: Path) -> dict[str, str]:
     """Return the environment that a unit gives to its command, on this machine."""
     given = dict(line.split("=", 1) for line in values(unit, "Environment"))
+    if SETTINGS_FILE in given:
+        file = credentials / Path(given[SETTINGS_FILE]).name
+        # What an operator writes into it.
+        file.write_text(f"GATEHOUSE_OWNER_EMAIL={OWNER_EMAIL}\nGATEHOUSE_OWNER_PASSWORD='{OWNER_PASSWORD}'\n")
+        given[SETTINGS_FILE] = str(file)
     return {
         **clean_environment(),
         **{name: value.replace("%d", str(credentials)) for name, value in given.items()},
@@ -111,9 +118,6 @@ def environment(unit: Path, credentials: Path) -> dict[str, str]:
                 "DATA_DIR": str(credentials / "data"),
                 "BIND": FREE_PORT,
                 "BASE_URL": "https://id.example.com",
-                # What an operator writes into the file of the settings.
-                "OWNER_EMAIL": OWNER_EMAIL,
-                "OWNER_PASSWORD": OWNER_PASSWORD,
             }
         ),
     }
@@ -144,23 +148,29 @@ def test_the_units_name_settings_and_commands_that_exist_and_wait_for_the_drain(
     assert int(seconds) >= defaults.drain_seconds + defaults.shutdown_seconds + STOP_SECONDS_BESIDE
     for unit in (SERVER, MIGRATION):
         text = unit.read_text()
-        assert set(re.findall(r"GATEHOUSE_[A-Z_]+", text)) <= set(settings.names())
+        assert set(re.findall(r"GATEHOUSE_[A-Z_]+", text)) <= {*settings.names(), SETTINGS_FILE}
         # A secret that is read from a file is one that systemd has put there.
         files = {line.partition(":")[0] for line in values(unit, "LoadCredential")}
         assert set(re.findall(r"%d/([\w-]+)", text)) == files
         assert ("owner-database-url" in files) == (unit == MIGRATION)
     assert values(SERVER, "Requires") == [MIGRATION.name]
+    # The signal goes to the first process, which has no terminal there; the socket is called what the server looks for.
+    assert values(SERVER, "ExecReload") == ["/bin/kill -HUP $MAINPID"]
+    assert SOCKET.stem == SERVER.stem
+    assert values(SOCKET, "ListenStream") == [str(defaults.bind)]
+    assert values(SOCKET, "Accept") == []
     assert MIGRATION.name in values(SERVER, "After")[0].split()
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_the_units_are_valid_and_hardened(tmp_path: Path) -> None:
     assert hardening(SERVER) == hardening(MIGRATION) != ""
-    for unit in (SERVER, MIGRATION):
+    for unit in (SERVER, MIGRATION, SOCKET):
         (tmp_path / unit.name).write_text(unit.read_text().replace(PROGRAM, str(GATEHOUSE)))
 
-    for unit in (SERVER, MIGRATION):
-        for arguments in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=20"]):
+    verified, rated = ["verify", "--man=no"], ["security", "--offline=true", "--threshold=20"]
+    for unit in (SERVER, MIGRATION, SOCKET):
+        for arguments in [verified] if unit == SOCKET else [verified, rated]:
             done = subprocess.run(
                 ["systemd-analyze", "--no-pager", *arguments, tmp_path / unit.name],
                 check=False,

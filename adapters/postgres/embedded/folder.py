@@ -11,7 +11,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -121,13 +121,15 @@ class ServingLock:
         with raising_data_folder_errors(self._folder):
             make_data_folder(self._folder)
             if not self._lock.acquire():
+                process = self._path.read_text().strip() or "unknown"
                 raise AlreadyServing(
-                    f"Gatehouse already serves from {self._folder} (process {self._path.read_text().strip()}). "
+                    f"Gatehouse already serves from {self._folder} (process {process}). "
                     "Stop that process first, or give this one a folder of its own with GATEHOUSE_DATA_DIR."
                 )
-            # For the message above only; the lock itself needs no pid.
-            os.ftruncate(self._lock.descriptor, 0)
-            os.pwrite(self._lock.descriptor, f"{os.getpid()}\n".encode(), 0)
+            # For the message above only; the lock itself needs no pid, and takes no space on a full disk.
+            with suppress(OSError):
+                os.ftruncate(self._lock.descriptor, 0)
+                os.pwrite(self._lock.descriptor, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
         """Let another process serve."""

@@ -55,7 +55,8 @@ async def live(call: Call) -> None:
 @public
 async def ready(call: Call) -> Readiness | Annotated[Readiness, AnswerStatus(503)]:
     """Show whether requests can be sent here: the database takes writes, and the service is not stopping."""
-    problem = STOPPING_PROBLEM if call.installation.stopping.is_set() else None
+    is_ending = call.installation.stopping.is_set() and not call.installation.succeeded.is_set()
+    problem = STOPPING_PROBLEM if is_ending else None
     is_connected = True
     try:
         await call.read(health_figures.probe)

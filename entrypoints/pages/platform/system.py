@@ -175,11 +175,10 @@ def _tab(call: Call, name: str, path: str, standing: PlatformStanding, **values:
 
 def _of_machine(settings: Settings) -> list[Finding]:
     """Return what the checks of the settings and of this machine find; on a thread, because they read the disk."""
-    folder = settings.data_dir.resolve()
     return [
         checks.base_settings(settings),
         # Where everything is set, there may be none.
-        *([checks.free_space(folder)] if folder.exists() else []),
+        *([checks.free_space(settings)] if settings.data_dir.exists() else []),
         checks.file_descriptors(),
         checks.billing(settings),
     ]

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Sequence
 from datetime import datetime
 from functools import reduce
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -23,6 +22,13 @@ from entrypoints.shared.platform.findings import Finding
 
 FILES_MIN: Final = 4096
 FREE_BYTES_MIN: Final = 1024**3
+# Where the database is elsewhere, the folder has locks, and at most some keys.
+FREE_BESIDE_BYTES_MIN: Final = 16 * 1024**2
+FULL_ADVICE: Final = "Free disk space: with less than 1 GiB the database may stop."
+FULL_BESIDE_ADVICE: Final = (
+    "Free disk space. The database is elsewhere and serving goes on, but workers may no longer share the processors for"
+    " password hashes, and a start in an empty folder is refused."
+)
 CLOCK_DIFFERENCE_SECONDS_MAX: Final = 2.0
 ENCRYPTION_ADVICE: Final = "Put a proxy with TLS in front and set GATEHOUSE_BASE_URL to its https address."
 
@@ -48,16 +54,19 @@ def base_settings(settings: Settings, unknown_settings: Sequence[str] = ()) -> F
     return Finding("settings", True, Wording("the base URL is %(url)s", url=settings.base_url))
 
 
-def free_space(folder: Path) -> Finding:
-    """Check how much space the disk of the data folder has."""
+def free_space(settings: Settings) -> Finding:
+    """Check how much space the disk of the data folder has: for the embedded database, or beside another one."""
+    folder = settings.data_dir.resolve()
     try:
         free = shutil.disk_usage(folder).free
     except OSError as error:
         what = Wording("%(folder)s: %(problem)s", folder=folder, problem=error.strerror)
         return Finding("data folder", False, what, "Make Gatehouse's user its owner.")
-    advice = "" if free >= FREE_BYTES_MIN else "Free disk space: with less than 1 GiB the database may stop."
+    minimum, advice = (
+        (FREE_BYTES_MIN, FULL_ADVICE) if settings.is_embedded else (FREE_BESIDE_BYTES_MIN, FULL_BESIDE_ADVICE)
+    )
     what = Wording("%(folder)s, %(free)s GiB free", folder=folder, free=round(free / 1024**3, 1))
-    return Finding("data folder", free >= FREE_BYTES_MIN, what, advice)
+    return Finding("data folder", free >= minimum, what, "" if free >= minimum else advice)
 
 
 def file_descriptors() -> Finding:

@@ -16,6 +16,7 @@ from pathlib import Path
 import argon2
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from adapters.crypto import password_schemes, passwords
@@ -337,6 +338,18 @@ def test_a_killed_process_releases_its_slot(tmp_path: Path) -> None:
 
         with MachineSlots(tmp_path, 1).held():
             assert _lock_at_once(tmp_path / "slot-0") is None
+
+
+def test_without_its_files_passwords_are_hashed_without_slots(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with capture_logs() as logged:
+        # As on a disk that is full or broken.
+        slots = MachineSlots(tmp_path / "file" / "hashing", 1)
+        with slots.held(), slots.held():
+            pass
+
+    assert [line["event"] for line in logged] == ["hashing.not_shared"]
 
 
 def test_argon2_computes_the_known_answer() -> None:

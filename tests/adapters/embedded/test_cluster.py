@@ -146,6 +146,15 @@ def test_a_second_server_in_the_folder_is_refused(new_folder: Path, start_proces
         ServingLock(new_folder).acquire()
 
 
+def test_the_right_to_serve_takes_no_space(new_folder: Path) -> None:
+    new_folder.mkdir()
+    # Every write to this device finds it full.
+    (new_folder / "serve.lock").symlink_to("/dev/full")
+
+    with ServingLock(new_folder), pytest.raises(AlreadyServing, match=r"\(process unknown\)"):
+        ServingLock(new_folder).acquire()
+
+
 def test_a_killed_server_releases_the_serving_lock(new_folder: Path, start_process: Starter) -> None:
     other = start_process(SERVER, new_folder)
     other.first_line()

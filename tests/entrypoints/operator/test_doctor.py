@@ -24,6 +24,7 @@ from entrypoints.operator import doctor
 from entrypoints.operator.dependency_checks import MAIL_ADVICE
 from entrypoints.operator.setting_checks import PORTABLE_BUILD_ADVICE
 from entrypoints.operator.terminal import takes_colors
+from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.checks import ENCRYPTION_ADVICE
 from tests.entrypoints.operator.doctors import Doctor, Finding
@@ -340,12 +341,23 @@ def test_an_invalid_data_folder_is_not_ok(healthy_doctor: Doctor, tmp_path: Path
 
 
 def test_a_nearly_full_disk_is_not_ok(healthy_doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "FREE_BYTES_MIN", 2**80)
+    monkeypatch.setattr(checks, "FREE_BESIDE_BYTES_MIN", 2**80)
 
     findings = healthy_doctor.examine()
 
     assert findings["data folder"].verdict == "NOT OK"
-    assert findings["data folder"].advice == "Free disk space: with less than 1 GiB the database may stop."
+    assert findings["data folder"].advice.startswith("Free disk space. The database is elsewhere and serving goes on, ")
+
+
+def test_a_nearly_full_disk_may_stop_an_embedded_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "FREE_BYTES_MIN", 2**80)
+
+    finding = checks.free_space(Settings(data_dir=tmp_path))
+
+    assert (finding.is_ok, finding.advice) == (
+        False,
+        "Free disk space: with less than 1 GiB the database may stop.",
+    )
 
 
 @pytest.mark.parametrize(

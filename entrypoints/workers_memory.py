@@ -1,0 +1,20 @@
+"""What the workers and their parent share: memory that the parent makes before it forks."""
+
+from __future__ import annotations
+
+from adapters.known_time import SharedTime
+from entrypoints import equipment
+from entrypoints.worker_counts import ReplacedWorkers
+
+
+class WorkersMemory:
+    """How many were replaced, where all of them count, and the time they know; for so many numbers of workers."""
+
+    def __init__(self, numbers: int) -> None:
+        self.replaced = ReplacedWorkers()
+        self.metrics = equipment.shared_metrics(numbers)
+        self.time = SharedTime(numbers)
+
+    def forget(self, number: int) -> None:
+        """Forget what was of a worker that has ended; its counts stay."""
+        self.metrics.leave(number)
