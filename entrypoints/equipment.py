@@ -39,6 +39,7 @@ from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import Edition, NoLocations
+from adapters.known_time import SharedTime
 from adapters.password_lists.breached_file import BreachedFileInvalid, BreachedPasswordFile
 from adapters.password_lists.common import CommonPasswords
 from adapters.postgres.driver.connection import Connection, RawConnection
@@ -372,6 +373,11 @@ def saml_connections(requests: UpstreamRequests, settings: Settings) -> HttpSaml
 def saml_messages() -> LxmlSamlMessages:
     """Return what reads and signs the messages of SAML."""
     return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
+
+
+def shared_time(workers: int) -> SharedTime:
+    """Return memory where so many workers keep what they know of the time."""
+    return SharedTime(workers)
 
 
 def shared_metrics(places: int) -> SharedMetrics:

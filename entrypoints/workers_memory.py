@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from adapters.known_time import SharedTime
 from entrypoints import equipment
 from entrypoints.worker_counts import ReplacedWorkers
 
@@ -13,7 +12,7 @@ class WorkersMemory:
     def __init__(self, numbers: int) -> None:
         self.replaced = ReplacedWorkers()
         self.metrics = equipment.shared_metrics(numbers)
-        self.time = SharedTime(numbers)
+        self.time = equipment.shared_time(numbers)
 
     def forget(self, number: int) -> None:
         """Forget what was of a worker that has ended; its counts stay."""
