@@ -1,19 +1,21 @@
 """The one order of locks on tables, for migrations and for what is written beside them (decision 0092).
 
 A transaction that writes looks at who asks, at the organization and at what it is about, then writes rows, and marks
-and appends to the logs at last. A migration takes its locks in that order as well, all of them before its first
-statement, so that it seldom waits for a transaction that waits for it. Reads of tables follow no order, so it also
-waits for all of them together for less time than PostgreSQL takes to look for a deadlock: no request is ended for one.
+and appends to the logs at last. A migration takes its locks in that order as well, all of them before the first
+statement that needs one, so that it seldom waits for a transaction that waits for it. Reads of tables follow no order,
+so it also waits for all of them together for less time than PostgreSQL takes to look for a deadlock: no request ends by
+one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from adapters.postgres.driver.connection import RawConnection
-from adapters.postgres.schema.migration_files import Migration, statements
+from adapters.postgres.schema.migration_files import Migration, MigrationStatement, statements
 from adapters.postgres.schema.statement_locks import Held, Lock, NotUnderstood, locks
+from core.lazy_dataclasses import dataclass
 
 FIRST: Final = (
     # Who asks.
@@ -49,49 +51,63 @@ def place(table: str) -> tuple[int, str]:
     return _PLACES.get(table, _PLACES[""]), table
 
 
-def wanted(connection: RawConnection, migration: Migration) -> Sequence[tuple[str, Lock]]:
-    """Return the tables from which a migration keeps writers, each with its lock, in the order of locks.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The tables from which a migration keeps writers, each with its lock, in the order of locks.
 
-    Those that it makes itself are nobody else's yet.
+    They are locked before the statement with this number. What comes earlier, such as filling a column, may take long
+    beside writers.
     """
-    strongest = dict[str, Lock]()
-    for table, lock in _taken(connection, migration):
-        strongest[table] = max(lock, strongest.get(table, lock))
-    blocking = [table for table, lock in strongest.items() if lock >= _BLOCKING]
-    there = {name for (name,) in connection.execute(_ARE_THERE, (blocking,)).fetchall()}
-    return [(table, strongest[table]) for table in sorted(there, key=place)]
+
+    before: int
+    locks: tuple[tuple[str, Lock], ...]
 
 
-def statement_of(locked: Sequence[tuple[str, Lock]], *, seconds_max: float) -> str:
+NOTHING: Final = Wanted(before=0, locks=())
+
+
+def wanted(connection: RawConnection, migration: Migration) -> Wanted:
+    """Return what a migration locks; what it makes itself is nobody else's yet."""
+    taken = [_taken(connection, statement) for statement in statements(migration)]
+    names = {table for of_statement in taken for table in of_statement}
+    there = {name for (name,) in connection.execute(_ARE_THERE, (list(names),)).fetchall()}
+    strongest, before = dict[str, Lock](), len(taken)
+    for number, of_statement in enumerate(taken):
+        for table, lock in of_statement.items():
+            if table in there:
+                before = min(before, number)
+                strongest[table] = max(lock, strongest.get(table, lock))
+    return Wanted(before=before, locks=tuple((table, strongest[table]) for table in sorted(strongest, key=place)))
+
+
+def statement_of(wanted: Wanted, *, seconds_max: float) -> str:
     """Return a statement that takes these locks, and waits so long for all of them together; "" for none.
 
     From then on the transaction waits less for each further one.
     """
-    if not locked:
+    if not wanted.locks:
         return ""
     left = "greatest(1, ceil(1000 * extract(epoch FROM until - clock_timestamp())))::bigint || 'ms'"
     taken = "".join(
         f"    PERFORM set_config('lock_timeout', {left}, true);\n    LOCK TABLE {table} IN {lock.title} MODE;\n"
-        for table, lock in locked
+        for table, lock in wanted.locks
     )
     return (
         f"DO $locks$\nDECLARE\n    until timestamptz := clock_timestamp() + interval '{seconds_max * 1000:.0f} ms';\n"
         f"BEGIN\n{taken}"
         f"    PERFORM set_config('lock_timeout', '{seconds_max * 1000 * _SHARE_AFTERWARDS:.0f}ms', true);\n"
-        "END $locks$;\n"
+        "END $locks$"
     )
 
 
-def _taken(connection: RawConnection, migration: Migration) -> Iterable[tuple[str, Lock]]:
-    for statement in statements(migration):
-        try:
-            found = locks(statement.sql)
-        except NotUnderstood:
-            # It waits for its locks when it comes.
-            continue
-        for held in found:
-            for table in _tables_of(connection, held):
-                yield table, held.lock
+def _taken(connection: RawConnection, statement: MigrationStatement) -> Mapping[str, Lock]:
+    """Return the tables from which a statement keeps writers, each with its lock."""
+    try:
+        found = locks(statement.sql)
+    except NotUnderstood:
+        # It waits for its locks when it comes.
+        return {}
+    return {table: held.lock for held in found if held.lock >= _BLOCKING for table in _tables_of(connection, held)}
 
 
 def _tables_of(connection: RawConnection, held: Held) -> Sequence[str]:

@@ -235,7 +235,7 @@ def _make(pending: Sequence[Migration], run: _Run) -> None:
     """Apply all migrations to an empty database, of which only the progress is of interest."""
     report, number = run.report, len(pending)
     report(f"Making the schema: migrations 1 to {number}.")
-    quiet, started = replace(run, report=_ignore), time.monotonic()
+    quiet, started = replace(run, report=_ignore, is_beside_others=False), time.monotonic()
     reported = started
     for done, migration in enumerate(pending, 1):
         quiet.apply(migration)
@@ -368,6 +368,8 @@ class _Run:
     watch: Watch | None
     table_waits: LockWaits
     concurrent_waits: LockWaits
+    is_beside_others: bool = True
+    """Whether others may use the tables meanwhile."""
 
     def apply(self, migration: Migration) -> float:
         """Apply a migration, and return how many seconds that took."""
@@ -400,18 +402,22 @@ class _Run:
     def _in_transaction(self, migration: Migration) -> None:
         started = time.monotonic()
         with self.connection.transaction():
-            is_cluster = distribution.is_cluster(self.connection)
             # The nodes of a cluster take their locks when the statements come.
-            wanted = () if is_cluster else lock_order.wanted(self.connection, migration)
-            first = lock_order.statement_of(wanted, seconds_max=self.table_waits.try_seconds)
+            is_cluster = distribution.is_cluster(self.connection)
+            is_locked = self.is_beside_others and not is_cluster
+            wanted = lock_order.wanted(self.connection, migration) if is_locked else lock_order.NOTHING
+            locking = lock_order.statement_of(wanted, seconds_max=self.table_waits.try_seconds)
+            todo = statements(migration)
             if self.watch is None and not is_cluster:
-                # The whole file is sent at once, so that no lock waits for round trips; as bytes, unchanged.
-                self.connection.execute((first + migration.sql).encode())
+                texts = [each.sql for each in todo]
+                texts.insert(wanted.before, locking)
+                # All is sent at once, so that no lock waits for round trips.
+                self.connection.execute(";\n".join(texts).encode())
             else:
-                if first:
-                    self.connection.execute(first.encode())
                 # Citus hands on the text in which a statement came, and its workers take one statement at a time.
-                for statement in statements(migration):
+                for number, statement in enumerate(todo):
+                    if number == wanted.before and locking:
+                        self.connection.execute(locking.encode())
                     with self.watch(migration, statement) if self.watch is not None else nullcontext():
                         self.connection.execute(statement.sql.encode())
             _record(self.connection, migration, started)
