@@ -124,9 +124,11 @@ class LogLines:
                 self._keep(data, level, rank)
                 return
             taken = self._outlet.send(data)
+            if taken == len(data):
+                return
             if not taken:
                 self._keep(data, level, rank)
-            elif taken < len(data):
+            else:
                 self._rest = data[taken:]
                 self._fall_behind()
 

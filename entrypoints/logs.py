@@ -25,6 +25,7 @@ REQUESTS: Final = "requests"
 # These log every connection or request at level info; our own lines already cover that.
 _VERBOSE_LIBRARIES: Final = ("hypercorn", "httpx", "httpcore", "aiosmtpd", "mail.log")
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 _DROPPED_ADVICE: Final = "What reads the log was too slow, or its disk is full."
 
 _dropped = DroppedLines()
@@ -38,7 +39,7 @@ def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout) -
     shared: list[Any] = [structlog.contextvars.merge_contextvars, structlog.processors.add_log_level, add_time]
     # A traceback never shows the values of variables, because they include passwords and keys.
     if log_format == "json":
-        render: Any = structlog.processors.JSONRenderer(serializer=_to_json)
+        render: Any = _rendered_as_json
         last = [structlog.processors.format_exc_info, render]
     else:
         show_traceback = structlog.dev.plain_traceback
@@ -124,7 +125,7 @@ def _writer(lines: LogLines, level: Level, *, is_request: bool) -> Callable[[str
     rank, put = Rank.of(level, is_request=is_request), lines.put
 
     def write(line: str | bytes) -> None:
-        put(_ended(line), level, rank)
+        put(line + b"\n" if isinstance(line, bytes) else _ended(line), level, rank)
 
     return write
 
@@ -142,5 +143,6 @@ class _LibraryHandler(logging.Handler):
         )
 
 
-def _to_json(fields: MutableMapping[str, Any], **_options: Any) -> bytes:
-    return msgspec.json.encode(fields, enc_hook=str)
+def _rendered_as_json(_logger: object, _method: str, fields: MutableMapping[str, Any]) -> bytes:
+    """Return a line; the last processor of structlog."""
+    return _ENCODER.encode(fields)

@@ -127,8 +127,7 @@ def connected(url: str, *, name: str = "gatehouse migrate") -> Generator[RawConn
             raise DatabaseUnreachable(f"The database cannot be used: {problem}.") from None
         # The error itself is left out, because it contains addresses.
         raise DatabaseUnreachable(
-            f"The database cannot be reached: {reason(error)}. Check that it runs and that its disk is not"
-            " full, and GATEHOUSE_DATABASE_URL."
+            f"The database cannot be reached: {reason(error)}. Check that it runs, and GATEHOUSE_DATABASE_URL."
         ) from None
     with connection:
         try:
