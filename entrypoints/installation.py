@@ -15,6 +15,7 @@ from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.platform_brand import PlatformBrand
 from core.sign_in.upstream.providers import ExternalProvider
+from entrypoints.connection_counts import ConnectionCount
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
@@ -88,7 +89,13 @@ class Installation:
     # None where traces are off.
     tracer: Tracer | None = None
     worker: int | None = None
+    # The open connections of this worker beside those of the others; None when it is the only process.
+    connection_count: ConnectionCount | None = None
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)
     # Set before, when another process of the same server takes the requests: the server itself does not stop.
     succeeded: trio.Event = field(default_factory=trio.Event)
+
+    def asks_clients_to_leave(self) -> bool:
+        """Return whether a response closes its connection: the process stops, or has too many beside another one."""
+        return self.stopping.is_set() or (self.connection_count is not None and self.connection_count.sheds())

@@ -409,6 +409,7 @@ async def connected(
                 pool=pool,
                 tracer=tracing.tracer if tracing is not None else None,
                 worker=worker,
+                connection_count=memory.connections.of(worker) if memory is not None and worker is not None else None,
             )
             for watcher in watchers.values():
                 # A process that is started with a wrong clock has the right time from its first request on.

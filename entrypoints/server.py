@@ -27,6 +27,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from core.lazy_dataclasses import dataclass
 from core.networks import limited_network
 from core.spaced_reports import SpacedReports
+from entrypoints.connection_counts import ConnectionCount
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Bind, Settings
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
@@ -47,6 +48,12 @@ CLIENTS_LEAVE_SECONDS: Final = 1.0
 LAST_REQUESTS_SECONDS: Final = 0.2
 # How many connections are accepted in a row after the first; the rest is left to other workers, or to the next round.
 ACCEPTED_IN_A_ROW_MAX: Final = 8
+# For how long a connection is left to a worker that has fewer, in how many looks. One that is busy takes it between two
+# requests.
+LEFT_SECONDS: Final = 0.005
+LEFT_LOOKS: Final = 5
+# After so many connections that no other worker has taken, they are not left to them before one has taken another.
+LEFT_IN_VAIN_MAX: Final = 20
 # The pause before accepting again when there are no file descriptors left.
 ACCEPT_PAUSE_SECONDS: Final = 0.1
 # How long to wait for a connection to be answered or closed before asking again which one gives way.
@@ -134,6 +141,8 @@ class Server:
     drain_seconds: float = 0.0
     # Gives the memory of a flood back to the system, after its end.
     return_memory: Callable[[], None] | None = None
+    # The connections of this worker beside those of the others on the same socket.
+    count: ConnectionCount | None = None
     # Whether another process has the listening socket as well and keeps it, so that its queue is left to a successor.
     is_kept: bool = False
     # Whether, from the stop on, another process takes the requests: the server as a whole goes on.
@@ -146,7 +155,7 @@ class Server:
         """
         config, context = hypercorn_config(), WorkerContext(None)
         async with trio.open_nursery() as connections:
-            clients = _Clients(self.application, config, context, connections)
+            clients = _Clients(self.application, config, context, connections, self.count)
             async with trio.open_nursery() as accepting:
                 accepting.start_soon(clients.accept, self.listener)
                 for flood in (clients.flood, self.application.unfinished_bodies.flood):
@@ -196,7 +205,12 @@ class _Clients:
     """The open connections of this process."""
 
     def __init__(
-        self, application: Application, config: Config, context: WorkerContext, connections: trio.Nursery
+        self,
+        application: Application,
+        config: Config,
+        context: WorkerContext,
+        connections: trio.Nursery,
+        count: ConnectionCount | None,
     ) -> None:
         self._application = application
         self._metrics = application.installation.metrics
@@ -212,6 +226,7 @@ class _Clients:
         self._has_room = trio.Event()
         self._full = SpacedReports(FULL_REPORT_SECONDS)
         self._open = 0
+        self._turn = _Turn(count)
         self.flood = Flood(least=FLOOD_CONNECTIONS_MIN)
         self._last_closed = trio.Event()
 
@@ -222,27 +237,34 @@ class _Clients:
 
     async def accept(self, listener: socket.socket) -> None:
         """Accept connections for ever."""
-        trio_listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
-        while True:
-            await self._wait_for_room(listener)
-            try:
-                accepted = await trio_listener.accept()
-                self._start(_prepared(socket.socket(fileno=accepted.socket.detach())))
-                self._accept_more(listener)
-            except OSError as error:
-                if error.errno not in _EXHAUSTED:
-                    raise
-                self._metrics.connection_refused(ConnectionRefusal.EXHAUSTED)
-                log.warning("server.exhausted", reason=error.strerror)
-                self._open_connections.make_room()
-                await trio.sleep(ACCEPT_PAUSE_SECONDS)
+        with self._turn.held():
+            while True:
+                await self._wait_for_room(listener)
+                await trio.lowlevel.wait_readable(listener)
+                await self._turn.comes()
+                try:
+                    self._accept_some(listener)
+                except OSError as error:
+                    if error.errno not in _EXHAUSTED:
+                        raise
+                    self._metrics.connection_refused(ConnectionRefusal.EXHAUSTED)
+                    log.warning("server.exhausted", reason=error.strerror)
+                    self._open_connections.make_room()
+                    await trio.sleep(ACCEPT_PAUSE_SECONDS)
 
-    def _accept_more(self, listener: socket.socket) -> None:
-        """Accept some queued connections: one per round of the event loop takes longer, the more are open."""
-        # The next call of `accept` reports an error of the socket.
+    def _accept_some(self, listener: socket.socket) -> None:
+        """Accept a connection, unless another worker has taken it, and some that are queued behind it.
+
+        One per round of the event loop takes longer, the more are open.
+        """
+        try:
+            self._start(_accepted(listener))
+        except (BlockingIOError, ConnectionAbortedError):
+            return
+        # The next call reports an error of the socket.
         with suppress(OSError):
             for _ in range(ACCEPTED_IN_A_ROW_MAX):
-                if self._open_connections.is_full:
+                if self._open_connections.is_full or self._turn.is_anothers:
                     return
                 self._start(_accepted(listener))
 
@@ -290,6 +312,7 @@ class _Clients:
         if not self._open:
             self._last_closed = trio.Event()
         self._open += 1
+        self._turn.note_opened()
         self.flood.note(self._open)
         self._metrics.connection_opened()
         self._connections.start_soon(self._serve, connection)
@@ -316,10 +339,73 @@ class _Clients:
             self._open_connections.remove(connection)
             self._has_room.set()
             self._open -= 1
+            self._turn.note_closed()
             self.flood.note(self._open)
             self._metrics.connection_closed()
             if not self._open:
                 self._last_closed.set()
+
+
+class _Turn:
+    """Whose turn it is to accept: of workers, that of one that has no more connections than the others."""
+
+    def __init__(self, count: ConnectionCount | None) -> None:
+        self._count = count
+        self._accepted_by_others: int = 0
+        # How many connections were left to the others, and not taken, since one of them has accepted.
+        self._in_vain = 0
+        self._is_taking_anyway = False
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Take part while this process accepts."""
+        if self._count is None:
+            yield
+            return
+        self._count.begin()
+        try:
+            yield
+        finally:
+            self._count.end()
+
+    @property
+    def is_anothers(self) -> bool:
+        """Whether a worker that has fewer connections is to accept first."""
+        return self._count is not None and self._count.is_ahead
+
+    async def comes(self) -> None:
+        """Return when this process may accept: at once, or when no other one has done so for a moment."""
+        looks = 0
+        while self.is_anothers and looks < LEFT_LOOKS:
+            if self._has_others_accepting():
+                looks = 0
+            elif self._in_vain >= LEFT_IN_VAIN_MAX:
+                # It hangs, or has no time.
+                return
+            await trio.sleep(LEFT_SECONDS / LEFT_LOOKS)
+            looks += 1
+        self._is_taking_anyway = looks == LEFT_LOOKS
+
+    def _has_others_accepting(self) -> bool:
+        """Return whether another worker has accepted since the last call."""
+        assert self._count is not None, "this process has no others beside it"
+        accepted = self._count.accepted_by_others
+        if accepted == self._accepted_by_others:
+            return False
+        self._accepted_by_others, self._in_vain = accepted, 0
+        return True
+
+    def note_opened(self) -> None:
+        """Count a connection that was accepted."""
+        if self._count is not None:
+            self._in_vain += self._is_taking_anyway
+            self._is_taking_anyway = False
+            self._count.opened()
+
+    def note_closed(self) -> None:
+        """Count a connection that has ended."""
+        if self._count is not None:
+            self._count.closed()
 
 
 def _accepted(listener: socket.socket) -> socket.socket:

@@ -303,6 +303,9 @@ async def _serve(start: _Start, process: Process) -> None:
                 servers = _servers(connected.installation, start, ending)
                 _tune_garbage_collector()
                 listeners.listen(settings)
+                if connected.installation.connection_count is not None:
+                    # From here on, the others leave it its part of the connections.
+                    connected.installation.connection_count.begin()
                 if process.heartbeat is not None:
                     nursery.start_soon(beat, process.heartbeat)
                 if process.report_ready is None or process.is_of_reload:
@@ -326,10 +329,11 @@ def _servers(installation: Installation, start: _Start, ending: _Ending) -> list
             one.listener,
             *seconds,
             return_memory=return_free_memory,
+            count=installation.connection_count if name == "public" else None,
             is_kept=one.is_kept,
             is_succeeded=lambda: ending.is_succeeded,
         )
-        for routes, one in zip(start.served, start.listeners.all.values(), strict=True)
+        for routes, (name, one) in zip(start.served, start.listeners.all.items(), strict=True)
     ]
 
 

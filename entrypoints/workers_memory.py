@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from entrypoints import equipment
+from entrypoints.connection_counts import ConnectionCounts
 from entrypoints.worker_counts import ReplacedWorkers
 
 
@@ -13,7 +14,9 @@ class WorkersMemory:
         self.replaced = ReplacedWorkers()
         self.metrics = equipment.shared_metrics(numbers)
         self.time = equipment.shared_time(numbers)
+        self.connections = ConnectionCounts(numbers)
 
     def forget(self, number: int) -> None:
         """Forget what was of a worker that has ended; its counts stay."""
         self.metrics.leave(number)
+        self.connections.forget(number)

@@ -14,6 +14,7 @@ import pytest
 
 from entrypoints import settings
 from entrypoints.operator import cli
+from entrypoints.settings_file import SETTINGS_FILE
 from tests.documents import DOCUMENTS, MANUAL, PAGES, README, ROOT, RUNBOOKS, anchors, block, links, prose
 from tests.processes import Services, services
 
@@ -100,7 +101,7 @@ def test_the_page_of_commands_has_a_row_for_each(capsys: pytest.CaptureFixture[s
 
 
 def test_every_setting_that_a_document_names_exists() -> None:
-    names = set(settings.names())
+    names = {*settings.names(), SETTINGS_FILE}
 
     mentioned = {name for page in (README, *PAGES, *RUNBOOKS) for name in re.findall(r"GATEHOUSE_[A-Z_]+", prose(page))}
 

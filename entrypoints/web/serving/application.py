@@ -150,8 +150,9 @@ class Application(QuartTrio):
                     self._response_headers.allow_any_origin(response, request)
                 elif not self._is_for_browsers_alone(request):
                     self._response_headers.allow_origin(response, request)
-                if self.installation.stopping.is_set():
-                    # The client opens a new connection for its next request, and reaches a process that stays.
+                if self.installation.asks_clients_to_leave():
+                    # The client opens a new connection for its next request, and reaches a process that stays, or one
+                    # that has fewer connections.
                     response.headers["Connection"] = "close"
                 status = response.status_code
             finally:
