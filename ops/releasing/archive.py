@@ -24,6 +24,7 @@ OPERATIONS: Final = (
     "ops/Dockerfile",
     "ops/Dockerfile.dockerignore",
     "ops/build_argon2.py",
+    "ops/commit",
     "ops/compose.yaml",
     "ops/database",
     "ops/docs",
@@ -32,10 +33,12 @@ OPERATIONS: Final = (
     "ops/image-start",
     "ops/kubernetes",
     "ops/proxies",
+    "ops/releases",
     "ops/requirements-build.lock",
     "ops/requirements.lock",
     "ops/runbooks",
     "ops/systemd",
+    "ops/version.py",
 )
 
 
