@@ -21,7 +21,7 @@ from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
 from core.organizations import group_roles
 from core.sessions import sessions
-from core.sign_in.upstream import connection_wishes, enforcement
+from core.sign_in.upstream import at_once, connection_wishes, enforcement
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
@@ -112,7 +112,8 @@ def apply(
     organization_id = editor.organization_id
     known = uow.upstream_connections.certificates_of(organization_id, before.id)
     is_elsewhere = leads_elsewhere(before, after, known=known, named=named)
-    if is_elsewhere or gains_key(before, after, known=known, named=named):
+    has_new_key = gains_key(before, after, known=known, named=named)
+    if is_elsewhere or has_new_key:
         require_allowed(uow, editor, before, after, wishes, keeps_people=not is_elsewhere)
     if before.attribute_mapping.get("groups") != after.attribute_mapping.get("groups"):
         # Other values decide from now on who has the roles of rules.
@@ -124,6 +125,7 @@ def apply(
         uow.unfinished_sign_ins.end_by_connection(organization_id, before.id)
         group_roles.apply(uow, organization_id, None)
     uow.upstream_connections.save(organization_id, after, connection_wishes.secret(wishes))
+    at_once.vouch(uow, editor, before, after, wishes, gains_key=has_new_key)
     if named is not None:
         uow.upstream_connections.save_certificates(organization_id, after.id, named)
     if is_elsewhere:

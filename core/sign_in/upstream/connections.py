@@ -20,7 +20,7 @@ from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.setup_links import Part
 from core.outbound import Network
-from core.sign_in.upstream import changes, connection_wishes
+from core.sign_in.upstream import at_once, changes, connection_wishes
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.saml import SamlDescription
@@ -270,6 +270,7 @@ def _create(
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
+    at_once.vouch(uow, editor, connection, connection, wishes, gains_key=True)
     _record_maker(uow, editor, connection)
     if described is not None:
         named = changes.fingerprints(described.certificates)

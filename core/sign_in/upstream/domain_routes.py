@@ -20,7 +20,7 @@ from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
 from core.organizations.setup_links import Part
-from core.sign_in.upstream import enforcement
+from core.sign_in.upstream import at_once, enforcement
 from core.sign_in.upstream.editors import Editor
 from core.wording import Wording
 
@@ -139,6 +139,8 @@ def change(
         enforced=before.enforced if enforced is None else enforced,
     )
     uow.domain_routes.save(after)
+    if after.connection_id != before.connection_id:
+        at_once.lead_domain(uow, editor, after.connection_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_UPDATED, after, **_enforce(uow, before, after))
     return _shown(after)
 
@@ -209,6 +211,7 @@ def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, 
     )
     if not uow.domain_routes.add(claim):
         raise DomainRoutedAlready
+    at_once.lead_domain(uow, editor, connection_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_CREATED, claim)
     return _shown(claim)
 

@@ -83,6 +83,14 @@ class UpstreamConnections(Protocol):
         """
         ...
 
+    def is_vouched_for(self, organization_id: UUID, connection_id: UUID, *, at_domain: str) -> bool:
+        """Return whether a mail domain that counts leads to a connection which links own accounts at once."""
+        ...
+
+    def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> None:
+        """Store whether a connection links own accounts at once."""
+        ...
+
     def were_on(self, organization_id: UUID) -> frozenset[UUID]:
         """Return the connections of an organization that were ever switched on."""
         ...

@@ -1,0 +1,221 @@
+"""Moving an organization to another provider while its sign-in is enforced (decisions 10.8 and 10.9)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.world.openid_acme import Acme
+from tests.world.openid_connection import CONNECTIONS, ROUTES
+from tests.world.signing_in import SignedInUser
+from tests.world.visitor import Visitor, forms_of
+
+ADA: Final = "ada@acme.example"
+INTEGRATIONS: Final = "integrations.manage"
+
+
+async def connect(acme: Acme, editor: SignedInUser | None = None, **fields: Any) -> str:
+    """Let a member, else the owner, make a second connection; return its id."""
+    body = {
+        "type": "oidc",
+        "name": "Second",
+        "issuer": acme.provider.url,
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
+        **fields,
+    }
+    made = await (editor or acme.owner).post(CONNECTIONS, body)
+    assert made.status == 200, made.text
+    return made.json["id"]
+
+
+async def lead(acme: Acme, connection_id: str, editor: SignedInUser | None = None) -> None:
+    """Let a member, else the owner, lead the mail domain to a connection."""
+    [route] = (await acme.owner.get(ROUTES)).json["domain_routes"]
+    led = await (editor or acme.owner).patch(f"{ROUTES}/{route['id']}", {"provider_id": connection_id})
+    assert led.status == 200, led.text
+    acme.connection_id = connection_id
+
+
+async def insider(acme: Acme) -> SignedInUser:
+    """Return a member who may set connections, and nothing more."""
+    acme.world.custom_role(acme.organization_id, "connecting", INTEGRATIONS)
+    return await acme.world.signed_in_member(acme.organization_id, "connecting", email="eve@private.example")
+
+
+def own_account(acme: Acme, email: str = ADA, role: str = "member") -> None:
+    """Insert a member whose account the directory of Acme has made, and who has proved the address."""
+    user_id = acme.world.user(email, password_hash=None)
+    acme.world.member(acme.organization_id, user_id, role)
+    acme.world.connection.execute(
+        "UPDATE users SET created_by_organization_id = %s WHERE id = %s", (acme.organization_id, user_id)
+    )
+
+
+async def arrived(acme: Acme, **claims: Any) -> tuple[Visitor, bool]:
+    """Come back from the provider in a new browser; return it, and whether it is asked to sign in to the account."""
+    acme.provider.claims = {"sub": "ada", "email": ADA, **claims}
+    browser = Visitor(acme.world.client)
+    page = await browser.open(acme.provider.sign_in(await acme.depart(browser)))
+    return browser, any(form.action == "/app/sign-in" for form in forms_of(page))
+
+
+async def test_an_own_account_is_linked_at_once_and_its_user_is_told(acme: Acme) -> None:
+    own_account(acme)
+    await acme.enforce()
+
+    await lead(acme, await connect(acme))
+    browser, is_asked = await arrived(acme)
+
+    assert (browser.has_session, is_asked, acme.identities) == (True, False, 1)
+    assert [one.template for one in await acme.world.mails() if one.to == ADA] == ["identity_linked"]
+    assert acme.world.value("SELECT confirmed_at FROM identities") is None
+
+
+async def test_it_opens_no_more_than_the_word_of_a_connection(acme: Acme) -> None:
+    acme.world.custom_role(acme.organization_id, "keeper", "services.manage")
+    own_account(acme, role="keeper")
+    await lead(acme, await connect(acme))
+
+    browser, _ = await arrived(acme)
+
+    assert not browser.has_session
+    assert acme.identities == 1
+    assert [one.template for one in await acme.world.mails() if one.to == ADA] == ["identity_linked", "magic_link"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE users SET created_by_organization_id = NULL WHERE email = 'ada@acme.example'",
+        "UPDATE memberships SET role = 'admin' WHERE user_id = (SELECT id FROM users WHERE email = 'ada@acme.example')",
+        "UPDATE users SET disowned_at = now() WHERE email = 'ada@acme.example'",
+        "UPDATE users SET closed_at = now() WHERE email = 'ada@acme.example'",
+        "DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = 'ada@acme.example')",
+        "UPDATE memberships SET suspended_at = now() WHERE user_id IN (SELECT id FROM users WHERE email LIKE 'ada@%')",
+        "UPDATE users SET is_platform_support = true WHERE email = 'ada@acme.example'",
+    ],
+)
+async def test_any_other_account_is_linked_by_a_mailed_code(acme: Acme, change: str) -> None:
+    own_account(acme)
+    await lead(acme, await connect(acme))
+    acme.world.connection.execute(change)
+
+    browser, is_asked = await arrived(acme)
+
+    assert (browser.has_session, is_asked, acme.identities) == (False, True, 0)
+
+
+async def test_an_account_that_is_locked_is_not_linked_at_once(acme: Acme) -> None:
+    own_account(acme)
+    await lead(acme, await connect(acme))
+    acme.world.connection.execute("UPDATE users SET locked_at = now() WHERE email = %s", (ADA,))
+
+    browser, _ = await arrived(acme)
+
+    assert (browser.has_session, acme.identities) == (False, 0)
+
+
+async def test_who_belongs_elsewhere_too_is_linked_by_a_mailed_code(acme: Acme) -> None:
+    own_account(acme)
+    acme.world.member(acme.world.organization("bolt"), acme.world.user_id(ADA))
+    await lead(acme, await connect(acme))
+
+    assert (await arrived(acme))[1]
+
+
+async def test_an_address_that_the_provider_has_not_verified_is_linked_by_a_mailed_code(acme: Acme) -> None:
+    own_account(acme)
+    await lead(acme, await connect(acme))
+
+    assert (await arrived(acme, email_verified=False))[1]
+    assert not (await arrived(acme, email_verified=True))[1]
+
+
+async def test_a_connection_to_which_the_domain_does_not_lead_links_no_account_at_once(acme: Acme) -> None:
+    own_account(acme)
+
+    acme.connection_id = await connect(acme)
+
+    assert (await arrived(acme))[1]
+
+
+async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> None:
+    own_account(acme)
+    first = acme.connection_id
+    eve = await insider(acme)
+
+    async def is_asked() -> bool:
+        browser, is_asked = await arrived(acme)
+        assert browser.has_session is not is_asked
+        acme.world.connection.execute("DELETE FROM identities")
+        return is_asked
+
+    async def change(editor: SignedInUser, **fields: Any) -> None:
+        changed = await acme.wish(editor, **fields)
+        assert changed.status == 200, changed.text
+
+    # Made by the insider, and led to by the owner.
+    await lead(acme, await connect(acme, eve))
+    assert await is_asked()
+    # The owner says anew where it leads.
+    again = {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET}
+    await change(acme.owner, **again)
+    assert not await is_asked()
+    # The insider changes which claim has the address, and back.
+    for mapping in ({"email": "nickname"}, {}):
+        await change(eve, attribute_mapping=mapping)
+    assert await is_asked()
+    await change(eve, attribute_mapping={"email": "email"})
+    await change(acme.owner, **again)
+    # The owner does not look at the mapping.
+    assert await is_asked()
+    await change(acme.owner, **again, attribute_mapping={})
+    assert not await is_asked()
+    # What changes nothing of that leaves it.
+    await change(eve, name="Third", scopes=["openid", "email"], **again)
+    assert not await is_asked()
+    # Switching on what the owner has given up.
+    await change(acme.owner, enabled=False)
+    await change(eve, enabled=True)
+    assert await is_asked()
+    await change(acme.owner, **again)
+    assert not await is_asked()
+    # Leading the domain to what the owner has made.
+    second = acme.connection_id
+    await lead(acme, first, eve)
+    assert await is_asked()
+    await lead(acme, second)
+    assert not await is_asked()
+
+
+async def test_both_providers_may_use_the_same_ids(acme: Acme) -> None:
+    own_account(acme)
+    own_account(acme, "bob@acme.example")
+    await arrived(acme)
+    assert acme.identities == 1
+
+    await lead(acme, await connect(acme))
+    bob, _ = await arrived(acme, sub="ada", email="bob@acme.example")
+    ada, _ = await arrived(acme, sub="bob")
+
+    linked = acme.world.rows(
+        "SELECT i.subject, u.email FROM identities i JOIN users u ON u.id = i.user_id WHERE connection_id = %s"
+        " ORDER BY 1",
+        acme.connection_id,
+    )
+    assert linked == [("ada", "bob@acme.example"), ("bob", ADA)]
+    assert bob.has_session
+    assert ada.has_session
+
+
+async def test_a_second_account_of_the_provider_for_one_person_is_refused(acme: Acme) -> None:
+    own_account(acme)
+    await lead(acme, await connect(acme))
+    await arrived(acme)
+
+    browser, is_asked = await arrived(acme, sub="another")
+
+    assert (browser.has_session, is_asked, acme.identities) == (False, False, 1)
