@@ -130,7 +130,8 @@ class SignInReason(StrEnum):
     )
     LINK_REQUIRED = (
         "link_required",
-        "An account has the address already. Its user has to sign in to it once, to link the two.",
+        "An account has the address already. Its user has to sign in to it once, to link the two, by a mailed code or"
+        " the password.",
     )
     IDENTITY_UNLINKED = "identity_unlinked", "The identity was unlinked during the sign-in."
     ORGANIZATION_FULL = "organization_full", "The organization has as many members as it may have."

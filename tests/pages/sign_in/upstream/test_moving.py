@@ -219,3 +219,67 @@ async def test_a_second_account_of_the_provider_for_one_person_is_refused(acme: 
     browser, is_asked = await arrived(acme, sub="another")
 
     assert (browser.has_session, is_asked, acme.identities) == (False, False, 1)
+
+
+async def test_why_says_which_step_a_person_waits_for(acme: Acme) -> None:
+    own_account(acme)
+    acme.world.member(acme.organization_id, acme.world.user("bob@acme.example"))
+    second = await connect(acme)
+
+    async def steps() -> list[str | None]:
+        """Return the next step of Ada, and of Bob."""
+        answers = [
+            await acme.owner.get(f"/api/organizations/acme/why?email={one}") for one in (ADA, "bob@acme.example")
+        ]
+        found = [answer.json["next_step"] for answer in answers]
+        assert {one["connection"]["id"] for one in found if one is not None} <= {acme.connection_id}
+        return [one["step"] if one is not None else None for one in found]
+
+    assert await steps() == [None, None]
+    await acme.enforce()
+    await lead(acme, second)
+    assert await steps() == ["connection", "mailed_code"]
+    page = await (await signed_in(acme)).open("/app/organizations/acme/why?email=bob@acme.example")
+    assert "The next step is the connection “Second”." in page.text
+    assert "types a code that is mailed to the address then" in page.text
+    # Who has more than the word of the connection opens confirms the address.
+    acme.world.connection.execute("UPDATE memberships SET role = 'admin' WHERE role = 'member'")
+    await arrived(acme)
+    assert await steps() == ["mailed_code", "mailed_code"]
+    # A person who is refused there waits for no step.
+    acme.world.connection.execute("UPDATE users SET deactivated_at = now() WHERE email = %s", (ADA,))
+    assert await steps() == [None, "mailed_code"]
+
+
+async def test_why_does_not_tell_the_step_of_a_person_who_has_not_confirmed_to_belong_there(acme: Acme) -> None:
+    own_account(acme)
+    await acme.enforce()
+    acme.world.connection.execute("UPDATE memberships SET confirmed_at = NULL WHERE role = 'member'")
+
+    answer = await acme.owner.get(f"/api/organizations/acme/why?email={ADA}")
+
+    assert answer.json["next_step"] is None
+    [link] = [rule for way in answer.json["ways"] for rule in way["rules"] if rule["rule"] == "link"]
+    assert link["verdict"] == "not_told"
+
+
+async def test_a_trial_says_of_an_own_account_that_it_is_linked_without_a_code(acme: Acme) -> None:
+    own_account(acme)
+    browser, page = await signed_in(acme), f"/app/organizations/acme/sign-in/connections/{acme.connection_id}"
+    acme.provider.claims = {"sub": "ada", "email": ADA}
+
+    begun = await browser.submit(await browser.open(page), f"{page}/trial", is_followed=False)
+    target = begun.headers.get("Refresh", "").partition("; url=")[2] or begun.headers["Location"]
+    shown = await browser.open(acme.provider.sign_in(target))
+    acme.world.connection.execute("UPDATE users SET created_by_organization_id = NULL")
+    other = await browser.open(f"{page}/trial")
+
+    assert "The first sign-in links the account, without a mailed code." in shown.text
+    assert "they also sign in as before, once" in other.text
+
+
+async def signed_in(acme: Acme) -> Visitor:
+    """Return the browser of the owner, who signs in by a password."""
+    visitor = Visitor(acme.world.client)
+    await visitor.sign_in(acme.owner.email)
+    return visitor
