@@ -155,7 +155,15 @@ class SignInReason(StrEnum):
         "assertion_not_confirmed",
         "No subject confirmation of the provider's answer fits this sign-in.",
     )
-    CERTIFICATES_REPLACED = "certificates_replaced", "The provider's answer was signed by a certificate that has ended."
+    CERTIFICATES_REPLACED = (
+        "certificates_replaced",
+        "The identity provider has replaced its certificates, and the new ones were not taken over, so that nobody else"
+        " signs in for its people. Set its metadata again.",
+    )
+    CERTIFICATE_OUTDATED = (
+        "certificate_outdated",
+        "The provider's answer was signed by a certificate that its metadata no longer name.",
+    )
     METADATA_EXPIRED = (
         "metadata_expired",
         "The metadata of the identity provider have expired (validUntil). Set newer ones.",

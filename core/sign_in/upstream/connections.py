@@ -271,6 +271,7 @@ def _create(
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
     at_once.vouch(uow, editor, connection, connection, wishes, gains_key=True)
+    changes.vouch_for_certificates(uow, editor, replace(connection, metadata_url=None), connection, wishes)
     _record_maker(uow, editor, connection)
     if described is not None:
         named = changes.fingerprints(described.certificates)

@@ -106,6 +106,11 @@ class Editor:
         """Whether the editor is a member who may give every role; the holder of a setup link is none."""
         return self.member is not None and self.capabilities >= _TRUSTING
 
+    @property
+    def may_vouch_for_certificates(self) -> bool:
+        """Whether the editor, or the maker of the editor's setup link, may give every role."""
+        return self.capabilities >= _TRUSTING
+
     def _require(self, capability: Capability) -> None:
         if capability not in self.capabilities:
             raise Forbidden(

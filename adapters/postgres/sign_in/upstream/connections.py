@@ -14,6 +14,7 @@ from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.secrets import Secret
+from core.sign_in.upstream.changes import PublishedMetadata
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.metadata_validity import EndingMetadata
@@ -217,6 +218,38 @@ class PostgresUpstreamConnections(Aggregate):
         self._connection.execute_later(
             "UPDATE upstream_connections SET is_vouched_for = %s WHERE organization_id = %s AND id = %s",
             (is_vouched_for, organization_id, connection_id),
+        )
+
+    def takes_certificates(self, organization_id: UUID, connection_id: UUID) -> bool:
+        return self._value(
+            """
+            SELECT EXISTS (SELECT
+                           FROM   upstream_connections c
+                           JOIN   identities i ON i.organization_id = c.organization_id AND i.connection_id = c.id
+                                              AND i.used_at >= c.metadata_since
+                           WHERE  c.organization_id = %s AND c.id = %s AND c.takes_certificates)
+            """,
+            (organization_id, connection_id),
+        )
+
+    def save_taking(self, organization_id: UUID, connection_id: UUID, *, takes_certificates: bool) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_connections SET takes_certificates = %s WHERE organization_id = %s AND id = %s",
+            (takes_certificates, organization_id, connection_id),
+        )
+
+    def with_published_metadata(self, after: UUID | None, limit: int) -> Sequence[PublishedMetadata]:
+        return self._all(
+            PublishedMetadata,
+            """
+            SELECT   c.organization_id, c.id AS connection_id, c.metadata_url, c.issuer, c.certificates
+            FROM     upstream_connections c
+            JOIN     organizations o ON o.id = c.organization_id AND o.status = 'active'
+            WHERE    c.enabled AND c.metadata_url IS NOT NULL AND (%(after)s::uuid IS NULL OR c.id > %(after)s)
+            ORDER BY c.id
+            LIMIT    %(limit)s
+            """,
+            {"after": after, "limit": limit},
         )
 
     def were_on(self, organization_id: UUID) -> frozenset[UUID]:
