@@ -23,8 +23,9 @@ routes = Routes(
     "upstream connections",
     "Identity providers of an organization, by which its people sign in. A session that begins by one is confined to"
     " the organization and its services. Register `{base_url}/auth/upstream/callback` with an OpenID provider, and"
-    " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards: the"
-    " connection is enabled with them. The assertion consumer service is `{base_url}/auth/upstream/:id/acs`.",
+    " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards."
+    " Made with them, a connection is enabled; a change enables or disables it only by `enabled`. The assertion consumer"
+    " service is `{base_url}/auth/upstream/:id/acs`.",
 )
 
 

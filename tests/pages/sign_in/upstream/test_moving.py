@@ -101,7 +101,7 @@ async def test_it_opens_no_more_than_the_word_of_a_connection(acme: Acme) -> Non
 async def test_any_other_account_is_linked_by_a_mailed_code(acme: Acme, change: str) -> None:
     own_account(acme)
     await lead(acme, await connect(acme))
-    acme.world.connection.execute(change)
+    acme.world.connection.execute(change.encode())
 
     browser, is_asked = await arrived(acme)
 
