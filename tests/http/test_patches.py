@@ -113,7 +113,7 @@ SERVICE: Final = {
 }
 SERVICE_OTHERS: Final[dict[str, Any]] = {
     # Of the two, a service has one; who comes without a customer follows from having customers (decisions 15.1).
-    "names": {"jwks": {"jwks_uri"}, "customers": {"individuals"}},
+    "names": {"jwks": {"jwks_uri"}, "customers": {"individuals"}, "roles": {"role_ids"}},
     "first": {"jwks": {"jwks_uri": None}},
 }
 

@@ -122,14 +122,21 @@ def preview_change(
     before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
     after = connection_wishes.applied(uow, editor, before, wishes, described, tuple(allowed))
     named = changes.fingerprints(described.certificates) if described is not None else None
-    is_elsewhere = changes.judged(uow, editor.organization_id, before, after, named).is_elsewhere
-    if not is_elsewhere:
+    found = changes.judged(uow, editor.organization_id, before, after, named)
+    if found.is_elsewhere or found.gains_key:
+        changes.require_allowed(uow, editor, before, after, wishes, keeps_people=not found.is_elsewhere)
+    if not found.is_elsewhere:
         return NOTHING_ENDS
-    return effects_of_leading_elsewhere(uow, editor, connection_id)
+    return _effects_of_leading_elsewhere(uow, editor, connection_id)
 
 
-def effects_of_leading_elsewhere(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> ChangeEffects:
-    """Return what ends when an editor leads a connection to another provider."""
+def of_connection(uow: UnitOfWork, slug: str, connection_id: UUID) -> ChangeEffects:
+    """Return what leading a connection to another provider ends; raise `ConnectionUnknown`."""
+    editor = Editor.of_reader(uow, slug, Operation.CONNECTIONS_READ)
+    return _effects_of_leading_elsewhere(uow, editor, connection_id)
+
+
+def _effects_of_leading_elsewhere(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> ChangeEffects:
     arriving = uow.connection_moves.of_linked(editor.organization_id, connection_id)
     identities, sessions = uow.upstream_connections.count_uses(editor.organization_id, connection_id, at=uow.now)
     arriving = connections.found(arriving)

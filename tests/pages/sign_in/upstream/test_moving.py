@@ -283,3 +283,102 @@ async def signed_in(acme: Acme) -> Visitor:
     visitor = Visitor(acme.world.client)
     await visitor.sign_in(acme.owner.email)
     return visitor
+
+
+async def test_the_console_says_before_a_move_what_becomes_of_how_many_people(acme: Acme) -> None:
+    own_account(acme)
+    own_account(acme, "keeper@acme.example", "admin")
+    bob = acme.world.user("bob@acme.example")
+    acme.world.member(acme.organization_id, bob)
+    acme.world.member(acme.organization_id, acme.world.user("new@acme.example", is_verified=False, password_hash=None))
+    acme.world.member(acme.organization_id, acme.world.user("carl@private.example"))
+    acme.world.member(acme.organization_id, acme.world.user("gone@acme.example", is_active=False))
+    await arrived(acme)
+    second = await connect(acme)
+    [route] = (await acme.owner.get(ROUTES)).json["domain_routes"]
+    path = f"{ROUTES}/{route['id']}"
+
+    moved = await acme.owner.patch(f"{path}?dry_run=true", {"provider_id": second})
+    kept = await acme.owner.patch(f"{path}?dry_run=true", {})
+    unknown = await acme.owner.patch(f"{path}?dry_run=true", {"provider_id": route["id"]})
+    page = (await (await signed_in(acme)).open(f"/app/organizations/acme/sign-in/mail-domains/{route['id']}")).text
+    eve = await insider(acme)
+    by_eve = await eve.patch(f"{path}?dry_run=true", {"provider_id": second})
+
+    # The owner and the admin are never linked by the word of a connection alone.
+    expected = {"connection_id": second, "connection_name": "Second", "linked": 0, "at_once": 2, "by_code": 3}
+    assert moved.json == {**expected, "kept_out": 1}
+    assert (kept.json["linked"], kept.json["at_once"], kept.json["by_code"]) == (1, 1, 3)
+    assert unknown.status == 400
+    assert (by_eve.json["at_once"], by_eve.json["by_code"]) == (1, 4)
+    assert "If it leads to Second: 0 are linked, 2 are linked at once, 3 type one mailed code" in page
+    assert "Acme, as now: 1 are linked" in page
+    assert (await acme.owner.get(ROUTES)).json["domain_routes"] == [route]
+
+
+async def test_a_change_that_ends_links_is_said_before(acme: Acme) -> None:
+    own_account(acme)
+    acme.world.member(acme.organization_id, acme.world.user("bob@acme.example"))
+    await arrived(acme)
+    acme.world.connection.execute("UPDATE identities SET confirmed_at = linked_at")
+    other = {"attribute_mapping": {"id": "oid"}}
+    nothing = {"identities_unlinked": 0, "sessions_ended": 0, "at_once": 0, "by_code": 0, "kept_out": 0}
+    browser, page = await signed_in(acme), f"/app/organizations/acme/sign-in/connections/{acme.connection_id}"
+
+    told = await acme.owner.patch(f"{acme.path}?dry_run=true", other)
+    renamed = await acme.owner.patch(f"{acme.path}?dry_run=true", {"name": "Other"})
+    refused = await acme.owner.patch(f"{acme.path}?dry_run=true", {"issuer": "https://other.example"})
+    shown = await browser.open(page)
+    asked = await browser.submit(shown, f"{page}/change", claim_of_id="oid")
+
+    assert told.json == {**nothing, "identities_unlinked": 1, "sessions_ended": 1, "at_once": 1}
+    assert renamed.json == nothing
+    assert refused.status == 400
+    assert "This connection has linked 1 accounts" in shown.text
+    assert "A new certificate beside the old one ends no link." in shown.text
+    assert asked.status == 400
+    assert "This change unlinks 1 accounts." in asked.text
+    assert acme.identities == 1
+    done = await browser.submit(asked, f"{page}/change", claim_of_id="oid", ends_links="on")
+    assert done.status == 200
+    assert acme.identities == 0
+    assert "ends_links" not in done.text
+    issuer = {"issuer": acme.provider.url, "client_id": "another", "client_secret": CLIENT_SECRET}
+    await arrived(acme, oid="ada-1")
+    assert acme.identities == 1
+    acme.provider.client_id = "another"
+    again = await browser.submit(await browser.open(page), page, **issuer)
+    assert again.status == 400
+    assert "This change unlinks 1 accounts." in again.text
+
+
+async def test_what_is_said_of_people_is_what_becomes_of_them(acme: Acme) -> None:
+    own_account(acme)
+    own_account(acme, "keeper@acme.example", "admin")
+    own_account(acme, "disowned@acme.example")
+    own_account(acme, "closed@acme.example")
+    own_account(acme, "suspended@acme.example")
+    own_account(acme, "elsewhere@acme.example")
+    acme.world.custom_role(acme.organization_id, "helper", "services.manage")
+    own_account(acme, "helper@acme.example", "helper")
+    acme.world.member(acme.organization_id, acme.world.user("plain@acme.example"))
+    acme.world.member(acme.world.organization("bolt"), acme.world.user_id("elsewhere@acme.example"))
+    for statement in (
+        "UPDATE users SET disowned_at = now() WHERE email LIKE 'disowned@%'",
+        "UPDATE users SET closed_at = now() WHERE email LIKE 'closed@%'",
+        "UPDATE memberships SET suspended_at = now() WHERE user_id = (SELECT id FROM users WHERE email LIKE 'susp%')",
+    ):
+        acme.world.connection.execute(statement.encode())
+    second = await connect(acme)
+    [route] = (await acme.owner.get(ROUTES)).json["domain_routes"]
+    told = (await acme.owner.patch(f"{ROUTES}/{route['id']}?dry_run=true", {"provider_id": second})).json
+
+    await lead(acme, second)
+    at_once, others = list[str](), list[str]()
+    for (email,) in acme.world.rows("SELECT email FROM users WHERE email LIKE '%@acme.example' ORDER BY email"):
+        browser, _ = await arrived(acme, sub=f"id of {email}", email=email)
+        (at_once if browser.has_session else others).append(email)
+
+    assert at_once == [ADA]
+    assert (told["at_once"], told["by_code"] + told["kept_out"]) == (len(at_once), len(others))
+    assert told["kept_out"] == 2
