@@ -157,8 +157,8 @@ class SignInReason(StrEnum):
     )
     CERTIFICATES_REPLACED = (
         "certificates_replaced",
-        "The identity provider has replaced its certificates, and the new ones were not taken over, so that nobody else"
-        " signs in for its people. Set its metadata again.",
+        "The identity provider has replaced its certificates, and the new ones were not taken over: they may be another"
+        " party's. Set its metadata again.",
     )
     CERTIFICATE_OUTDATED = (
         "certificate_outdated",

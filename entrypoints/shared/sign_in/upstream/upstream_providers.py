@@ -42,8 +42,8 @@ _NEXT_STEPS: Final = PartialTable(
 _SENTENCES: Final = PartialTable(
     {
         ProviderProblem.CERTIFICATES_REPLACED: (
-            "The identity provider has replaced all its certificates, and the new ones were not taken over, so that"
-            " nobody else signs in for its people."
+            "The identity provider has replaced all its certificates, and the new ones were not taken over: they may be"
+            " another party's."
         ),
     }
 )
