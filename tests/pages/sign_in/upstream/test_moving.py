@@ -342,7 +342,7 @@ async def test_a_change_that_ends_links_is_said_before(acme: Acme) -> None:
     done = await browser.submit(asked, f"{page}/change", claim_of_id="oid", ends_links="on")
     assert done.status == 200
     assert acme.identities == 0
-    assert "ends_links" not in done.text
+    assert "Unlink these accounts" not in done.text
     issuer = {"issuer": acme.provider.url, "client_id": "another", "client_secret": CLIENT_SECRET}
     await arrived(acme, oid="ada-1")
     assert acme.identities == 1
