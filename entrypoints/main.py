@@ -41,6 +41,7 @@ from actors.log_month_keeper import LogMonthKeeper
 from actors.logout_dispatcher import ATTEMPTS_AT_ONCE_MAX as NOTICES_AT_ONCE_MAX
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
+from actors.metadata_reader import MetadataReader
 from actors.metrics_refresher import MetricsRefresher
 from actors.overlooked_work import OverlookedWorkFinder
 from actors.periods import PeriodicConnections
@@ -345,6 +346,9 @@ async def connected(
                     "certificate_watcher": CertificateWatcher(**in_turn),
                     "customer_sweeper": CustomerSweeper(doorbells=doorbells, **in_turn),
                     "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
+                    "metadata_reader": MetadataReader(
+                        identity_providers=installation.saml_connections, clock=installation.clock, **in_turn
+                    ),
                     "overlooked_work_finder": OverlookedWorkFinder(**in_turn),
                     "sign_in_counter": SignInCounter(**in_turn),
                     "sales_counter": SalesCounter(**in_turn),

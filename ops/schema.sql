@@ -3644,6 +3644,9 @@ CREATE TABLE upstream_connections (
     off_reason text,
     was_on boolean DEFAULT true NOT NULL,
     token_issuer text,
+    is_vouched_for boolean DEFAULT false NOT NULL,
+    takes_certificates boolean DEFAULT true NOT NULL,
+    metadata_since timestamp with time zone,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -3661,6 +3664,9 @@ COMMENT ON COLUMN upstream_connections.check_problem IS 'What was found then, a 
 COMMENT ON COLUMN upstream_connections.off_reason IS 'Why it was switched off by itself; null when it is on, or a person switched it off.';
 COMMENT ON COLUMN upstream_connections.was_on IS 'Whether it was ever switched on. The holder of a setup link switches no other one on.';
 COMMENT ON COLUMN upstream_connections.token_issuer IS 'Of a SAML connection, the issuer by whose keys tokens of its identity provider are verified; null where it sends none.';
+COMMENT ON COLUMN upstream_connections.is_vouched_for IS 'Whether all who have said where it leads, and what leads to it, may give every role, so that it links accounts of the organization''s own at once.';
+COMMENT ON COLUMN upstream_connections.takes_certificates IS 'Whether the address of its metadata was set by someone who may give every role, or before that was recorded, so that new certificates there end no link.';
+COMMENT ON COLUMN upstream_connections.metadata_since IS 'Since when its metadata are read from their address; null without one.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections

@@ -160,6 +160,7 @@ from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConne
 from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
 from adapters.postgres.sign_in.upstream.failures import PostgresUpstreamFailures
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
+from adapters.postgres.sign_in.upstream.moves import PostgresConnectionMoves
 from adapters.postgres.sign_in.upstream.oauth_credentials import PostgresOauthCredentials
 from adapters.postgres.sign_in.upstream.provider_sessions import PostgresProviderSessions
 from adapters.postgres.sign_in.upstream.trials import PostgresTrialSignIns
@@ -215,6 +216,7 @@ class Aggregates:
     identities: PostgresIdentities
     upstream_sign_ins: PostgresUpstreamSignIns
     oauth_credentials: PostgresOauthCredentials
+    connection_moves: PostgresConnectionMoves
     upstream_connections: PostgresUpstreamConnections
     upstream_failures: PostgresUpstreamFailures
     trial_sign_ins: PostgresTrialSignIns

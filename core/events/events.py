@@ -183,6 +183,11 @@ class EventType(Enum):
         "Connection deleted",
         "A connection to an identity provider was deleted.",
     )
+    CONNECTION_CERTIFICATES_REPLACED = (
+        "connection.certificates_replaced",
+        "Certificates of a connection replaced",
+        "An identity provider has published other certificates, which verify its sign-ins from now on.",
+    )
     DOMAIN_ROUTE_CREATED = ("domain_route.created", "Domain route created", "A mail domain was claimed.")
     DOMAIN_ROUTE_UPDATED = (
         "domain_route.updated",
@@ -257,6 +262,7 @@ _CATEGORIES = {
     "domain": "Domains and branding",
     "branding": "Domains and branding",
     "upstream_connection": "Organization management",
+    "connection": "Organization management",
     "domain_route": "Domains and branding",
     "saml_configuration": "Single sign-on",
     "saml_certificate": "Single sign-on",

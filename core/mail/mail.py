@@ -62,6 +62,7 @@ class MailTemplate(StrEnum):
     SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
     CONNECTION_KEY_ENDING = "connection_key_ending"
     UPSTREAM_METADATA_ENDING = "upstream_metadata_ending"
+    CONNECTION_CERTIFICATES_REPLACED = "connection_certificates_replaced"
     MAIL_SERVER_FAILING = "mail_server_failing"
     DOMAIN_FAILING = "domain_failing"
     WEBHOOK_OFF = "webhook_off"
@@ -121,6 +122,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.SAML_CERTIFICATE_ENDING: (),
     MailTemplate.CONNECTION_KEY_ENDING: (),
     MailTemplate.UPSTREAM_METADATA_ENDING: (),
+    # An identity provider may publish others all the time.
+    MailTemplate.CONNECTION_CERTIFICATES_REPLACED: _TO_ADDRESS,
     MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
     MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
     MailTemplate.WEBHOOK_OFF: _TO_ADDRESS,

@@ -76,13 +76,17 @@ class Journey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByConnection:
-    """The connection of a walk, and what the user is to it: the standing, and whether their identity is linked."""
+    """The connection of a walk, and what the user is to it: the standing, and whether their identity is linked.
+
+    `links_at_once` says that it links the account without a mailed code.
+    """
 
     organization: Organization
     connection: ConnectionRecord
     standing: ConnectionStanding
     is_linked: bool
     vouches: bool
+    links_at_once: bool = False
 
 
 # No rule asks for them: they make the risk of a sign-in that every rule lets in.
@@ -154,7 +158,8 @@ class Walker:
             unproved = None if connected.vouches else SignInReason.DOMAIN_NOT_PROVED
             self._judge(Rule.MAIL_DOMAIN, lambda: _check(Rule.MAIL_DOMAIN, unproved))
             # Without an account the sign-in makes one.
-            linking = upstream_sign_in.reason_to_link(user) if user is not None else None
+            takes_link = user is not None and not connected.links_at_once
+            linking = upstream_sign_in.reason_to_link(user) if user is not None and takes_link else None
             self._judge(Rule.LINK, lambda: _asked(Rule.LINK, linking))
             if user is not None and linking is not None:
                 standing = replace(standing, is_by_word_alone=False)

@@ -8,13 +8,16 @@ one who asks may not know. What a vendor and a customer learn of each other's pe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import ExplainedRole
 from core.platform.explained_customers import ExplainedCustomer
-from core.platform.sign_in_checks import SignInWalk
+from core.platform.sign_in_checks import RuleVerdict, SignInWalk
+from core.sign_in.own_ways import NamedConnection
+from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn
 from core.sign_in.upstream.failures import UpstreamFailure
 
@@ -28,6 +31,23 @@ class ExplainedAccount:
     id: UUID
     email: str
     is_told: bool
+
+
+class AwaitedStep(StrEnum):
+    """What a user does whose organization requires a connection."""
+
+    # Sign in by it; nothing more is asked for.
+    CONNECTION = "connection"
+    # Sign in by it, and type a code mailed to the address, once.
+    MAILED_CODE = "mailed_code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """What the next sign-in of a user takes, and by which connection it goes."""
+
+    step: AwaitedStep
+    connection: NamedConnection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +75,29 @@ class SignInExplanation:
     role: ExplainedRole | None = None
     customer: ExplainedCustomer | None = None
     mail_domain: str | None = None
+
+    @property
+    def next_step(self) -> NextStep | None:
+        """What a user does whom the other ways refuse, because a connection is required; None where none is known.
+
+        None as well where that connection refuses them too, or what it takes is not told.
+        """
+        checks = [check for walk in self.walks for check in walk.checks]
+        refusing = (one for one in checks if one.rule is Rule.SINGLE_SIGN_ON and one.verdict is RuleVerdict.REFUSES)
+        required = next((one.required for one in refusing if one.required is not None), None)
+        if required is None:
+            return None
+        found = (one for one in self.walks if one.connection is not None and one.connection.id == required.id)
+        step = next((_step_by(walk) for walk in found), None)
+        return NextStep(step=step, connection=required) if step is not None else None
+
+
+def _step_by(walk: SignInWalk) -> AwaitedStep | None:
+    """Return what a walk by the required connection takes; None where it is refused, or not told."""
+    refusal = walk.refusal
+    if refusal is not None:
+        return AwaitedStep.MAILED_CODE if refusal.rule is Rule.ADDRESS_CONFIRMED else None
+    link = next((check.verdict for check in walk.checks if check.rule is Rule.LINK), RuleVerdict.PASSES)
+    if link is RuleVerdict.NOT_TOLD:
+        return None
+    return AwaitedStep.MAILED_CODE if link is RuleVerdict.ASKS else AwaitedStep.CONNECTION

@@ -34,7 +34,7 @@ from core.sign_in.own_ways import NamedConnection
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination
 from core.sign_in.rules import Rule
-from core.sign_in.upstream import returning
+from core.sign_in.upstream import at_once, returning
 from core.sign_in.upstream import sign_in as upstream_sign_in
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.failures import SHOWN_MAX
@@ -246,7 +246,7 @@ class AskedSignIn:
         uow, user, organization = self._uow, self._user, self._organization
         vouches = upstream_sign_in.vouches_for(uow, organization.id, self._address)
         if user is None:
-            standing, is_linked = _standing_of_new(organization, connection), False
+            standing, is_linked, links_at_once = _standing_of_new(organization, connection), False, False
         else:
             found = uow.identities.standing(user.id, organization.id, connection.id)
             if found is None:
@@ -255,6 +255,7 @@ class AskedSignIn:
             # Who has come back is linked again, by the connection's word alone.
             is_back = returning.would_link_again(uow, organization.id, connection, user, found)
             standing, is_linked = found, is_back or bool(uow.identities.of_user(user.id, context))
+            links_at_once = not is_linked and at_once.links(uow, organization.id, connection, user, found)
         return self._walker(subject, journey).by_connection(
             ByConnection(
                 organization=organization,
@@ -262,6 +263,7 @@ class AskedSignIn:
                 standing=standing,
                 is_linked=is_linked,
                 vouches=vouches,
+                links_at_once=links_at_once,
             )
         )
 

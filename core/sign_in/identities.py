@@ -122,9 +122,10 @@ class ProvenIdentity:
     """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
 
     `email` is the address that the provider gave, `is_email_verified` whether it vouches for it, and `is_email_trusted`
-    whether its word on addresses counts at all. `session_ends_at` is when the holder's session there ends, if the
-    provider says so. `groups` are those that a connection asserts, None where it asserts nothing about them.
-    `own_subject` is the id by which the provider itself names the account, where the connection takes another one.
+    whether its word on addresses counts at all. `denies_email` says that a connection calls its address not verified.
+    `session_ends_at` is when the holder's session there ends, if the provider says so. `groups` are those that a
+    connection asserts, None where it asserts nothing about them. `own_subject` is the id by which the provider itself
+    names the account, where the connection takes another one.
     """
 
     provider: Provider
@@ -137,6 +138,7 @@ class ProvenIdentity:
     session_ends_at: datetime | None = None
     groups: AssertedGroups | None = None
     own_subject: str | None = None
+    denies_email: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

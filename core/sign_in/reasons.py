@@ -130,7 +130,8 @@ class SignInReason(StrEnum):
     )
     LINK_REQUIRED = (
         "link_required",
-        "An account has the address already. Its user has to sign in to it once, to link the two.",
+        "An account has the address already. Its user has to sign in to it once, to link the two, by a mailed code or"
+        " the password.",
     )
     IDENTITY_UNLINKED = "identity_unlinked", "The identity was unlinked during the sign-in."
     ORGANIZATION_FULL = "organization_full", "The organization has as many members as it may have."
@@ -154,7 +155,15 @@ class SignInReason(StrEnum):
         "assertion_not_confirmed",
         "No subject confirmation of the provider's answer fits this sign-in.",
     )
-    CERTIFICATES_REPLACED = "certificates_replaced", "The provider's answer was signed by a certificate that has ended."
+    CERTIFICATES_REPLACED = (
+        "certificates_replaced",
+        "The identity provider has replaced its certificates, and the new ones were not taken over: they may be another"
+        " party's. Set its metadata again.",
+    )
+    CERTIFICATE_OUTDATED = (
+        "certificate_outdated",
+        "The provider's answer was signed by a certificate that its metadata no longer name.",
+    )
     METADATA_EXPIRED = (
         "metadata_expired",
         "The metadata of the identity provider have expired (validUntil). Set newer ones.",

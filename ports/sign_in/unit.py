@@ -18,6 +18,7 @@ from ports.sign_in.upstream.connections import UpstreamConnections
 from ports.sign_in.upstream.domain_routes import DomainRoutes
 from ports.sign_in.upstream.failures import UpstreamFailures
 from ports.sign_in.upstream.flows import UpstreamSignIns
+from ports.sign_in.upstream.moves import ConnectionMoves
 from ports.sign_in.upstream.oauth_credentials import OauthCredentials
 from ports.sign_in.upstream.provider_sessions import ProviderSessions
 from ports.sign_in.upstream.trials import TrialSignIns
@@ -65,6 +66,8 @@ class SignInUnit(Protocol):
     @property
     def oauth_credentials(self) -> OauthCredentials: ...
 
+    @property
+    def connection_moves(self) -> ConnectionMoves: ...
     @property
     def upstream_connections(self) -> UpstreamConnections: ...
 

@@ -42,7 +42,14 @@ FIND_OR_CREATE: Final = """
                       WHERE  organization_id = %(organization_id)s AND user_id = account.id) AS has_known_id
     FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
 """
-# A link counts once its user has signed in to the service; until then only the organization knows of it.
+# Whether a user `u` has confirmed to belong to another organization. A link counts once its user has signed in to the
+# service; until then only the organization knows of it.
+BELONGS_ELSEWHERE: Final = """
+    (EXISTS (SELECT FROM memberships
+             WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND confirmed_at IS NOT NULL)
+     OR EXISTS (SELECT FROM service_users
+                WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND last_login_at IS NOT NULL))
+"""
 BELONGING: Final = f"""
     SELECT u.id, u.email, u.created_by_organization_id,
            coalesce((SELECT known_id
@@ -53,11 +60,7 @@ BELONGING: Final = f"""
            (SELECT role
             FROM   memberships
             WHERE  organization_id = %(organization_id)s AND user_id = u.id) AS role,
-           EXISTS (SELECT FROM memberships
-                   WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND confirmed_at IS NOT NULL)
-           OR EXISTS (SELECT FROM service_users
-                      WHERE  user_id = u.id AND organization_id <> %(organization_id)s
-                        AND  last_login_at IS NOT NULL) AS belongs_elsewhere,
+           {BELONGS_ELSEWHERE} AS belongs_elsewhere,
            EXISTS (SELECT FROM memberships WHERE user_id = u.id AND organization_id <> %(organization_id)s)
            OR EXISTS (SELECT FROM service_users WHERE user_id = u.id AND organization_id <> %(organization_id)s)
                AS is_given_elsewhere,

@@ -228,7 +228,7 @@ class PostgresTakeoverCredentials(Aggregate):
             f"""
             WITH off AS (
                 UPDATE    upstream_connections t
-                SET       enabled = false, off_reason = %(reason)s, updated_at = %(now)s
+                SET       enabled = false, off_reason = %(reason)s, is_vouched_for = false, updated_at = %(now)s
                 FROM      {ACTING}
                 WHERE     {_SET_SINCE}
                 RETURNING t.organization_id, t.id, t.issuer, t.name),

@@ -113,6 +113,7 @@ def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -
         subject=_text_or_number(claims.get(mapped)),
         own_subject=claims.get("sub") if mapped != "sub" else None,
         email=email,
+        denies_email=claims.get("email_verified", True) not in _TRUE,
         groups=asserted_groups.in_claims(claims, mapping.get("groups")),
     )
 

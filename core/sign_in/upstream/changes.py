@@ -5,6 +5,11 @@ not one certificate stays by which assertions were verified. Then the ids that i
 identities are unlinked, its sessions end, and so do the sign-ins that are under way. Switching a connection off, and no
 longer trusting it with the second factor, end its sessions too.
 
+Certificates stay that the connection's own address of metadata publishes, for the same entity id: over https, at the
+address that has not changed since somebody last signed in by it, and which was set by someone who may give every role.
+They are taken over within the hour (`actors/metadata_reader.py`) and at the first answer that they sign, and the owner
+is told.
+
 All ways to change a connection lead through here: a member, the holder of a setup link, and metadata that have changed
 when they are read again. Who adds a certificate, or another place to read metadata from, can sign in as everybody who
 is linked. So once people are linked, that takes the right to give every role, too, although they stay linked.
@@ -19,12 +24,17 @@ from uuid import UUID
 
 from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.organizations import group_roles
 from core.sessions import sessions
-from core.sign_in.upstream import connection_wishes, enforcement
+from core.sign_in.reasons import SignInReason
+from core.sign_in.upstream import at_once, connection_wishes, enforcement
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.saml import SamlMetadata
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -37,6 +47,32 @@ class IdentitiesLinked(Conflict):
         "People sign in by this connection already, and this change would unlink their accounts. Ask the person who"
         " sent you the link to make it."
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedMetadata:
+    """Where the metadata of a connection are published, and the SHA-256 of the certificates by which it verifies."""
+
+    organization_id: UUID
+    connection_id: UUID
+    metadata_url: str
+    issuer: str | None
+    certificates: list[str] | None
+
+    @property
+    def metadata(self) -> SamlMetadata:
+        """The metadata of its identity provider, which may not become another one's unnoticed."""
+        return SamlMetadata(url=self.metadata_url, xml=None, entity_id=self.issuer)
+
+    def names(self, certificates: Iterable[str]) -> frozenset[str] | None:
+        """Return the SHA-256 of certificates that are published now; None for those by which it verifies already."""
+        named = fingerprints(certificates)
+        return None if self.certificates is not None and named == frozenset(self.certificates) else named
+
+
+def published_metadata(uow: UnitOfWork, after: UUID | None, limit: int) -> Sequence[PublishedMetadata]:
+    """Return connections whose metadata are to be read again, in the order of their ids."""
+    return uow.upstream_connections.with_published_metadata(after, limit)
 
 
 def fingerprints(certificates: Iterable[str]) -> frozenset[str]:
@@ -61,6 +97,32 @@ def leads_elsewhere(
             (before.client_id, after.client_id),
             (before.attribute_mapping.get("id"), after.attribute_mapping.get("id")),
         )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What a change does to a connection: whether it leads elsewhere, and whether other certificates verify."""
+
+    is_elsewhere: bool
+    gains_key: bool
+
+
+def judged(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    before: ConnectionRecord,
+    after: ConnectionRecord,
+    named: frozenset[str] | None,
+) -> Judged:
+    """Return what a change does to a connection; `named` are the certificates of new metadata, None without."""
+    known = uow.upstream_connections.certificates_of(organization_id, before.id)
+    is_same_address = after.metadata_url is not None and after.metadata_url == before.metadata_url
+    if known is not None and named is not None and is_same_address and _takes_certificates(uow, organization_id, after):
+        known |= named
+    return Judged(
+        is_elsewhere=leads_elsewhere(before, after, known=known, named=named),
+        gains_key=gains_key(before, after, known=known, named=named),
     )
 
 
@@ -111,8 +173,9 @@ def apply(
     """
     organization_id = editor.organization_id
     known = uow.upstream_connections.certificates_of(organization_id, before.id)
-    is_elsewhere = leads_elsewhere(before, after, known=known, named=named)
-    if is_elsewhere or gains_key(before, after, known=known, named=named):
+    found = judged(uow, organization_id, before, after, named)
+    is_elsewhere = found.is_elsewhere
+    if is_elsewhere or found.gains_key:
         require_allowed(uow, editor, before, after, wishes, keeps_people=not is_elsewhere)
     if before.attribute_mapping.get("groups") != after.attribute_mapping.get("groups"):
         # Other values decide from now on who has the roles of rules.
@@ -124,8 +187,12 @@ def apply(
         uow.unfinished_sign_ins.end_by_connection(organization_id, before.id)
         group_roles.apply(uow, organization_id, None)
     uow.upstream_connections.save(organization_id, after, connection_wishes.secret(wishes))
+    at_once.vouch(uow, editor, before, after, wishes, gains_key=found.gains_key)
+    vouch_for_certificates(uow, editor, before, after, wishes)
     if named is not None:
         uow.upstream_connections.save_certificates(organization_id, after.id, named)
+        if known is not None and not found.gains_key and not named <= known:
+            _tell_of_certificates(uow, organization_id, after, known, named)
     if is_elsewhere:
         return _lead_elsewhere(uow, organization_id, after.id)
     if before.enabled and not after.enabled:
@@ -144,31 +211,108 @@ def certificates_of(uow: UnitOfWork, organization_id: UUID, connection_id: UUID)
     return uow.upstream_connections.certificates_of(organization_id, connection_id)
 
 
+def vouch_for_certificates(
+    uow: UnitOfWork, editor: Editor, before: ConnectionRecord, after: ConnectionRecord, wishes: ConnectionWishes
+) -> None:
+    """Store whether new certificates at the address of the metadata are taken over, where an editor names that."""
+    if wishes.metadata_url is None:
+        return
+    if editor.may_vouch_for_certificates or after.metadata_url != before.metadata_url:
+        uow.upstream_connections.save_taking(
+            editor.organization_id, after.id, takes_certificates=editor.may_vouch_for_certificates
+        )
+
+
 def follow_metadata(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
     """Take over the certificates of metadata that were read again; return whether sign-ins may go on.
 
-    If not one of the certificates before is among them, the connection leads elsewhere. That ends its sessions, and
-    this sign-in with them. Where the connection gives a role or replaces a second factor, it changes nothing: raise
-    `UpstreamFailed` until a member sets the metadata again who may do so.
+    If not one of the certificates before is among them, and the new ones do not stay, the connection leads elsewhere.
+    That ends its sessions, and this sign-in with them. Where the connection gives a role or replaces a second factor,
+    it changes nothing: raise `UpstreamFailed` until a member sets the metadata again who may do so.
     """
-    uow.organizations.lock(organization_id)
+    if take_published(uow, organization_id, connection_id, named):
+        return True
     connection = uow.upstream_connections.find(organization_id, connection_id)
     if connection is None:
         return False
-    known = uow.upstream_connections.certificates_of(organization_id, connection_id)
-    if known is None or not known.isdisjoint(named):
-        uow.upstream_connections.save_certificates(organization_id, connection_id, named)
-        return True
     if connection.trust_mfa or _given_roles(uow, organization_id, connection):
         raise UpstreamFailed(
             "The identity provider has replaced all its certificates at once. Ask an administrator of your organization"
             " to set its metadata again, which confirms the new ones."
-        ).because("certificates_replaced")
+        ).because(SignInReason.CERTIFICATES_REPLACED)
     uow.upstream_connections.save_certificates(organization_id, connection_id, named)
     details = _lead_elsewhere(uow, organization_id, connection_id)
     editor = Editor(organization_id=organization_id)
     record(uow, editor, AuditAction.UPSTREAM_CONNECTION_UPDATED, connection, cause="metadata", **details)
     return False
+
+
+def take_published(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
+    """Take over the certificates that the metadata of a connection publish now, where that ends no link.
+
+    Return whether they count from now on; False for a connection that is gone, too. The owner is told of new ones.
+    """
+    uow.organizations.lock(organization_id)
+    connection = uow.upstream_connections.find(organization_id, connection_id)
+    if connection is None or not would_take(uow, organization_id, connection, named):
+        return False
+    known = uow.upstream_connections.certificates_of(organization_id, connection_id)
+    uow.upstream_connections.save_certificates(organization_id, connection_id, named)
+    if known is not None and not named <= known:
+        _tell_of_certificates(uow, organization_id, connection, known, named)
+    return True
+
+
+def take_if_stored(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
+    """Do what `take_published` does, for a check; True for a connection that is gone, of which there is nothing to say."""
+    is_taken = take_published(uow, organization_id, connection_id, named)
+    return is_taken or uow.upstream_connections.find(organization_id, connection_id) is None
+
+
+def would_take(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, named: frozenset[str]) -> bool:
+    """Return whether certificates that the metadata of a connection publish now end no link."""
+    known = uow.upstream_connections.certificates_of(organization_id, connection.id)
+    return known is None or not known.isdisjoint(named) or _takes_certificates(uow, organization_id, connection)
+
+
+def _takes_certificates(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> bool:
+    url = connection.metadata_url
+    return (
+        url is not None
+        and connection_wishes.is_protected(url)
+        and uow.upstream_connections.takes_certificates(organization_id, connection.id)
+    )
+
+
+def _tell_of_certificates(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    connection: ConnectionRecord,
+    known: frozenset[str],
+    named: frozenset[str],
+) -> None:
+    """Record that other certificates verify from now on, and mail the owner."""
+    uow.record(
+        AuditAction.CONNECTION_CERTIFICATES_REPLACED,
+        organization_id,
+        organization_id=organization_id,
+        provider_id=str(connection.id),
+        provider_name=connection.name,
+        issuer=connection.issuer,
+        certificates_added=len(named - known),
+        certificates_removed=len(known - named),
+    )
+    owner = uow.mail_servers.find_owner(organization_id)
+    if owner is not None:
+        mail.send(
+            uow,
+            owner.email,
+            MailTemplate.CONNECTION_CERTIFICATES_REPLACED,
+            organization_id=organization_id,
+            organization=owner.organization_name,
+            connection=connection.name,
+            at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+        )
 
 
 def end_sessions(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> int:

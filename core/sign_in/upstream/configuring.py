@@ -224,15 +224,8 @@ def change(
     allowed: Iterable[Network],
     seen: datetime | None,
 ) -> ConnectionRecord:
-    """Change a connection, with what a check of the change has found; None without one.
-
-    It stays switched on or off as it is, unless the wishes say otherwise.
-    """
+    """Change a connection, with what a check of the change has found; None without one."""
     organization_id = authorize(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
-    if checked is not None and checked.described is not None and wishes.enabled is None:
-        before = connections.found(uow.upstream_connections.find(organization_id, connection_id))
-        # The first metadata would switch it on.
-        wishes = replace(wishes, enabled=before.enabled)
     described = checked.described if checked is not None else None
     after = connections.change(uow, slug, connection_id, wishes, described=described, allowed=allowed, seen=seen)
     if checked is not None:

@@ -130,8 +130,14 @@ def applied(
     wishes: ConnectionWishes,
     described: SamlDescription | None,
     allowed: Sequence[Network],
+    *,
+    is_new: bool = False,
 ) -> ConnectionRecord:
-    """Return a connection with the fields that are to be set; raise one `BadRequest` of all that are not valid."""
+    """Return a connection with the fields that are to be set; raise one `BadRequest` of all that are not valid.
+
+    One that is made with its metadata is switched on with that, unless the wishes say otherwise; a change switches on
+    only what it names.
+    """
     given = {name: value for name, value in _values(wishes).items() if value is not None}
     others = _OF_OPENID if before.is_saml else _OF_SAML
     checks: dict[str, Callable[[Any], Any]] = {
@@ -150,7 +156,7 @@ def applied(
     after = replace(before, **{name: value for name, value in checked.items() if name not in _APPLIED_APART})
     if described is not None:
         after = _with_metadata(after, wishes, described)
-        if before.issuer is None and wishes.enabled is None:
+        if is_new and wishes.enabled is None:
             after = replace(after, enabled=True)
     if after.is_saml and after.enabled and after.issuer is None:
         raise BadRequest.of_field("enabled", "Set the metadata of the identity provider first.")

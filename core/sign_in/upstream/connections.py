@@ -20,7 +20,7 @@ from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.setup_links import Part
 from core.outbound import Network
-from core.sign_in.upstream import changes, connection_wishes
+from core.sign_in.upstream import at_once, changes, connection_wishes
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.saml import SamlDescription
@@ -103,7 +103,7 @@ def create(
     """Create a connection. `described` is what the metadata say that the caller has named.
 
     One by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name; it is
-    enabled as soon as it has metadata, which its identity provider may make only after it knows ours.
+    enabled if it has metadata. Its identity provider may make those only after it knows ours, so that they follow.
     """
     editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
     return _create(uow, editor, kind, wishes, described, tuple(allowed))
@@ -157,14 +157,11 @@ def change_by_link(
     described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> ConnectionRecord:
-    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`.
-
-    The connection stays on or off as it is.
-    """
+    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`."""
     editor = Editor.of_link(uow, cookie)
     before = found(uow.upstream_connections.find(editor.organization_id, connection_id))
     require_not_in_force(uow, editor, before)
-    return _change(uow, editor, before, replace(wishes, enabled=before.enabled), described, tuple(allowed))
+    return _change(uow, editor, before, replace(wishes, enabled=None), described, tuple(allowed))
 
 
 def switch_on(
@@ -253,7 +250,7 @@ def checked(
     empty = _empty(uow, ConnectionType(kind))
     _, connection = all_valid(
         lambda: connection_wishes.require_complete(empty, wishes),
-        lambda: connection_wishes.applied(uow, editor, empty, wishes, described, allowed),
+        lambda: connection_wishes.applied(uow, editor, empty, wishes, described, allowed, is_new=True),
     )
     return connection
 
@@ -270,6 +267,8 @@ def _create(
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
     uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
+    at_once.vouch(uow, editor, connection, connection, wishes, gains_key=True)
+    changes.vouch_for_certificates(uow, editor, replace(connection, metadata_url=None), connection, wishes)
     _record_maker(uow, editor, connection)
     if described is not None:
         named = changes.fingerprints(described.certificates)

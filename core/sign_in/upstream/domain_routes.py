@@ -20,7 +20,7 @@ from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
 from core.organizations.setup_links import Part
-from core.sign_in.upstream import enforcement
+from core.sign_in.upstream import at_once, enforcement
 from core.sign_in.upstream.editors import Editor
 from core.wording import Wording
 
@@ -131,7 +131,7 @@ def change(
     """Change the given fields of a route."""
     editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
     if connection_id is not None:
-        _require_connection(uow, editor.organization_id, connection_id)
+        require_connection(uow, editor.organization_id, connection_id)
     before = _locked(uow, editor.organization_id, route_id)
     after = replace(
         before,
@@ -139,6 +139,8 @@ def change(
         enforced=before.enforced if enforced is None else enforced,
     )
     uow.domain_routes.save(after)
+    if after.connection_id != before.connection_id:
+        at_once.lead_domain(uow, editor, after.connection_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_UPDATED, after, **_enforce(uow, before, after))
     return _shown(after)
 
@@ -164,12 +166,12 @@ def delete_by_link(uow: UnitOfWork, cookie: str, route_id: UUID) -> None:
 def find_to_verify(uow: UnitOfWork, slug: str, route_id: UUID) -> RouteClaim:
     """Return the claim whose name servers are to be asked; raise `RouteUnknown`."""
     organization = authorize(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization
-    return _found(uow, organization.id, route_id)
+    return found(uow, organization.id, route_id)
 
 
 def find_by_link(uow: UnitOfWork, cookie: str, route_id: UUID) -> RouteClaim:
     """Do what `find_to_verify` does, for the holder of a setup link."""
-    return _found(uow, setup_links.present(uow, cookie, Part.UPSTREAM).organization_id, route_id)
+    return found(uow, setup_links.present(uow, cookie, Part.UPSTREAM).organization_id, route_id)
 
 
 def verify(uow: UnitOfWork, slug: str, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
@@ -195,9 +197,23 @@ def record_check(uow: UnitOfWork, asked: RouteClaim, records: Sequence[str] | No
     return _checked(uow, claim, domain_proofs.finding(claim.proof, records)).proof.status
 
 
+def found(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClaim:
+    """Return the claim of a route; raise `RouteUnknown`."""
+    claim = next((one for one in uow.domain_routes.of_organization(organization_id) if one.id == route_id), None)
+    if claim is None:
+        raise RouteUnknown
+    return claim
+
+
+def require_connection(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> None:
+    """Raise `BadRequest` for a connection that the organization does not have."""
+    if uow.upstream_connections.find(organization_id, connection_id) is None:
+        raise BadRequest.of_field("provider_id", "This organization has no such connection.")
+
+
 def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, enforced: bool) -> DomainRoute:
     domain = domain_proofs.checked_domain(uow, text)
-    _require_connection(uow, editor.organization_id, connection_id)
+    require_connection(uow, editor.organization_id, connection_id)
     if len(uow.domain_routes.of_organization(editor.organization_id)) >= ROUTES_MAX:
         raise TooManyRoutes
     claim = RouteClaim(
@@ -209,6 +225,7 @@ def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, 
     )
     if not uow.domain_routes.add(claim):
         raise DomainRoutedAlready
+    at_once.lead_domain(uow, editor, connection_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_CREATED, claim)
     return _shown(claim)
 
@@ -251,13 +268,6 @@ def _enforce(uow: UnitOfWork, before: RouteClaim, after: RouteClaim) -> dict[str
     return {"sessions_ended": ended}
 
 
-def _found(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClaim:
-    found = next((one for one in uow.domain_routes.of_organization(organization_id) if one.id == route_id), None)
-    if found is None:
-        raise RouteUnknown
-    return found
-
-
 def _checked(uow: UnitOfWork, claim: RouteClaim, finding: DomainFinding) -> RouteClaim:
     """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
     after = replace(claim, proof=claim.proof.checked(finding, at=uow.now))
@@ -272,11 +282,6 @@ def _locked(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClai
     if claim is None:
         raise RouteUnknown
     return claim
-
-
-def _require_connection(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> None:
-    if uow.upstream_connections.find(organization_id, connection_id) is None:
-        raise BadRequest.of_field("provider_id", "This organization has no such connection.")
 
 
 def _shown(claim: RouteClaim) -> DomainRoute:

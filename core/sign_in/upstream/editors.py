@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import Forbidden
@@ -18,6 +18,9 @@ from core.wording import Wording
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+# What giving every role takes.
+_TRUSTING: Final = frozenset({Capability.ORG_MEMBERS_MANAGE, Capability.ORG_ROLES_MANAGE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +98,18 @@ class Editor:
 
     def require_may_trust(self) -> None:
         """Raise `Forbidden` unless a connection may replace everybody's second factor at the caller's word."""
-        self._require(Capability.ORG_MEMBERS_MANAGE)
-        self._require(Capability.ORG_ROLES_MANAGE)
+        for capability in sorted(_TRUSTING):
+            self._require(capability)
+
+    @property
+    def may_trust(self) -> bool:
+        """Whether the editor is a member who may give every role; the holder of a setup link is none."""
+        return self.member is not None and self.capabilities >= _TRUSTING
+
+    @property
+    def may_vouch_for_certificates(self) -> bool:
+        """Whether the editor, or the maker of the editor's setup link, may give every role."""
+        return self.capabilities >= _TRUSTING
 
     def _require(self, capability: Capability) -> None:
         if capability not in self.capabilities:

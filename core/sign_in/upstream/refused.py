@@ -40,7 +40,7 @@ _REASONS: Final = {
     "unsolicited": SignInReason.ASSERTION_NOT_CONFIRMED,
     "confirmation_ended": SignInReason.ASSERTION_NOT_CONFIRMED,
     "unknown_state": SignInReason.STATE_UNKNOWN,
-    "certificates_outdated": SignInReason.CERTIFICATES_REPLACED,
+    "certificates_outdated": SignInReason.CERTIFICATE_OUTDATED,
 }
 
 

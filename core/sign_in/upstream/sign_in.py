@@ -31,7 +31,7 @@ from core.sign_in.identities import IdentityContext, ProvenIdentity
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted, note
-from core.sign_in.upstream import by_connection, flows, known_elsewhere, refused, returning
+from core.sign_in.upstream import at_once, by_connection, flows, known_elsewhere, refused, returning
 from core.sign_in.upstream.by_connection import Connected
 from core.sign_in.upstream.flows import UpstreamSignIn
 from core.sign_in.upstream.known_elsewhere import KnownElsewhere
@@ -135,6 +135,9 @@ def _conclude(
         identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
         if identity is None:
             reason = reason_to_link(user)
+            if reason is not None and connected is not None and _links_at_once(uow, connected, user, proven, context):
+                identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
+                return _begin(uow, user, sign_in, proven, destination, connected)
             if reason is not None:
                 note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
                 continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
@@ -150,6 +153,19 @@ def _conclude(
         raise SignInInterrupted().because(SignInReason.IDENTITY_UNLINKED)
     assert found is not None, "an identity has outlived its account"
     return _begin(uow, found, sign_in, proven, destination, connected)
+
+
+def _links_at_once(
+    uow: UnitOfWork, connected: Connected, user: User, proven: ProvenIdentity, context: IdentityContext
+) -> bool:
+    """Return whether the connection of a sign-in links a locked account without a mailed code."""
+    assert context.confinement is not None, "a connection signs in without limits"
+    standing = entitlement.standing_of(uow, user.id, context.confinement)
+    assert standing is not None, "a connection that is locked was deleted or switched off"
+    # A provider at which people write their addresses themselves may say so.
+    return not proven.denies_email and at_once.links(
+        uow, connected.organization.id, connected.connection, user, standing
+    )
 
 
 def _conclude_at_service(

@@ -16,7 +16,7 @@ from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import Organization
 from core.sign_in.identities import IdentityContext
-from core.sign_in.upstream import by_connection, returning, sign_in
+from core.sign_in.upstream import at_once, by_connection, returning, sign_in
 from core.sign_in.upstream.connection_wishes import ConnectionRecord
 from core.sign_in.upstream.trials import TrialAnswer
 
@@ -44,12 +44,16 @@ class TrialVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialJudgement:
-    """The verdict, the address as it is understood, and the role; None where there is none."""
+    """The verdict, the address as it is understood, and the role; None where there is none.
+
+    `links_at_once` says of an account to be linked that it takes no sign-in to it (`at_once.py`).
+    """
 
     verdict: TrialVerdict
     email: str | None
     is_own_domain: bool
     role: str | None = None
+    links_at_once: bool = False
 
 
 def judged(
@@ -61,7 +65,13 @@ def judged(
     email = _address(uow, answer.email)
     refused = _refused_for_address(uow, organization.id, email)
     verdict, role = _verdict(uow, organization, connection, answer.subject, email, refused)
-    return TrialJudgement(verdict=verdict, email=email, is_own_domain=refused is None, role=role)
+    return TrialJudgement(
+        verdict=verdict,
+        email=email,
+        is_own_domain=refused is None,
+        role=role,
+        links_at_once=verdict is TrialVerdict.TO_LINK and _links_at_once(uow, organization.id, connection, email),
+    )
 
 
 def judged_for_link(uow: UnitOfWork, organization_id: UUID, answer: TrialAnswer) -> TrialJudgement | None:
@@ -101,6 +111,12 @@ def _verdict(
     if not by_connection.has_room(uow, organization, joining=1):
         return TrialVerdict.ORGANIZATION_FULL, None
     return TrialVerdict.JOINS, role
+
+
+def _links_at_once(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, email: str | None) -> bool:
+    user = uow.users.by_email(email or "")
+    standing = uow.identities.standing(user.id, organization_id, connection.id) if user is not None else None
+    return user is not None and standing is not None and at_once.links(uow, organization_id, connection, user, standing)
 
 
 def _refused_for_address(uow: UnitOfWork, organization_id: UUID, email: str | None) -> TrialVerdict | None:

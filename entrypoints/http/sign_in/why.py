@@ -14,7 +14,7 @@ from core.organizations.group_roles import ExplainedRole
 from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import ConnectionProblems, ExplainedAccount, SignInExplanation
+from core.platform.why import AwaitedStep, ConnectionProblems, ExplainedAccount, NextStep, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
@@ -85,6 +85,18 @@ class ExplainedWay(msgspec.Struct, kw_only=True):
         )
 
 
+class StepOfSignIn(msgspec.Struct, kw_only=True):
+    """What the user does next, and by which connection."""
+
+    step: AwaitedStep
+    connection: NamedConnection
+
+    @classmethod
+    def of(cls, step: NextStep) -> "StepOfSignIn":
+        """Return a step as the interface shows it."""
+        return cls(step=step.step, connection=step.connection)
+
+
 class ProblemsOfConnection(msgspec.Struct, kw_only=True):
     """Why sign-ins by a connection failed lately; whose they were is not known."""
 
@@ -134,11 +146,14 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
     problems: list[ProblemsOfConnection]
     role: ExplainedRole | None
     customer: CustomerOfSignIn | None
+    next_step: StepOfSignIn | None
 
     @classmethod
     def of(cls, explanation: SignInExplanation) -> "ExplainedSignIn":
         """Return an explanation as the interface shows it."""
+        step = explanation.next_step
         return cls(
+            next_step=StepOfSignIn.of(step) if step is not None else None,
             account=explanation.account,
             ways=[ExplainedWay.of(walk) for walk in explanation.walks],
             attempts=list(explanation.attempts),
@@ -157,7 +172,9 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
     something more, depends on the attempt, or is not reached. An address of no one who belongs to your organization is
     answered as one without an account. If it lies in one of your verified mail domains, the answer also says whether
     the domain requires its connection, and how your connections let such an address in. What concerns the account alone
-    is not told of a person who has not confirmed the membership. `role` says by which rule of groups a member has the
+    is not told of a person who has not confirmed the membership. `next_step` says what a person does of whom a
+    connection is required: to sign in by it, and to type a mailed code there once if it has not linked the account yet,
+    as after a move to another provider. `role` says by which rule of groups a member has the
     role, and what becomes of the other rules that fit: an earlier rule counts, its maker lost the right to give the
     role, or the maker of the SCIM token that put the member into the group may not give it. An organization can ask 30
     times at once, and every two seconds after that.

@@ -86,6 +86,7 @@ ACTIONS: Final[Mapping[AuditAction, str]] = {
     AuditAction.UPSTREAM_CONNECTION_CREATED: marked("Created a connection to an identity provider"),
     AuditAction.UPSTREAM_CONNECTION_UPDATED: marked("Changed a connection to an identity provider"),
     AuditAction.UPSTREAM_CONNECTION_DELETED: marked("Deleted a connection to an identity provider"),
+    AuditAction.CONNECTION_CERTIFICATES_REPLACED: marked("Took over new certificates of an identity provider"),
     AuditAction.DOMAIN_ROUTE_CREATED: marked("Claimed a mail domain"),
     AuditAction.DOMAIN_ROUTE_UPDATED: marked("Changed where a mail domain signs in"),
     AuditAction.DOMAIN_ROUTE_VERIFIED: marked("Verified a mail domain"),

@@ -41,6 +41,7 @@ KINDS: Final = {
     MailTemplate.SAML_CERTIFICATE_ENDING: marked("SAML certificate ends soon"),
     MailTemplate.CONNECTION_KEY_ENDING: marked("Key of a connection ends soon"),
     MailTemplate.UPSTREAM_METADATA_ENDING: marked("Metadata of a connection end soon"),
+    MailTemplate.CONNECTION_CERTIFICATES_REPLACED: marked("Certificates of a connection replaced"),
     MailTemplate.MAIL_SERVER_FAILING: marked("Mail server of an organization fails"),
     MailTemplate.DOMAIN_FAILING: marked("Domain of an organization fails"),
     MailTemplate.WEBHOOK_OFF: marked("Webhook switched off by its receiver"),

@@ -12,7 +12,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import RuleOutcome
 from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
-from core.platform.why import SignInExplanation
+from core.platform.why import AwaitedStep, NextStep, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.failures import UpstreamFailure
@@ -94,6 +94,12 @@ class ShownCustomer:
     facts: tuple[str, ...]
 
 
+STEPS: Final = {
+    AwaitedStep.CONNECTION: marked("The person signs in by it, and nothing more is asked for."),
+    AwaitedStep.MAILED_CODE: marked(
+        "The person signs in by it, and types a code that is mailed to the address then. This happens once."
+    ),
+}
 NOT_PAUSED: Final = marked("Neither side has paused it.")
 PAUSES: Final = {
     CustomerSide.VENDOR: marked("The vendor has paused it: the vendor lifts that."),
@@ -147,6 +153,7 @@ def shown(
         "mail_domain": explanation.mail_domain,
         "walks": walks,
         "refusals": _refusals(walks),
+        "awaited": _awaited(explanation.next_step),
         "settings": [
             ShownSetting(title=rule_texts.TITLES[rule], text=rule_texts.SETTINGS[rule], place=places.get(rule))
             for rule in Rule
@@ -165,6 +172,11 @@ def shown(
         "rule_outcomes": RULE_OUTCOMES,
         "customer": _customer(explanation.customer),
     }
+
+
+def _awaited(step: NextStep | None) -> tuple[NamedConnection, str] | None:
+    """Return the connection by which a user signs in next, and what that takes; None where no step is known."""
+    return (step.connection, STEPS[step.step]) if step is not None else None
 
 
 def _customer(customer: ExplainedCustomer | None) -> ShownCustomer | None:

@@ -62,6 +62,7 @@ REASONS: Final = {
     SignInReason.ASSERTION_OF_ANOTHER: _PROVIDER_FAILED,
     SignInReason.ASSERTION_NOT_CONFIRMED: _PROVIDER_FAILED,
     SignInReason.CERTIFICATES_REPLACED: _PROVIDER_FAILED,
+    SignInReason.CERTIFICATE_OUTDATED: _PROVIDER_FAILED,
     SignInReason.METADATA_EXPIRED: _PROVIDER_FAILED,
     SignInReason.SESSION_OVER_THERE: marked("Your session at your organization's sign-in had ended."),
     SignInReason.PROVIDER_FAILED: marked("The other provider did not answer as it should."),

@@ -171,7 +171,9 @@ _NEXT: Final = PartialTable(
             None,
         ),
         SignInReason.LINK_REQUIRED: (
-            marked("Ask the user to sign in to the account when the page asks for it; this happens once."),
+            marked(
+                "Ask the user to type the mailed code, or the password, when the page asks for it; this happens once."
+            ),
             None,
         ),
         SignInReason.ORGANIZATION_FULL: (

@@ -190,6 +190,7 @@ VALUES: Final[dict[str, Any]] = {
     "FieldError.message": "This is not a valid email address.",
     "SiemTestResult.message": "The receiver has taken the test entry.",
     "MailServerTestResult.message": "The mail server has taken the mail.",
+    "RouteEffects.connection_name": "Acme",
     "ConnectionTested.message": "The identity provider answers as it should.",
     "Delivery.delivered": True,
     "delivery_error": None,

@@ -59,6 +59,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     ),
     "ways": _field("Each way to sign in that was asked about, and each connection."),
     "way": _field("The way to sign in.", examples=["password"]),
+    "ExplainedSignIn.next_step": _field(
+        "What the person does next, of whom a connection is required; null where nothing is required or known."
+    ),
+    "StepOfSignIn.step": _field(
+        "`connection`: sign in by it, and nothing more is asked for. `mailed_code`: sign in by it, and type a code that"
+        " is mailed to the address then, once."
+    ),
+    "StepOfSignIn.connection": _field("The connection that is required."),
     "ExplainedWay.connection": _field("The connection; null for every other way."),
     "refused_by": _field("The rule that refuses this way; null when none does.", examples=["credential"]),
     "ExplainedWay.rules": _field("The rules, in the order in which signing in applies them."),

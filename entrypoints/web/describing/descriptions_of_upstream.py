@@ -7,6 +7,8 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
     return {"description": text, **keywords}
 
 
+_COUNT: Final = {"minimum": 0}
+
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     "provider_user_id": _field("The stable id of the account at the provider."),
     "IdentityItem.email": _field("The address that the provider gave when it was last used; null if none."),
@@ -62,4 +64,17 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "enforced": _field("Whether every other way to sign in is refused for this domain."),
     "domain_routes": _field("The domain routes."),
     "ProviderForm.provider": _field("The provider whose account is to be linked or unlinked."),
+    "RouteEffects.connection_id": _field("The connection to which the domain leads, or would lead."),
+    "RouteEffects.connection_name": _field("The name of that connection."),
+    "RouteEffects.linked": _field("How many people are linked to it already.", **_COUNT),
+    "RouteEffects.at_once": _field("How many are linked at their next sign-in, without a mailed code.", **_COUNT),
+    "RouteEffects.by_code": _field("How many type one mailed code at their next sign-in.", **_COUNT),
+    "RouteEffects.kept_out": _field("How many are deactivated, or have lost their address.", **_COUNT),
+    "identities_unlinked": _field("How many accounts are unlinked.", **_COUNT),
+    "ConnectionChangeEffects.sessions_ended": _field("How many sessions by the connection end.", **_COUNT),
+    "ConnectionChangeEffects.at_once": _field("How many of them are linked again without a mailed code.", **_COUNT),
+    "ConnectionChangeEffects.by_code": _field("How many of them type one mailed code.", **_COUNT),
+    "ConnectionChangeEffects.kept_out": _field("How many of them the connection no longer lets in.", **_COUNT),
+    "ConnectionForm.ends_links": _field("`on` for a change that may unlink accounts.", examples=["on"]),
+    "OptionsForm.ends_links": _field("`on` for a change that may unlink accounts.", examples=["on"]),
 }

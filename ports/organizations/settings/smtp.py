@@ -31,6 +31,10 @@ class MailServers(Protocol):
         """Record that the server took a mail, unless its settings were changed since, and wake the courier."""
         ...
 
+    def find_owner(self, organization_id: UUID) -> OwnerContact | None:
+        """Return what `owner_contact` does; None without an owner."""
+        ...
+
     def owner_contact(self, organization_id: UUID) -> OwnerContact:
         """Return the address of an organization's owner, and the name of the organization."""
         ...

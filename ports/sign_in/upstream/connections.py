@@ -6,6 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.secrets import Secret
+from core.sign_in.upstream.changes import PublishedMetadata
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.metadata_validity import EndingMetadata
@@ -80,6 +81,32 @@ class UpstreamConnections(Protocol):
 
         Texts count that end before the one time, and metadata at an address that end before the other. Of concurrent
         calls one returns a connection. Organizations that are not active are left out.
+        """
+        ...
+
+    def is_vouched_for(self, organization_id: UUID, connection_id: UUID, *, at_domain: str) -> bool:
+        """Return whether a mail domain that counts leads to a connection which links own accounts at once."""
+        ...
+
+    def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> None:
+        """Store whether a connection links own accounts at once."""
+        ...
+
+    def takes_certificates(self, organization_id: UUID, connection_id: UUID) -> bool:
+        """Return whether somebody has signed in by a connection since its metadata are read from their address.
+
+        False where the address was set by someone who does not vouch for new certificates there.
+        """
+        ...
+
+    def save_taking(self, organization_id: UUID, connection_id: UUID, *, takes_certificates: bool) -> None:
+        """Store whether new certificates at the address of the metadata of a connection are taken over."""
+        ...
+
+    def with_published_metadata(self, after: UUID | None, limit: int) -> Sequence[PublishedMetadata]:
+        """Return enabled connections of active organizations whose metadata are at an address, in the order of ids.
+
+        Those after an id; None for the first ones.
         """
         ...
 

@@ -120,6 +120,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "sign_in.sign_ins.PAGE": _unbound(1, "login_events upstream_connections"),
         "sign_in.sign_ins.PAGE_OF_ORGANIZATION": _unbound(1, "upstream_connections"),
         "sign_in.upstream.connections.PostgresUpstreamConnections.count_without_other_way": _unbound(1, "identities"),
+        "sign_in.upstream.moves.OF_DOMAIN": _unbound(1, "memberships service_users"),
+        "sign_in.upstream.moves.OF_LINKED": _unbound(1, "memberships service_users"),
     },
     "Finds out which organization it is: by a public part of a credential, a client, a connection, or a domain.": {
         "openid.clients.FIND": _unbound(1, "services"),
@@ -212,6 +214,9 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "services.sales.NEW": _unbound(1, "subscription_changes"),
         "sign_in.upstream.connection_keys.CLAIM_ENDING": _unbound(1, "connection_keys"),
         "sign_in.upstream.connections.CLAIM_ENDING": _unbound(1, "upstream_connections"),
+        "sign_in.upstream.connections.PostgresUpstreamConnections.with_published_metadata": _unbound(
+            1, "organizations upstream_connections"
+        ),
         "webhooks.deliveries.LEASE": _unbound(1, "webhook_queues"),
         "webhooks.deliveries.PostgresWebhookDeliveries.postpone_inactive": _unbound(1, "webhook_queues"),
         "webhooks.sequencing.DUE": _unbound(1, "event_positions log_dues"),

@@ -75,6 +75,7 @@ DOCUMENTED = {
         "upstream_connection.created",
         "upstream_connection.updated",
         "upstream_connection.deleted",
+        "connection.certificates_replaced",
         "domain_route.created",
         "domain_route.updated",
         "domain_route.verified",

@@ -54,6 +54,7 @@ HEADINGS = {
     "webhook": "Webhooks",
     # Additions (decisions 13.5 and 13.6).
     "upstream_connection": "Organization management",
+    "connection": "Organization management",
     "domain_route": "Domains and branding",
     # Additions (decisions 15.8).
     "customer": "Customers",

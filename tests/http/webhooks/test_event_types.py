@@ -93,6 +93,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.UPSTREAM_CONNECTION_CREATED: settings.connect_a_provider,
     EventType.UPSTREAM_CONNECTION_UPDATED: settings.change_a_connection,
     EventType.UPSTREAM_CONNECTION_DELETED: settings.delete_a_connection,
+    EventType.CONNECTION_CERTIFICATES_REPLACED: settings.replace_certificates,
     EventType.DOMAIN_ROUTE_CREATED: settings.route_a_domain,
     EventType.DOMAIN_ROUTE_UPDATED: settings.enforce_a_route,
     EventType.DOMAIN_ROUTE_VERIFIED: settings.verify_a_route,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.mail.routed_mail import health_of, opened_server, sealed_password
@@ -12,6 +12,14 @@ from adapters.postgres.transaction import Aggregate
 from core.mail.servers import MailServer
 from core.organizations.settings.smtp import MailServerTrial, OwnerContact, StoredServer
 from ports.doorbells import Bell
+
+_OWNER: Final = """
+    SELECT u.email, o.name AS organization_name
+    FROM   organizations o
+    JOIN   memberships m ON m.organization_id = o.id AND m.role = 'owner'
+    JOIN   users u ON u.id = m.user_id
+    WHERE  o.id = %s
+"""
 
 
 class PostgresMailServers(Aggregate):
@@ -91,17 +99,10 @@ class PostgresMailServers(Aggregate):
         self._transaction.bells.add(Bell.ROUTED_MAIL)
 
     def owner_contact(self, organization_id: UUID) -> OwnerContact:
-        return self._only(
-            OwnerContact,
-            """
-            SELECT u.email, o.name AS organization_name
-            FROM   organizations o
-            JOIN   memberships m ON m.organization_id = o.id AND m.role = 'owner'
-            JOIN   users u ON u.id = m.user_id
-            WHERE  o.id = %s
-            """,
-            (organization_id,),
-        )
+        return self._only(OwnerContact, _OWNER, (organization_id,))
+
+    def find_owner(self, organization_id: UUID) -> OwnerContact | None:
+        return self._one(OwnerContact, _OWNER, (organization_id,))
 
 
 def _trial_of(row: Mapping[str, Any]) -> MailServerTrial | None:

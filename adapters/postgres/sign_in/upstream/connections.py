@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.secrets import Secret
+from core.sign_in.upstream.changes import PublishedMetadata
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.metadata_validity import EndingMetadata
@@ -133,8 +135,9 @@ class PostgresUpstreamConnections(Aggregate):
         self._connection.execute_later(
             f"""
             INSERT INTO upstream_connections ({columns(ConnectionRecord, without=_COMPUTED)}, organization_id,
-                                              client_secret_sealed, was_on)
-            VALUES ({placeholders(ConnectionRecord, without=_COMPUTED)}, %(organization_id)s, %(secret)s, %(enabled)s)
+                                              client_secret_sealed, was_on, metadata_since)
+            VALUES ({placeholders(ConnectionRecord, without=_COMPUTED)}, %(organization_id)s, %(secret)s, %(enabled)s,
+                    CASE WHEN %(metadata_url)s::text IS NOT NULL THEN %(created_at)s::timestamptz END)
             """,
             self._parameters(organization_id, connection, secret),
         )
@@ -147,6 +150,8 @@ class PostgresUpstreamConnections(Aggregate):
                    client_secret_sealed = coalesce(%(secret)s, client_secret_sealed),
                    off_reason = CASE WHEN NOT %(enabled)s THEN off_reason END,
                    was_on = was_on OR %(enabled)s,
+                   metadata_since = CASE WHEN metadata_url = %(metadata_url)s THEN metadata_since
+                                         WHEN %(metadata_url)s::text IS NOT NULL THEN %(updated_at)s::timestamptz END,
                    issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL,
                    -- What was checked is not what is stored from now on.
                    checked_at = CASE WHEN (issuer, client_id, metadata_url, metadata_xml)
@@ -190,6 +195,61 @@ class PostgresUpstreamConnections(Aggregate):
             EndingMetadata,
             CLAIM_ENDING,
             {"text_before": text_before, "address_before": address_before, "limit": limit, "owner": OWNER},
+        )
+
+    def is_vouched_for(self, organization_id: UUID, connection_id: UUID, *, at_domain: str) -> bool:
+        return self._value(
+            f"""
+            SELECT EXISTS (SELECT
+                           FROM   upstream_connections c
+                           JOIN   domain_routes r ON r.organization_id = c.organization_id AND r.connection_id = c.id
+                           WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
+                             AND  c.is_vouched_for AND r.domain = %(domain)s AND {IN_FORCE})
+            """,
+            {
+                "organization_id": organization_id,
+                "connection_id": connection_id,
+                "domain": at_domain,
+                **in_force_at(self._transaction.now),
+            },
+        )
+
+    def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_connections SET is_vouched_for = %s WHERE organization_id = %s AND id = %s",
+            (is_vouched_for, organization_id, connection_id),
+        )
+
+    def takes_certificates(self, organization_id: UUID, connection_id: UUID) -> bool:
+        return self._value(
+            """
+            SELECT EXISTS (SELECT
+                           FROM   upstream_connections c
+                           JOIN   identities i ON i.organization_id = c.organization_id AND i.connection_id = c.id
+                                              AND i.used_at >= c.metadata_since
+                           WHERE  c.organization_id = %s AND c.id = %s AND c.takes_certificates)
+            """,
+            (organization_id, connection_id),
+        )
+
+    def save_taking(self, organization_id: UUID, connection_id: UUID, *, takes_certificates: bool) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_connections SET takes_certificates = %s WHERE organization_id = %s AND id = %s",
+            (takes_certificates, organization_id, connection_id),
+        )
+
+    def with_published_metadata(self, after: UUID | None, limit: int) -> Sequence[PublishedMetadata]:
+        return self._all(
+            PublishedMetadata,
+            """
+            SELECT   c.organization_id, c.id AS connection_id, c.metadata_url, c.issuer, c.certificates
+            FROM     upstream_connections c
+            JOIN     organizations o ON o.id = c.organization_id AND o.status = 'active'
+            WHERE    c.enabled AND c.metadata_url IS NOT NULL AND (%(after)s::uuid IS NULL OR c.id > %(after)s)
+            ORDER BY c.id
+            LIMIT    %(limit)s
+            """,
+            {"after": after, "limit": limit},
         )
 
     def were_on(self, organization_id: UUID) -> frozenset[UUID]:

@@ -187,6 +187,7 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
         **({"groups": proven.groups.values} if proven.groups is not None else {}),
         **({"own_subject": proven.own_subject} if proven.own_subject is not None else {}),
+        **({"denies_email": True} if proven.denies_email else {}),
         "tokens": None
         if tokens is None
         else {

@@ -1,15 +1,19 @@
 """Domain routes: by which connection the addresses of a mail domain sign in."""
 
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
 from core.organizations.access import Operation
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
-from core.sign_in.upstream import domain_routes
+from core.sign_in.upstream import domain_routes, moves
 from core.sign_in.upstream.domain_routes import DomainRoute, DomainRoutedAlready, RouteUnknown, TooManyRoutes
+from core.sign_in.upstream.moves import MoveEffects
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
@@ -33,6 +37,23 @@ class RouteChange(msgspec.Struct, kw_only=True):
 
     provider_id: UUID | None = None
     enforced: bool | None = None
+
+
+class RouteChangeQuery(Query, kw_only=True):
+    """Whether the change is made, or only its effects are said."""
+
+    dry_run: Annotated[bool, msgspec.Meta(description="Change nothing, and answer what would become of people.")] = (
+        False
+    )
+
+
+class RouteEffects(Record, of=MoveEffects):
+    """What leading the domain to a connection does with the people of the organization who have an address in it.
+
+    `linked` people sign in by it as before. `at_once` are linked at their next sign-in without a code, because they have
+    never signed in or their account is the organization's own, and `by_code` type one mailed code then. `kept_out` are
+    deactivated, or their address was taken back.
+    """
 
 
 class RouteList(msgspec.Struct, kw_only=True):
@@ -59,8 +80,17 @@ async def create_domain_route(call: Call, slug: str, body: RouteCreation) -> Dom
 
 @routes.patch("/api/organizations/:slug/domain-routes/:route_id", refuses=(RouteUnknown,))
 @in_organization(Operation.DOMAIN_ROUTES_CHANGE)
-async def change_domain_route(call: Call, slug: str, route_id: UUID, body: RouteChange) -> DomainRoute:
-    """Change the connection of a route, or whether it is enforced."""
+async def change_domain_route(
+    call: Call, slug: str, route_id: UUID, query: RouteChangeQuery, body: RouteChange
+) -> DomainRoute | RouteEffects:
+    """Change the connection of a route, or whether it is enforced.
+
+    People who have an account are kept: each types one mailed code at the first sign-in by the new connection, and
+    those whose account is the organization's own type none. With `dry_run=true` nothing changes, and the answer says of
+    how many people that is so.
+    """
+    if query.dry_run:
+        return RouteEffects.of(await call.read(moves.preview_route, slug, route_id, body.provider_id))
     return await call.transact(
         domain_routes.change, slug, route_id, connection_id=body.provider_id, enforced=body.enforced
     )

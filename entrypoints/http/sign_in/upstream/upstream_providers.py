@@ -1,5 +1,6 @@
 """Upstream connections: identity providers of an organization."""
 
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -7,12 +8,14 @@ import msgspec
 from core.key_certificates import SamlCertificate
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.sign_in.upstream import checks, connection_keys, connections
+from core.sign_in.upstream import checks, connection_keys, connections, moves
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes, TooManyConnections
+from core.sign_in.upstream.moves import ChangeEffects
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import ConnectionTested, as_answer, described, tested
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
@@ -23,8 +26,9 @@ routes = Routes(
     "upstream connections",
     "Identity providers of an organization, by which its people sign in. A session that begins by one is confined to"
     " the organization and its services. Register `{base_url}/auth/upstream/callback` with an OpenID provider, and"
-    " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards: the"
-    " connection is enabled with them. The assertion consumer service is `{base_url}/auth/upstream/:id/acs`.",
+    " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards."
+    " Made with them, a connection is enabled; a change enables or disables it only by `enabled`. The assertion consumer"
+    " service is `{base_url}/auth/upstream/:id/acs`.",
 )
 
 
@@ -41,6 +45,21 @@ class ConnectionCreation(ConnectionChange):
     """A new connection: name, issuer, client id and client secret are required; by SAML, the name is."""
 
     type: str
+
+
+class ConnectionChangeQuery(Query, kw_only=True):
+    """Whether the change is made, or only its effects are said."""
+
+    dry_run: Annotated[bool, msgspec.Meta(description="Change nothing, and answer what would end.")] = False
+
+
+class ConnectionChangeEffects(Record, of=ChangeEffects):
+    """What a change ends, and how its people are linked again at their next sign-in.
+
+    `at_once` are linked without a code, because their account is the organization's own, and `by_code` type one mailed
+    code. `kept_out` are deactivated, or their address lies in no verified mail domain. All are zero where the connection
+    leads on to the same provider: a new certificate beside the old one ends nothing.
+    """
 
 
 class ConnectionList(msgspec.Struct, kw_only=True):
@@ -92,17 +111,21 @@ async def show_upstream_provider(call: Call, slug: str, provider_id: UUID) -> Co
 )
 @in_organization(Operation.CONNECTION_CONFIGURE)
 async def change_upstream_provider(
-    call: Call, slug: str, provider_id: UUID, body: ConnectionChange
-) -> ConnectionRecord:
-    """Change a connection. With another issuer, the accounts of the one before are unlinked."""
-    return await call.transact(
-        connections.change,
-        slug,
-        provider_id,
-        body.wishes,
-        described=await _described(call, slug, body.wishes),
-        allowed=call.installation.settings.outbound_allowed,
-    )
+    call: Call, slug: str, provider_id: UUID, query: ConnectionChangeQuery, body: ConnectionChange
+) -> ConnectionRecord | ConnectionChangeEffects:
+    """Change a connection. With another issuer, the accounts of the one before are unlinked.
+
+    So they are with another client id, another claim for the id, and metadata without any of the certificates before;
+    what the metadata address of the connection publishes itself counts as staying. With `dry_run=true` nothing changes,
+    and the answer says how many links and sessions would end.
+    """
+    described, allowed = await _described(call, slug, body.wishes), call.installation.settings.outbound_allowed
+    if query.dry_run:
+        effects = await call.read(
+            moves.preview_change, slug, provider_id, body.wishes, described=described, allowed=allowed
+        )
+        return ConnectionChangeEffects.of(effects)
+    return await call.transact(connections.change, slug, provider_id, body.wishes, described=described, allowed=allowed)
 
 
 @routes.delete("/api/organizations/:slug/upstream-providers/:provider_id", status=204, refuses=(ConnectionUnknown,))

@@ -14,11 +14,13 @@ from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.secrets import Secret
-from core.sign_in.upstream import checks, configuring, connection_keys, connections, deletion
+from core.sign_in.upstream import checks, configuring, connection_keys, connections, deletion, moves
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
+from core.sign_in.upstream.saml import SamlDescription
+from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.setup_steps import current_of, kind_of
 from entrypoints.pages.frame.forms import no_secret, text_of_file, typed_secret
@@ -70,6 +72,7 @@ class ConnectionForm(ProtectedForm, kw_only=True):
     metadata_url: str = ""
     metadata_xml: str = ""
     metadata_file: bytes = b""
+    ends_links: str = ""
 
     def __post_init__(self) -> None:
         if self.metadata_file:
@@ -96,6 +99,7 @@ class OptionsForm(ProtectedForm, kw_only=True):
     claim_of_groups: str = ""
     joins_as: str = ""
     trust_mfa: str = ""
+    ends_links: str = ""
 
     @property
     def wishes(self) -> ConnectionWishes:
@@ -206,6 +210,7 @@ async def _page(
 ) -> Page:
     standing, found = await opened(call, org_slug, Operation.CONNECTIONS_READ, configuring.show, connection_id)
     connection = found.state.connection
+    ends = await call.read(moves.of_connection, org_slug, connection_id)
     sent = form if isinstance(form, ConnectionForm) else None
     word = sent.provider if sent is not None else query.provider if query is not None else ""
     options = form if isinstance(form, OptionsForm) else _options(found)
@@ -226,6 +231,8 @@ async def _page(
         right_issuer=refusal.finding.right_issuer if isinstance(refusal, NotUsable) else None,
         found=found,
         connection=connection,
+        ends=ends,
+        sends_options=isinstance(form, OptionsForm),
         steps=steps,
         current=current_of(steps),
         seen=connection.updated_at.isoformat(),
@@ -269,6 +276,7 @@ async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: 
         checked = CheckedChange(finding=finding, connection=to_check.connection)
     else:
         checked = await described_change(call, organization_id, wishes)
+    await _require_said(call, org_slug, connection_id, wishes, checked.described, is_said=form.ends_links == "on")
     await call.transact(configuring.change, org_slug, connection_id, wishes, checked, allowed=allowed, seen=seen)
     return after(_page_of(org_slug, connection_id), "connection-saved", provider=_word(form.provider))
 
@@ -281,6 +289,7 @@ async def change_options(call: Call, org_slug: str, connection_id: UUID, form: O
     await call.read(connections.require_may_change, org_slug)
     await call.read(connections.show, org_slug, connection_id)
     await recent(call, page=_page_of(org_slug, connection_id))
+    await _require_said(call, org_slug, connection_id, form.wishes, None, is_said=form.ends_links == "on")
     await call.transact(
         configuring.change,
         org_slug,
@@ -368,6 +377,28 @@ async def delete_connection(
     await recent(call, page=f"{_page_of(org_slug, connection_id)}/delete")
     await call.transact(connections.delete, org_slug, connection_id, seen=seen_at(form.seen), note=form.note)
     return after(f"{page_of(org_slug)}/sign-in", "connection-deleted")
+
+
+async def _require_said(
+    call: Call,
+    org_slug: str,
+    connection_id: UUID,
+    wishes: ConnectionWishes,
+    described: SamlDescription | None,
+    *,
+    is_said: bool,
+) -> None:
+    """Raise `BadRequest` of the field `ends_links` for a change that ends links, unless the member has said so."""
+    allowed = call.installation.settings.outbound_allowed
+    ends = await call.read(moves.preview_change, org_slug, connection_id, wishes, described=described, allowed=allowed)
+    if ends.ends_links and not is_said:
+        raise BadRequest.of_field(
+            "ends_links",
+            Wording(
+                "This change unlinks %(accounts)s accounts. Tick the box below if you want that, and save again.",
+                accounts=ends.identities_unlinked,
+            ),
+        )
 
 
 def _options(found: ConfiguredConnection) -> OptionsForm:

@@ -6,7 +6,7 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, Refusal
 from core.organizations.access import Operation
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
-from core.sign_in.upstream import configuring, domain_routes
+from core.sign_in.upstream import configuring, domain_routes, moves
 from core.sign_in.upstream.configuring import RouteSeenOtherwise, SeenRoute, SignInSetup
 from core.sign_in.upstream.domain_routes import DomainRoute, DomainRoutedAlready, RouteUnknown
 from entrypoints.pages.console.frame import (
@@ -126,6 +126,7 @@ async def _page(
     standing, found = await opened(call, org_slug, Operation.DOMAIN_ROUTES_READ, configuring.overview)
     route = _found(found, route_id)
     sent = form if isinstance(form, RoutingForm) else None
+    effects = await call.read(moves.of_route, org_slug, route_id)
     state = next((one for one in found.connections if one.connection.id == route.provider_id), None)
     return console_page(
         call,
@@ -137,6 +138,7 @@ async def _page(
         refusal=refusal,
         route=route,
         state=state,
+        effects=effects,
         connections=_choices(found),
         chosen=sent.provider_id if sent is not None else str(route.provider_id),
         enforced=sent.enforced == "on" if sent is not None else route.enforced,

@@ -14,6 +14,7 @@ import msgspec
 from core.limits import SAML_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from core.secrets import Secret
+from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import by_connection, changes, flows, refused, saml, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
@@ -114,6 +115,6 @@ async def _require_known_certificates(call: Call, target: OpenConnection, used: 
     now = await call.installation.saml_connections.describe(organization_id, connection.metadata, is_fresh=True)
     named = changes.fingerprints(now.certificates)
     if not await call.transact(changes.follow_metadata, organization_id, connection.id, named):
-        raise SignInOver().because("certificates_replaced")
+        raise SignInOver().because(SignInReason.CERTIFICATES_REPLACED)
     if named.isdisjoint(changes.fingerprints(used)):
         raise SignInOver().because("certificates_outdated")

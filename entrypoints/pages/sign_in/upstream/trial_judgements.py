@@ -12,6 +12,7 @@ from uuid import UUID
 from quart import Response
 
 from core.errors import Refusal
+from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import answers, changes, saml, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OpenConnection
@@ -117,5 +118,7 @@ async def _require_known_certificates(call: Call, target: OpenConnection, answer
         return
     now = await call.installation.saml_connections.describe(organization_id, connection.metadata, is_fresh=True)
     named = changes.fingerprints(now.certificates)
-    if named.isdisjoint(used) or (known is not None and known.isdisjoint(named)):
+    if named.isdisjoint(used):
         raise UpstreamFailed().because("certificates_outdated")
+    if not await call.read(changes.would_take, organization_id, connection, named):
+        raise UpstreamFailed().because(SignInReason.CERTIFICATES_REPLACED)

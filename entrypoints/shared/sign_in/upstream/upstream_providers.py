@@ -7,7 +7,7 @@ import msgspec
 
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
-from core.sign_in.upstream import checks, connection_wishes, provider_problems
+from core.sign_in.upstream import changes, checks, connection_wishes, provider_problems
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.checks import ConnectionToCheck
 from core.sign_in.upstream.connections import ConnectionWishes
@@ -33,8 +33,18 @@ _NEXT_STEPS: Final = PartialTable(
         ProviderProblem.OTHER_SLASH: "Set the issuer exactly so.",
         ProviderProblem.NO_ENDPOINT: _ASK_VENDOR,
         ProviderProblem.NO_KEYS: _ASK_VENDOR,
+        ProviderProblem.CERTIFICATES_REPLACED: "Set its metadata again, which links each account anew.",
         # Its text says so itself.
         ProviderProblem.BUSY: "",
+    }
+)
+# What callers of the interface are told where the provider has answered, and nobody can sign in by the answer.
+_SENTENCES: Final = PartialTable(
+    {
+        ProviderProblem.CERTIFICATES_REPLACED: (
+            "The identity provider has replaced all its certificates, and the new ones were not taken over: they may be"
+            " another party's."
+        ),
     }
 )
 # What callers of the interface are told of our credentials.
@@ -82,7 +92,9 @@ async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
             metadata = connection.metadata
             found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
             require_current(found, at=call.installation.clock())
-            return Finding()
+            named = changes.fingerprints(found.certificates)
+            is_taken = await call.transact(changes.take_if_stored, organization_id, connection.id, named)
+            return Finding() if is_taken else Finding(problem=ProviderProblem.CERTIFICATES_REPLACED)
         assert connection.issuer is not None, "an OpenID connection has no issuer"
         assert to_check.client is not None, "an OpenID connection is checked without credentials"
         return await found_at(
@@ -139,7 +151,7 @@ def as_answer(finding: Finding | None) -> ConnectionTested:
     elif finding.problem is ProviderProblem.METADATA:
         message = finding.text
     else:
-        text = finding.text or "The provider did not answer as it should."
+        text = finding.text or _SENTENCES.get(finding.problem, "The provider did not answer as it should.")
         message = f"{text} {_NEXT_STEPS.get(finding.problem, _CHECK_ADDRESS)}".rstrip()
     return ConnectionTested(success=not finding.prevents, message=message)
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core.organizations.settings import domain
 from core.sessions.origins import BACKGROUND
-from core.sign_in.upstream import domain_routes
+from core.sign_in.upstream import changes, domain_routes
 from tests.http.webhooks.causes.stage import Stage
 from tests.world.inviter import GUEST
 from tests.world.mail_servers import SERVER
@@ -107,6 +107,15 @@ async def change_a_connection(stage: Stage) -> None:
 
 async def delete_a_connection(stage: Stage) -> None:
     await stage.request("DELETE", f"/upstream-providers/{await connect_a_provider(stage)}")
+
+
+async def replace_certificates(stage: Stage) -> None:
+    connection_id = UUID(await connect_a_provider(stage))
+    stage.world.connection.execute("UPDATE upstream_connections SET certificates = '{before}'")
+    organization_id = stage.world.value("SELECT organization_id FROM upstream_connections")
+    named = frozenset({"before", "after"})
+    transact = stage.world.installation.database.transact
+    assert await transact(changes.take_published, organization_id, connection_id, named)
 
 
 async def route_a_domain(stage: Stage) -> str:

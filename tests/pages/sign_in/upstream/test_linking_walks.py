@@ -1,5 +1,8 @@
 """The first sign-in by a required connection, whose account is linked to it once (decisions 10.8).
 
+It is the same after a move: when the mail domain leads to another connection, when the connection leads to another
+provider, and when a replaced certificate has ended the links. The same walk goes over the refusals of each.
+
 The browser of these tests is slow: where a page leads on by itself, it goes there, and presses nothing before. So each
 walk shows whether two pages lead to each other.
 """
@@ -7,21 +10,26 @@ walk shows whether two pages lead to each other.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from re import findall
-from typing import Final
+from typing import ClassVar, Final
 
 import pytest
 
 from entrypoints.pages.frame.languages import LANGUAGES
 from tests.application import Answer
-from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
+from tests.clock import SettableClock
+from tests.identity_provider import SSO_URL, IdentityProvider, asked, posted
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.service_provider import key_pair
 from tests.world.builder import PASSWORD
 from tests.world.openid_acme import Acme
-from tests.world.openid_connection import CONNECTIONS
+from tests.world.openid_connection import CONNECTIONS, ROUTES
+from tests.world.saml_connection import HEADERS, saml_acme
 from tests.world.second_factors import insert_person
 from tests.world.visitor import ANOTHER_WAY, Visitor, forms_of
+from tests.world.world import World
 
 ADA: Final = "ada@acme.example"
 BOB: Final = "bob@acme.example"
@@ -39,6 +47,8 @@ class Walk:
     browser: Visitor
     led_to_provider: int = 0
     codes: list[str] = field(default_factory=list[str])
+    # The refusals through which it does not go.
+    without: ClassVar[frozenset[str]] = frozenset()
 
     async def go(self, answer: Answer) -> Answer:
         """Follow an answer to a page that leads no further by itself."""
@@ -46,12 +56,20 @@ class Walk:
             location = answer.headers.get("Location") or answer.headers.get("Refresh", "").partition("; url=")[2]
             if not location:
                 return answer
-            if location.startswith(self.acme.provider.url):
+            if self.leads_to_provider(location):
                 self.led_to_provider += 1
-                self.acme.provider.claims = {"sub": "ada", "email": ADA, "email_verified": True}
-                location = self.acme.provider.sign_in(location)
+                location = await self.at_provider(location)
             answer = await self.browser.send("GET", location.removeprefix("http://localhost:8000"))
         raise AssertionError("the browser was led in a circle")
+
+    def leads_to_provider(self, location: str) -> bool:
+        """Return whether an address is one of the provider."""
+        return location.startswith(self.acme.provider.url)
+
+    async def at_provider(self, location: str) -> str:
+        """Sign in at the provider, and return where it leads back."""
+        self.acme.provider.claims = {"sub": "ada", "email": ADA, "email_verified": True}
+        return self.acme.provider.sign_in(location)
 
     async def open(self, path: str) -> Answer:
         """Open a page, and go where it leads."""
@@ -127,6 +145,29 @@ class Walk:
         return self.acme.live_sessions > 0
 
 
+@dataclass
+class SamlWalk(Walk):
+    """The same by SAML, with the key with which the identity provider signs now."""
+
+    idp: IdentityProvider = field(kw_only=True)
+    # Its provider answers in another way.
+    without: ClassVar[frozenset[str]] = frozenset({"declined"})
+
+    def leads_to_provider(self, location: str) -> bool:
+        return location.startswith(SSO_URL)
+
+    async def at_provider(self, location: str) -> str:
+        request = asked(location)
+        answer = await self.acme.world.client.request(
+            "POST",
+            f"/auth/upstream/{self.acme.connection_id}/acs",
+            data=posted(self.idp.answer(request), request.relay_state),
+            headers=HEADERS,
+        )
+        assert answer.status == 303, answer.text
+        return answer.headers["Location"]
+
+
 Step = Callable[[Walk, Answer], Awaitable[Answer]]
 
 
@@ -138,11 +179,16 @@ def has_form(page: Answer, action: str) -> bool:
 @pytest.fixture
 async def walk(acme: Acme) -> Walk:
     """Ada, whose organization requires its sign-in, and who has never used it."""
+    return Walk(acme, await person(acme))
+
+
+async def person(acme: Acme) -> Visitor:
+    """Insert Ada and Bob, require the sign-in of them, and return Ada's browser."""
     insert_person(acme.world, ADA)
     acme.world.member(acme.organization_id, acme.world.user_id(ADA))
     acme.world.member(acme.organization_id, acme.world.user(BOB))
     await acme.enforce()
-    return Walk(acme, Visitor(acme.world.client))
+    return Visitor(acme.world.client)
 
 
 async def by_password(walk: Walk, page: Answer) -> Answer:
@@ -275,16 +321,29 @@ async def test_who_is_signed_in_as_another_user_signs_in_to_the_account_to_be_li
 @pytest.mark.parametrize("first", REFUSALS)
 async def test_no_two_refusals_of_a_sign_in_that_links_lead_to_each_other(walk: Walk, first: str) -> None:
     for second in REFUSALS:
-        walk.forget()
-        page = await walk.by_connection()
-
-        page = await REFUSALS[second](walk, await REFUSALS[first](walk, page))
-        await walk.end(page)
-
-        assert walk.acme.identities == 1, (first, second)
+        await walk_pair(walk, first, second)
 
 
-async def test_who_comes_by_another_connection_than_the_required_one_goes_on_by_the_required_one(walk: Walk) -> None:
+async def walk_pair(walk: Walk, first: str, second: str) -> None:
+    """Go through two refusals, and end signed in."""
+    walk.forget()
+    page = await walk.by_connection()
+
+    page = await REFUSALS[second](walk, await REFUSALS[first](walk, page))
+    await walk.end(page)
+
+    assert walk.acme.identities == 1, (first, second)
+
+
+async def walk_refusals(walk: Walk) -> None:
+    """Go through each refusal once as the first one, and once as the second one: a move changes no pair alone."""
+    gone = [name for name in REFUSALS if name not in walk.without]
+    for first, second in zip(gone, gone[1:] + gone[:1], strict=True):
+        await walk_pair(walk, first, second)
+
+
+async def another_connection(walk: Walk) -> str:
+    """Make another connection to the same provider, and return its id."""
     made = await walk.acme.owner.post(
         CONNECTIONS,
         {
@@ -296,8 +355,61 @@ async def test_who_comes_by_another_connection_than_the_required_one_goes_on_by_
         },
     )
     assert made.status == 200, made.text
+    return made.json["id"]
 
-    methods = await walk.methods(await walk.open(f"/auth/upstream?connection_id={made.json['id']}"))
+
+async def to_another_connection(walk: Walk) -> None:
+    """Lead the mail domain to another connection, whose provider knows people by the same ids."""
+    second = await another_connection(walk)
+    [route] = (await walk.acme.owner.get(ROUTES)).json["domain_routes"]
+    moved = await walk.acme.owner.patch(f"{ROUTES}/{route['id']}", {"provider_id": second})
+    assert moved.status == 200, moved.text
+    walk.acme.connection_id = second
+
+
+async def to_another_id(walk: Walk) -> None:
+    """Let the connection take another id, as another issuer does, which unlinks everybody."""
+    await walk.acme.change(attribute_mapping={"id": "email"})
+
+
+MOVES: Final[dict[str, Callable[[Walk], Awaitable[None]]]] = {
+    "another connection": to_another_connection,
+    "another id": to_another_id,
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+async def test_nor_do_they_after_a_move(walk: Walk, move: str) -> None:
+    await walk.end(await walk.by_connection())
+    assert walk.acme.identities == 1
+
+    await MOVES[move](walk)
+
+    assert (walk.is_signed_in, walk.acme.identities) == (False, 0)
+    await walk_refusals(walk)
+
+
+async def test_nor_do_they_after_a_replaced_certificate(
+    world: World, visitor: Visitor, provider: OpenIdProvider, clock: SettableClock
+) -> None:
+    idp = IdentityProvider(now=clock)
+    made = await saml_acme(world, visitor, idp)
+    acme = Acme(world, visitor, provider, made.owner, made.organization_id, made.connection_id)
+    walk = SamlWalk(acme, await person(acme), idp=idp)
+    await walk.end(await walk.by_connection())
+    assert acme.identities == 1
+
+    walk.idp = replace(idp, key=key_pair("the next one"))
+    await acme.change(metadata_xml=walk.idp.metadata())
+
+    assert (walk.is_signed_in, acme.identities) == (False, 0)
+    await walk_refusals(walk)
+
+
+async def test_who_comes_by_another_connection_than_the_required_one_goes_on_by_the_required_one(walk: Walk) -> None:
+    second = await another_connection(walk)
+
+    methods = await walk.methods(await walk.open(f"/auth/upstream?connection_id={second}"))
     asked = await walk.follow(methods, "/auth/upstream")
     page = await walk.end(asked)
 

@@ -11,6 +11,7 @@ EventType: TypeAlias = Literal[
     "audit_log.exported",
     "billing.portal_opened",
     "branding.updated",
+    "connection.certificates_replaced",
     "customer.accepted",
     "customer.declined",
     "customer.ended",

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.1"
+API_VERSION: Final = "2.2"
 
 
 class AddressLimits(TypedDict):
@@ -97,6 +97,7 @@ AuditAction: TypeAlias = Literal[
     "audit_log.exported",
     "billing.portal_opened",
     "branding.updated",
+    "connection.certificates_replaced",
     "customer.accepted",
     "customer.declined",
     "customer.ended",
@@ -230,6 +231,9 @@ class AuthenticationCredential(TypedDict):
     response: AssertionResponse
 
 
+AwaitedStep: TypeAlias = Literal["connection", "mailed_code"]
+
+
 BackgroundTaskState: TypeAlias = Literal["backing_off", "running", "starting", "stopped"]
 
 
@@ -299,6 +303,16 @@ class CheckoutSession(TypedDict):
 
     checkout_url: str
     session_id: str
+
+
+class ConnectionChangeEffects(TypedDict):
+    """What a change ends, and how its people are linked again at their next sign-in."""
+
+    identities_unlinked: int
+    sessions_ended: int
+    at_once: int
+    by_code: int
+    kept_out: int
 
 
 class ConnectionKeyRecord(TypedDict):
@@ -693,6 +707,7 @@ EventType: TypeAlias = Literal[
     "audit_log.exported",
     "billing.portal_opened",
     "branding.updated",
+    "connection.certificates_replaced",
     "customer.accepted",
     "customer.declined",
     "customer.ended",
@@ -839,6 +854,7 @@ class ExplainedSignIn(TypedDict):
     problems: list[ProblemsOfConnection]
     role: ExplainedRole | None
     customer: CustomerOfSignIn | None
+    next_step: StepOfSignIn | None
 
 
 class ExplainedWay(TypedDict):
@@ -1183,6 +1199,7 @@ MailTemplate: TypeAlias = Literal[
     "account_exists",
     "account_locked",
     "choose_password",
+    "connection_certificates_replaced",
     "connection_key_ending",
     "credentials_left",
     "customer_impersonation_started",
@@ -2196,6 +2213,17 @@ class RoleSource(TypedDict):
     group: str
 
 
+class RouteEffects(TypedDict):
+    """What leading the domain to a connection does with the people of the organization who have an address in it."""
+
+    connection_id: str
+    connection_name: str
+    linked: int
+    at_once: int
+    by_code: int
+    kept_out: int
+
+
 class RouteList(TypedDict):
     """All routes of the organization, by their domains."""
 
@@ -2717,6 +2745,7 @@ SignInReason: TypeAlias = Literal[
     "assertion_for_another",
     "assertion_not_confirmed",
     "assertion_of_another",
+    "certificate_outdated",
     "certificates_replaced",
     "closed",
     "confined_elsewhere",
@@ -2809,6 +2838,13 @@ class SignInsPage(TypedDict):
 
     sign_ins: list[SignIn]
     total: int
+
+
+class StepOfSignIn(TypedDict):
+    """What the user does next, and by which connection."""
+
+    step: AwaitedStep
+    connection: NamedConnection
 
 
 SubscriptionStatus: TypeAlias = Literal["active", "cancelled", "expired", "past_due"]
@@ -3632,6 +3668,7 @@ def change_upstream_provider(
     slug: str,
     provider_id: str,
     *,
+    dry_run: bool | Unset = UNSET,
     name: str | Unset | None = UNSET,
     issuer: str | Unset | None = UNSET,
     client_id: str | Unset | None = UNSET,
@@ -3644,11 +3681,12 @@ def change_upstream_provider(
     trust_mfa: bool | Unset | None = UNSET,
     token_issuer: str | Unset | None = UNSET,
     enabled: bool | Unset | None = UNSET,
-) -> Call[ConnectionRecord]:
+) -> Call[ConnectionRecord | ConnectionChangeEffects]:
     """Change a connection. With another issuer, the accounts of the one before are unlinked.
 
     slug: The short name that paths contain. It never changes.
     provider_id: The id of the connection.
+    dry_run: Change nothing, and answer what would end.
     name: The name for people.
     issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
         in its metadata.
@@ -3668,6 +3706,7 @@ def change_upstream_provider(
     return Call(
         method="PATCH",
         path=f"/api/organizations/{segment(slug)}/upstream-providers/{segment(provider_id)}",
+        query=query_of(dry_run=dry_run),
         body=body_of(
             name=name,
             issuer=issuer,
@@ -3747,18 +3786,25 @@ def create_domain_route(
 
 
 def change_domain_route(
-    slug: str, route_id: str, *, provider_id: str | Unset | None = UNSET, enforced: bool | Unset | None = UNSET
-) -> Call[DomainRoute]:
+    slug: str,
+    route_id: str,
+    *,
+    dry_run: bool | Unset = UNSET,
+    provider_id: str | Unset | None = UNSET,
+    enforced: bool | Unset | None = UNSET,
+) -> Call[DomainRoute | RouteEffects]:
     """Change the connection of a route, or whether it is enforced.
 
     slug: The short name that paths contain. It never changes.
     route_id: The id of the domain route.
+    dry_run: Change nothing, and answer what would become of people.
     provider_id: The id of the connection.
     enforced: Whether every other way to sign in is refused for this domain.
     """
     return Call(
         method="PATCH",
         path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}",
+        query=query_of(dry_run=dry_run),
         body=body_of(provider_id=provider_id, enforced=enforced),
     )
 

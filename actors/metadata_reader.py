@@ -1,0 +1,74 @@
+"""Reads the metadata of identity providers again, so that their new certificates count before a sign-in needs them.
+
+What is taken over, and that the owner is told, is in `core/sign_in/upstream/changes.py`. What ends links is left for
+the sign-in that meets it, and for the people who configure the connection.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Unpack
+
+import structlog
+import trio
+
+from actors.periods import PeriodicActor, PeriodicConnections
+from core.sign_in.upstream import changes
+from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.changes import PublishedMetadata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from uuid import UUID
+
+    from ports.sign_in.upstream.saml import SamlConnectionGateway
+
+PERIOD_SECONDS: Final = 1800.0
+METADATA_AT_ONCE_MAX: Final = 8
+
+JOB_TYPE: Final = "connection_metadata"
+
+log = structlog.get_logger(__name__)
+
+
+class MetadataReader(PeriodicActor):
+    """An actor; metadata that cannot be read are read in the next period, so it needs no draining."""
+
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
+
+    def __init__(
+        self,
+        *,
+        identity_providers: SamlConnectionGateway,
+        clock: Callable[[], datetime],
+        **connections: Unpack[PeriodicConnections],
+    ) -> None:
+        super().__init__(**connections)
+        self._identity_providers = identity_providers
+        self._clock = clock
+
+    async def work(self) -> None:
+        after: UUID | None = None
+        while found := await self._database.read(changes.published_metadata, after, METADATA_AT_ONCE_MAX):
+            async with trio.open_nursery() as nursery:
+                for one in found:
+                    nursery.start_soon(self._read, one)
+            after = found[-1].connection_id
+
+    async def _read(self, one: PublishedMetadata) -> None:
+        try:
+            described = await self._identity_providers.describe(one.organization_id, one.metadata, is_fresh=True)
+        except UpstreamFailed:
+            # It is logged, and may be away for a while.
+            return
+        named = one.names(described.certificates)
+        if named is None or described.is_expired(self._clock()):
+            return
+        is_taken = await self._database.transact(changes.take_published, one.organization_id, one.connection_id, named)
+        log.info(
+            "connection.certificates_read",
+            organization_id=str(one.organization_id),
+            connection_id=str(one.connection_id),
+            taken=is_taken,
+        )

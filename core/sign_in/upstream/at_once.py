@@ -1,0 +1,89 @@
+"""Who is linked at once, without a mailed code, when an organization moves to another provider (decisions 10.9).
+
+The first sign-in by a connection of a user with an account asks for a mailed code (decisions 10.8), except where the
+account is the organization's own (decisions 5.7): its directory could give such an account another address as well. It
+is the connection's word alone that links then, so it opens few roles before a mailed code (`entitlement.py`).
+
+Who may set connections, and nothing more, must become nobody else by that. So the mail domain of the address has to
+lead to the connection, and the connection has to be *vouched for*: whoever said where it leads, what of its answers
+counts, or which domains lead to it, may give every role of the organization. The first change by an editor who may not
+ends that (`changes.py`, `domain_routes.py`); an editor who may, and who says anew where it leads, begins it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from core.accounts.users import User
+from core.email_addresses import domain_of
+from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.editors import Editor
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+def links(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, user: User, standing: ConnectionStanding
+) -> bool:
+    """Return whether a connection links the account of an address that its provider gives, without a mailed code.
+
+    The account is locked, where a sign-in follows.
+    """
+    if not standing.is_in_mail_domain or standing.is_suspended or user.is_disowned:
+        return False
+    if not user.may_sign_in or user.closed_at is not None:
+        return False
+    if standing.role is None and not standing.is_end_user:
+        return False
+    if not uow.upstream_connections.is_vouched_for(organization_id, connection.id, at_domain=domain_of(user.email)):
+        return False
+    belonging = uow.own_accounts.belonging(organization_id, user.id)
+    return belonging is not None and belonging.is_own_of(organization_id)
+
+
+def vouch(
+    uow: UnitOfWork,
+    editor: Editor,
+    before: ConnectionRecord,
+    after: ConnectionRecord,
+    wishes: ConnectionWishes,
+    *,
+    gains_key: bool,
+) -> None:
+    """Store whether a connection is vouched for after a change, or after it was made.
+
+    An editor who may not give every role vouches for nothing, and ends it by a change of where the connection leads or
+    of what counts of its answers, and by switching it on. One who may begins it by saying where it leads.
+    """
+    if editor.may_trust:
+        if _says_where_it_leads(after, wishes):
+            uow.upstream_connections.save_vouched_for(editor.organization_id, after.id, is_vouched_for=True)
+        return
+    is_switched_on = after.enabled and not before.enabled
+    if gains_key or is_switched_on or _leading(before) != _leading(after):
+        uow.upstream_connections.save_vouched_for(editor.organization_id, after.id, is_vouched_for=False)
+
+
+def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> None:
+    """Store that an editor has led a mail domain to a connection."""
+    if not editor.may_trust:
+        uow.upstream_connections.save_vouched_for(editor.organization_id, connection_id, is_vouched_for=False)
+
+
+def _says_where_it_leads(after: ConnectionRecord, wishes: ConnectionWishes) -> bool:
+    """Return whether wishes name the provider, and what counts of its answers where that is not the usual."""
+    names_provider = any(one is not None for one in (wishes.issuer, wishes.metadata_url, wishes.metadata_xml))
+    return names_provider and (not after.attribute_mapping or wishes.attribute_mapping is not None)
+
+
+def _leading(connection: ConnectionRecord) -> tuple[object, ...]:
+    return (
+        connection.issuer,
+        connection.client_id,
+        connection.metadata_url,
+        connection.metadata_xml,
+        connection.attribute_mapping,
+    )

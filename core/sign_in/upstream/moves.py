@@ -1,0 +1,164 @@
+"""What becomes of people when an organization moves to another provider: said before it does (decisions 10.9 and 13.5).
+
+A mail domain is led to another connection, or a connection to another provider. Each person is linked at their first
+sign-in there: by a mailed code (decisions 10.8), or at once (`at_once.py`). Nobody is told by name here, so that a
+member who may set connections learns numbers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import Operation
+from core.outbound import Network
+from core.sign_in.upstream import changes, connection_wishes, connections, domain_routes
+from core.sign_in.upstream.connection_wishes import ConnectionWishes
+from core.sign_in.upstream.domain_routes import RouteClaim
+from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.saml import SamlDescription
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# A page says it of no more connections.
+MOVES_MAX: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arriving:
+    """How many people would come to a connection, and how they stand.
+
+    `people` are those whom it lets in, of whom it has `linked` some. Of the others `fresh` have never proved their
+    address, and `own` have an account of the organization's own: a word of the connection opens what they have. It lets
+    in none of the `kept_out`: their membership or account is deactivated, or their address is not theirs.
+    """
+
+    connection_id: UUID
+    name: str
+    is_vouched_for: bool
+    people: int
+    fresh: int
+    own: int
+    linked: int
+    kept_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveEffects:
+    """What becomes of people who come to a connection: how many are linked, are linked at once, or type a mailed code.
+
+    `kept_out` are those whom it lets in neither before nor after.
+    """
+
+    connection_id: UUID
+    connection_name: str
+    linked: int
+    at_once: int
+    by_code: int
+    kept_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeEffects:
+    """What a change of a connection ends: links and sessions; and how its people are linked again.
+
+    Nothing ends where the connection leads on to the same provider, such as with a new certificate beside the old one.
+    """
+
+    identities_unlinked: int
+    sessions_ended: int
+    at_once: int
+    by_code: int
+    kept_out: int
+
+    @property
+    def ends_links(self) -> bool:
+        """Whether people are unlinked."""
+        return self.identities_unlinked > 0
+
+
+NOTHING_ENDS: Final = ChangeEffects(identities_unlinked=0, sessions_ended=0, at_once=0, by_code=0, kept_out=0)
+
+
+def of_route(uow: UnitOfWork, slug: str, route_id: UUID) -> Sequence[MoveEffects]:
+    """Return for each connection, the oldest first, what leading a mail domain to it does; raise `RouteUnknown`."""
+    editor = Editor.of_reader(uow, slug, Operation.DOMAIN_ROUTES_READ)
+    claim = domain_routes.found(uow, editor.organization_id, route_id)
+    arriving = uow.connection_moves.of_domain(
+        editor.organization_id, claim.proof.domain, connection_id=None, limit=MOVES_MAX
+    )
+    return [_effects(editor, claim, one) for one in arriving]
+
+
+def preview_route(uow: UnitOfWork, slug: str, route_id: UUID, connection_id: UUID | None) -> MoveEffects:
+    """Return what leading a mail domain to a connection does, else what it does where it leads.
+
+    Raise as `domain_routes.change`.
+    """
+    editor = Editor.of_reader(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    if connection_id is not None:
+        domain_routes.require_connection(uow, editor.organization_id, connection_id)
+    claim = domain_routes.found(uow, editor.organization_id, route_id)
+    [arriving] = uow.connection_moves.of_domain(
+        editor.organization_id, claim.proof.domain, connection_id=connection_id or claim.connection_id, limit=1
+    )
+    return _effects(editor, claim, arriving)
+
+
+def preview_change(
+    uow: UnitOfWork,
+    slug: str,
+    connection_id: UUID,
+    wishes: ConnectionWishes,
+    *,
+    described: SamlDescription | None,
+    allowed: Iterable[Network],
+) -> ChangeEffects:
+    """Return what a change of a connection ends; raise as `connections.change`."""
+    editor = Editor.of_reader(uow, slug, Operation.CONNECTION_CONFIGURE)
+    before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
+    after = connection_wishes.applied(uow, editor, before, wishes, described, tuple(allowed))
+    named = changes.fingerprints(described.certificates) if described is not None else None
+    found = changes.judged(uow, editor.organization_id, before, after, named)
+    if found.is_elsewhere or found.gains_key:
+        changes.require_allowed(uow, editor, before, after, wishes, keeps_people=not found.is_elsewhere)
+    if not found.is_elsewhere:
+        return NOTHING_ENDS
+    return _effects_of_leading_elsewhere(uow, editor, connection_id)
+
+
+def of_connection(uow: UnitOfWork, slug: str, connection_id: UUID) -> ChangeEffects:
+    """Return what leading a connection to another provider ends; raise `ConnectionUnknown`."""
+    editor = Editor.of_reader(uow, slug, Operation.CONNECTIONS_READ)
+    return _effects_of_leading_elsewhere(uow, editor, connection_id)
+
+
+def _effects_of_leading_elsewhere(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> ChangeEffects:
+    arriving = uow.connection_moves.of_linked(editor.organization_id, connection_id)
+    identities, sessions = uow.upstream_connections.count_uses(editor.organization_id, connection_id, at=uow.now)
+    arriving = connections.found(arriving)
+    at_once = arriving.fresh + (arriving.own if editor.may_trust else 0)
+    return ChangeEffects(
+        identities_unlinked=identities,
+        sessions_ended=sessions,
+        at_once=at_once,
+        by_code=arriving.people - at_once,
+        kept_out=arriving.kept_out,
+    )
+
+
+def _effects(editor: Editor, claim: RouteClaim, arriving: Arriving) -> MoveEffects:
+    # Where the domain leads already, nobody has to lead it there.
+    is_led = editor.may_trust or arriving.connection_id == claim.connection_id
+    at_once = arriving.fresh + (arriving.own if arriving.is_vouched_for and is_led else 0)
+    return MoveEffects(
+        connection_id=arriving.connection_id,
+        connection_name=arriving.name,
+        linked=arriving.linked,
+        at_once=at_once,
+        by_code=arriving.people - arriving.linked - at_once,
+        kept_out=arriving.kept_out,
+    )
