@@ -61,6 +61,7 @@ class ErrorCode(Enum):
     INTERNAL_SERVER_ERROR = (500, "The service failed unexpectedly; its log has the reason under the request id.")
     DATABASE_ERROR = (500, "A database operation failed.")
     OAUTH_ERROR = (500, "The external identity provider failed.")
+    PROVIDER_ERROR = (502, "The identity provider at which a person signs in failed, or its answer is not accepted.")
     BILLING_ERROR = (500, "The payment provider failed.")
     AUDIT_ERROR = (500, "This does not happen: an entry of the audit log is written with its change, or neither is.")
     NOT_IMPLEMENTED = (501, "The interface names this operation, but it is not implemented.")
@@ -79,7 +80,12 @@ class ErrorCode(Enum):
 
         The cause is a caller, or a system that another party has named or runs.
         """
-        return self in {ErrorCode.OAUTH_ERROR, ErrorCode.BILLING_ERROR, ErrorCode.NOT_IMPLEMENTED}
+        return self in {
+            ErrorCode.OAUTH_ERROR,
+            ErrorCode.PROVIDER_ERROR,
+            ErrorCode.BILLING_ERROR,
+            ErrorCode.NOT_IMPLEMENTED,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,8 @@ class RateLimit(Enum):
     SIGNED_IN = (0.05, 100)
     # Of a connection: what its identity provider ends (decisions 17.2).
     GLOBAL_REVOCATION = (1.0, 60)
+    # Of a connection: the logout tokens of its provider, of which a whole company may cause some in the evening.
+    BACKCHANNEL_LOGOUT = (0.1, 600)
     # Of an API key, not of an address.
     API_KEY = (0.01, 200)
     # Of a key of an organization, likewise (decisions 5.13).

@@ -65,6 +65,7 @@ from entrypoints.http.sign_in import (
 )
 from entrypoints.http.sign_in import why as explanations
 from entrypoints.http.sign_in.upstream import (
+    backchannel_logout,
     domain_routes,
     global_token_revocation,
     metadata,
@@ -236,6 +237,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     oauth_credentials.routes,
     upstream_providers.routes,
     metadata.routes,
+    backchannel_logout.routes,
     global_token_revocation.routes,
     domain_routes.routes,
     sign_in_rules.routes,

@@ -2053,6 +2053,9 @@ CREATE TABLE identities (
     groups text[],
     has_groups_overage boolean DEFAULT false NOT NULL,
     own_subject text,
+    name text,
+    given_name text,
+    family_name text,
     CONSTRAINT identities_check CHECK (((organization_id IS NOT NULL) OR ((connection_id IS NULL) AND (service_id IS NULL))))
 );
 COMMENT ON TABLE identities IS 'Accounts at other providers that sign a user in, each in one context only.';
@@ -2062,6 +2065,7 @@ COMMENT ON COLUMN identities.confirmed_at IS 'When its user proved to have the a
 COMMENT ON COLUMN identities.groups IS 'The groups that the connection asserted last; null while it has asserted none.';
 COMMENT ON COLUMN identities.has_groups_overage IS 'Whether the provider said last that there are too many groups to name.';
 COMMENT ON COLUMN identities.own_subject IS 'The id by which the provider itself names the person (sub, NameID), where the connection takes another one as the subject.';
+COMMENT ON COLUMN identities.name IS 'What the connection called the person last, as are given_name and family_name; null where it has said none.';
 ALTER TABLE ONLY identities
     ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
 CREATE INDEX identities_last_used ON identities USING btree (organization_id, connection_id, used_at) WHERE (connection_id IS NOT NULL);
@@ -2069,6 +2073,8 @@ CREATE INDEX identities_of_organization ON identities USING btree (organization_
 CREATE INDEX identities_of_own_subject ON identities USING btree (organization_id, connection_id, own_subject) WHERE (own_subject IS NOT NULL);
 CREATE UNIQUE INDEX identities_of_subject ON identities USING btree (provider, subject, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE UNIQUE INDEX identities_of_user ON identities USING btree (user_id, provider, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE TRIGGER said_names_of_customers_added AFTER INSERT ON identities FOR EACH ROW WHEN (((new.connection_id IS NOT NULL) AND (COALESCE(new.name, new.given_name, new.family_name) IS NOT NULL))) EXECUTE FUNCTION members_of_customers_changed();
+CREATE TRIGGER said_names_of_customers_changed AFTER UPDATE OF name, given_name, family_name ON identities FOR EACH ROW WHEN (((new.connection_id IS NOT NULL) AND (((old.name IS DISTINCT FROM new.name) OR (old.given_name IS DISTINCT FROM new.given_name)) OR (old.family_name IS DISTINCT FROM new.family_name)))) EXECUTE FUNCTION members_of_customers_changed();
 
 CREATE TABLE invitations (
     id uuid NOT NULL,
@@ -2357,11 +2363,13 @@ CREATE TABLE mfa_challenges (
     used_at timestamp with time zone,
     domain_id uuid,
     passkey_challenge bytea,
-    passkey_expires_at timestamp with time zone
+    passkey_expires_at timestamp with time zone,
+    id_token_sealed bytea
 );
 COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor; the pre-auth token names one.';
 COMMENT ON COLUMN mfa_challenges.domain_id IS 'The custom domain at which the sign-in began; null for the base URL.';
 COMMENT ON COLUMN mfa_challenges.passkey_challenge IS 'What a passkey signs to finish this sign-in; null while none was asked for, or once it was answered.';
+COMMENT ON COLUMN mfa_challenges.id_token_sealed IS 'That of provider_sessions, while the sign-in waits for its second factor.';
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_challenges_ended ON mfa_challenges USING btree (expires_at);
@@ -2683,11 +2691,16 @@ CREATE TABLE provider_sessions (
     name_format text,
     name_qualifier text,
     sp_name_qualifier text,
-    session_index text
+    session_index text,
+    id_token_sealed bytea
 );
-COMMENT ON TABLE provider_sessions IS 'How the SAML identity providers of connections name users and their sessions there, by the session here.';
+COMMENT ON TABLE provider_sessions IS 'How the identity providers of connections name users and their sessions there, by the session here.';
+COMMENT ON COLUMN provider_sessions.name_id IS 'The NameID of SAML, or the sub of OpenID Connect.';
+COMMENT ON COLUMN provider_sessions.session_index IS 'The SessionIndex of SAML, or the sid of OpenID Connect.';
+COMMENT ON COLUMN provider_sessions.id_token_sealed IS 'The ID token that goes back to the provider as a hint when its person signs out; null where signing out ends here.';
 ALTER TABLE ONLY provider_sessions
     ADD CONSTRAINT provider_sessions_pkey PRIMARY KEY (session_id);
+CREATE INDEX provider_sessions_of_index ON provider_sessions USING btree (organization_id, connection_id, session_index) WHERE (session_index IS NOT NULL);
 CREATE INDEX provider_sessions_of_name ON provider_sessions USING btree (organization_id, connection_id, name_id);
 
 CREATE TABLE recent_acts (
@@ -3647,6 +3660,8 @@ CREATE TABLE upstream_connections (
     is_vouched_for boolean DEFAULT false NOT NULL,
     takes_certificates boolean DEFAULT true NOT NULL,
     metadata_since timestamp with time zone,
+    name_id_format text,
+    signs_out_at_provider boolean DEFAULT false NOT NULL,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -3667,6 +3682,8 @@ COMMENT ON COLUMN upstream_connections.token_issuer IS 'Of a SAML connection, th
 COMMENT ON COLUMN upstream_connections.is_vouched_for IS 'Whether all who have said where it leads, and what leads to it, may give every role, so that it links accounts of the organization''s own at once.';
 COMMENT ON COLUMN upstream_connections.takes_certificates IS 'Whether the address of its metadata was set by someone who may give every role, or before that was recorded, so that new certificates there end no link.';
 COMMENT ON COLUMN upstream_connections.metadata_since IS 'Since when its metadata are read from their address; null without one.';
+COMMENT ON COLUMN upstream_connections.name_id_format IS 'The format of names that requests by SAML ask for; null for whichever the identity provider chooses.';
+COMMENT ON COLUMN upstream_connections.signs_out_at_provider IS 'Whether who signs out here is led on to the end_session_endpoint of the OpenID provider.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections

@@ -57,6 +57,9 @@ class JsonWebSignatures:
         issuer = claims.get("iss") if claims is not None else None
         return issuer if isinstance(issuer, str) else None
 
+    def named_type(self, token: str) -> object:
+        return (_header(token) or {}).get("typ")
+
     def unverified(self, token: str) -> Mapping[str, Any] | None:
         if _header(token) is None:
             return None

@@ -24,7 +24,7 @@ from core.sign_in.upstream import answers, discovery, provider_problems
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import ProviderProblem
-from core.sign_in.upstream.providers import CodeExchange
+from core.sign_in.upstream.providers import CodeExchange, OpenIdAnswer
 from core.wording import Wording
 from ports.clock import Clock
 
@@ -70,9 +70,9 @@ class HttpConnectionGateway:
         with time_limit(issuer, self._seconds_max, TOO_SLOW):
             return (await self._find(organization_id, issuer, is_fresh=is_fresh)).discovered
 
-    async def identify(self, organization_id: UUID | None, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
-        claims, _ = await self.exchange(organization_id, issuer, exchange)
-        return claims
+    async def identify(self, organization_id: UUID | None, issuer: str, exchange: CodeExchange) -> OpenIdAnswer:
+        claims, answer = await self.exchange(organization_id, issuer, exchange)
+        return OpenIdAnswer(claims=claims, id_token=Secret(answer["id_token"]))
 
     async def exchange(
         self, organization_id: UUID | None, issuer: str, exchange: CodeExchange

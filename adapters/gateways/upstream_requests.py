@@ -65,6 +65,13 @@ class UpstreamRequests:
         """Read what is at an address."""
         return await self._send("GET", organization_id, url)
 
+    async def status_of_page(self, organization_id: UUID | None, url: str, form: Mapping[str, str] | None) -> int:
+        """Ask for a page as a browser would, by a form if there is one; return the status of the answer."""
+        headers = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
+        method, data = ("GET", {}) if form is None else ("POST", {"data": dict(form)})
+        status, _ = await self._send(method, organization_id, url, headers=headers, **data)
+        return status
+
     async def _send(self, method: str, organization_id: UUID | None, url: str, **others: Any) -> tuple[int, bytes]:
         body = bytearray()
         others["headers"] = {**self._headers, **others.get("headers", {})}

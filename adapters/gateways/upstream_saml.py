@@ -12,7 +12,7 @@ import trio
 from adapters.gateways.upstream_requests import TOO_SLOW, UpstreamRequests, failed, time_limit
 from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
 from core.key_certificates import SamlSigningKey
-from core.saml.messages import OutgoingMessage
+from core.saml.messages import OutgoingMessage, SamlBinding
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.saml import (
     AnswerUnusable,
@@ -67,6 +67,18 @@ class HttpSamlConnectionGateway:
 
     async def request(self, content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage:
         return await self._on_a_thread(lambda: work().upstream_request(content, key))
+
+    async def try_request(self, organization_id: UUID, request: OutgoingMessage) -> int | None:
+        form = {request.parameter: request.value}
+        if request.relay_state is not None:
+            form["RelayState"] = request.relay_state
+        try:
+            with time_limit(request.url, self._seconds_max, TOO_SLOW):
+                return await self._requests.status_of_page(
+                    organization_id, request.url, form if request.binding is SamlBinding.POST else None
+                )
+        except UpstreamFailed:
+            return None
 
     async def read_answer(
         self, organization_id: UUID, metadata: SamlMetadata, value: str, recipient: SamlRecipient

@@ -64,7 +64,7 @@ def logout_request(
 ) -> OutgoingMessage:
     """Return the signed request for its binding."""
     root = message("LogoutRequest", content.id, content.issuer, content.destination, content.issued_at)
-    root.set("NotOnOrAfter", _time(content.issued_at + ASSERTION_LIFETIME))
+    root.set("NotOnOrAfter", written(content.issued_at + ASSERTION_LIFETIME))
     name_id = SubElement(root, QName(ASSERTION, "NameID"), Format=content.name_id.format)
     for name, value in (("NameQualifier", content.name_qualifier), ("SPNameQualifier", content.audience)):
         if value is not None:
@@ -121,7 +121,7 @@ def message(name: str, own_id: str, issuer: str, destination: str, issued_at: da
 
 
 def _identity(own_id: str, issued_at: datetime) -> Mapping[str, str]:
-    return {"ID": own_id, "Version": "2.0", "IssueInstant": _time(issued_at)}
+    return {"ID": own_id, "Version": "2.0", "IssueInstant": written(issued_at)}
 
 
 def _add_status(root: Element, status: StatusOf) -> None:
@@ -131,7 +131,7 @@ def _add_status(root: Element, status: StatusOf) -> None:
 
 
 def _add_assertion(root: Element, content: Response, assertion: IssuedAssertion) -> None:
-    ends_at = _time(content.issued_at + ASSERTION_LIFETIME)
+    ends_at = written(content.issued_at + ASSERTION_LIFETIME)
     element = SubElement(root, QName(ASSERTION, "Assertion"), _identity(assertion.id, content.issued_at))
     SubElement(element, QName(ASSERTION, "Issuer")).text = content.issuer
     subject = SubElement(element, QName(ASSERTION, "Subject"))
@@ -149,16 +149,16 @@ def _add_assertion(root: Element, content: Response, assertion: IssuedAssertion)
     if content.in_response_to is not None:
         data.set("InResponseTo", content.in_response_to)
     conditions = SubElement(
-        element, QName(ASSERTION, "Conditions"), NotBefore=_time(content.issued_at - BEFORE), NotOnOrAfter=ends_at
+        element, QName(ASSERTION, "Conditions"), NotBefore=written(content.issued_at - BEFORE), NotOnOrAfter=ends_at
     )
     restriction = SubElement(conditions, QName(ASSERTION, "AudienceRestriction"))
     SubElement(restriction, QName(ASSERTION, "Audience")).text = content.audience
     statement = SubElement(
         element,
         QName(ASSERTION, "AuthnStatement"),
-        AuthnInstant=_time(assertion.authenticated_at),
+        AuthnInstant=written(assertion.authenticated_at),
         SessionIndex=assertion.session_index,
-        SessionNotOnOrAfter=_time(assertion.session_ends_at),
+        SessionNotOnOrAfter=written(assertion.session_ends_at),
     )
     context = SubElement(statement, QName(ASSERTION, "AuthnContext"))
     SubElement(context, QName(ASSERTION, "AuthnContextClassRef")).text = assertion.context_class
@@ -183,6 +183,6 @@ def serialized(root: Element) -> bytes:
     return etree.tostring(root, encoding="utf-8")
 
 
-def _time(at: datetime) -> str:
-    """Return a time in whole seconds, which every implementation reads."""
+def written(at: datetime) -> str:
+    """Return a time as messages and metadata have it: in whole seconds, which every implementation reads."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")

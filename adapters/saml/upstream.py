@@ -19,7 +19,7 @@ from adapters.saml.metadata import (
     location,
     only_role,
 )
-from adapters.saml.outgoing import encoded, message
+from adapters.saml.outgoing import encoded, message, written
 from core.key_certificates import SamlSigningKey
 from core.saml.messages import NameIdFormat, OutgoingMessage, SamlBinding
 from core.sign_in.upstream.saml import (
@@ -56,6 +56,9 @@ def request(content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage
     root = message("AuthnRequest", content.id, content.provider.entity_id, content.destination, content.issued_at)
     root.set("ProtocolBinding", SamlBinding.POST)
     root.set("AssertionConsumerServiceURL", content.provider.acs_url)
+    # Without it an identity provider may not name a person for us whom it has not named before (saml-core-2.0,
+    # 3.4.1.1).
+    SubElement(root, QName(PROTOCOL, "NameIDPolicy"), {"Format": content.name_id_format, "AllowCreate": "true"})
     binding = SamlBinding.POST if content.is_posted else SamlBinding.REDIRECT
     return encoded("SAMLRequest", root, content.destination, key, binding, content.relay_state)
 
@@ -279,6 +282,7 @@ def own_metadata(content: OwnMetadata) -> bytes:
     root.set("entityID", provider.entity_id)
     # After a change of the key, readers must come back within its overlap.
     root.set("cacheDuration", CACHED_FOR)
+    root.set("validUntil", written(content.valid_until))
     attributes: dict[str, Any] = {
         "AuthnRequestsSigned": "true" if content.signs_requests else "false",
         "WantAssertionsSigned": "true",

@@ -2,7 +2,8 @@
 
 The name belongs to the account, and its user alone sets it. An organization sees it once the user has confirmed what
 the organization gave. The names that a directory provisions belong to the membership (decisions 8.4): they show in the
-context of its organization only, and stand for a name that the user has not set.
+context of its organization only, and stand for a name that the user has not set. Where no SCIM directory names a
+person, what a connection of the organization has called them last is the directory's word (decisions 10.9).
 """
 
 from __future__ import annotations

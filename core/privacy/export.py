@@ -67,13 +67,17 @@ class ExportedIdentity:
 
     `own_id` is the id by which the provider itself names the person, where an organization takes another one; None
     elsewhere. `left_at` is when the person left the organization whose provider it is, which unlinked it; None while it
-    is linked.
+    is linked. `name`, `given_name` and `family_name` are what the provider called the person last, None for what it
+    does not say.
     """
 
     provider: str
     provider_user_id: str
     linked_at: datetime
     own_id: str | None = None
+    name: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
     left_at: datetime | None = None
 
 

@@ -20,10 +20,11 @@ from core.saml.messages import (
     StatusOf,
 )
 from core.saml.providers import SamlProvider
+from core.sign_in.upstream.answers import CLOCK_SKEW
 
 # How old a message may be, and how far the clock of its sender may be ahead.
 AGE_MAX: Final = timedelta(minutes=5)
-SKEW_MAX: Final = timedelta(minutes=3)
+SKEW_MAX: Final = CLOCK_SKEW
 
 PASSWORD_CONTEXT: Final = "urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport"  # noqa: S105 - a name
 MFA_CONTEXT: Final = "https://refeds.org/profile/mfa"

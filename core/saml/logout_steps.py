@@ -1,4 +1,4 @@
-"""A logout under way, and its next message: to a service provider, or to the identity provider of a connection."""
+"""A logout under way, and its next message: to a service provider, or to the provider of a connection."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from core.saml.messages import (
 )
 from core.saml.providers import SamlProvider
 from core.saml.sign_in import defer_signing_key, message_id
+from core.secrets import Secret
 from core.sign_in.upstream.connection_wishes import ConnectionRecord
 
 if TYPE_CHECKING:
@@ -81,12 +82,25 @@ class ProviderMessage:
     relay_state: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSignOut:
+    """The user of an ended session is led on to the OpenID provider of its connection, and signs out there.
+
+    No answer is awaited: the browser comes back by itself. The ID token says which session the provider ends; None
+    where none was kept.
+    """
+
+    organization_id: UUID
+    connection: ConnectionRecord
+    id_token: Secret | None
+
+
 @dataclass(frozen=True, slots=True)
 class LogoutCompleted:
     """Everything has ended, and no party waits for an answer."""
 
 
-Step = LogoutMessage | ProviderMessage | LogoutCompleted
+Step = LogoutMessage | ProviderMessage | ProviderSignOut | LogoutCompleted
 
 
 def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> Step:
@@ -117,6 +131,10 @@ def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> 
             relay_state=state,
         )
     if logout.provider_session_id is not None:
+        signed_out = _provider_sign_out(uow, logout, logout.provider_session_id)
+        if signed_out is not None:
+            uow.saml_logouts.remove(logout)
+            return signed_out
         asked = replace(logout, awaited_id=message_id(uow))
         step = _provider_request(uow, asked, logout.provider_session_id, state)
         if step is not None:
@@ -124,6 +142,20 @@ def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> 
             return step
     uow.saml_logouts.remove(logout)
     return _final(uow, logout, base_url)
+
+
+def _provider_sign_out(uow: UnitOfWork, logout: Logout, session_id: UUID) -> ProviderSignOut | None:
+    """Return how a browser signs out at the OpenID provider of an ended session; None for one by SAML."""
+    connection, organization_id = _connection(uow, logout), logout.organization_id
+    assert connection is not None, "a logout has outlived its connection"
+    assert organization_id is not None, "a connection has no organization"
+    if connection.is_saml:
+        return None
+    known = uow.provider_sessions.find(organization_id, connection.id, session_id)
+    uow.provider_sessions.forget_token(organization_id, connection.id, session_id)
+    return ProviderSignOut(
+        organization_id=organization_id, connection=connection, id_token=known.id_token if known is not None else None
+    )
 
 
 def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: str) -> ProviderMessage | None:

@@ -187,8 +187,14 @@ def keep(uow: UnitOfWork, logout: Logout, browser_key: Secret | None) -> TakenLo
 
 
 def _is_known_to_provider(uow: UnitOfWork, browser: BrowserSession) -> bool:
-    """Return whether the session began by a connection whose identity provider names it."""
+    """Return whether the session began by a connection whose provider is told of its end.
+
+    That is one by SAML whose identity provider names the session, or one by OpenID Connect which says so.
+    """
     if browser.confined_to is None or browser.connection_id is None:
+        return False
+    connection = uow.upstream_connections.find(browser.confined_to, browser.connection_id)
+    if connection is None or not (connection.is_saml or connection.signs_out_at_provider):
         return False
     return uow.provider_sessions.find(browser.confined_to, browser.connection_id, browser.session_id) is not None
 

@@ -93,9 +93,11 @@ class ProviderTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSession:
-    """How a SAML identity provider names a user and their session there, so that it can end ours, and we theirs.
+    """How the provider of a connection names a user and their session there, so that it can end ours, and we theirs.
 
-    None for what its assertion does not say; the qualifiers are given back to it as they came.
+    By SAML these are NameID and SessionIndex, by OpenID Connect `sub` and `sid`. None for what it does not say; the
+    qualifiers are given back to it as they came. `id_token` goes back to an OpenID provider as a hint when its user
+    signs out here, where the connection says so.
     """
 
     name_id: str
@@ -103,6 +105,16 @@ class ProviderSession:
     name_qualifier: str | None = None
     sp_name_qualifier: str | None = None
     session_index: str | None = None
+    id_token: Secret | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertedNames:
+    """What a connection calls a user; None for what it does not say. One of the three is said."""
+
+    name: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +133,12 @@ class AssertedGroups:
 class ProvenIdentity:
     """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
 
-    `email` is the address that the provider gave, `is_email_verified` whether it vouches for it, and `is_email_trusted`
-    whether its word on addresses counts at all. `denies_email` says that a connection calls its address not verified.
-    `session_ends_at` is when the holder's session there ends, if the provider says so. `groups` are those that a
-    connection asserts, None where it asserts nothing about them. `own_subject` is the id by which the provider itself
-    names the account, where the connection takes another one.
+    `email` is the address that the provider gave, or what a connection gave in its place, `is_email_verified` whether
+    it vouches for it, and `is_email_trusted` whether its word on addresses counts at all. `denies_email` says that a
+    connection calls its address not verified. `session_ends_at` is when the holder's session there ends, if the
+    provider says so. `groups` are those that a connection asserts, None where it asserts nothing about them.
+    `own_subject` is the id by which the provider itself names the account, where the connection takes another one.
+    `names` is what a connection calls the person, None where it says nothing.
     """
 
     provider: Provider
@@ -139,6 +152,12 @@ class ProvenIdentity:
     groups: AssertedGroups | None = None
     own_subject: str | None = None
     denies_email: bool = False
+    names: AssertedNames | None = None
+
+    @property
+    def address(self) -> str | None:
+        """What the provider gave as the address, if it can be one."""
+        return self.email if self.email is not None and "@" in self.email else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +264,7 @@ def link(
         email,
         MailTemplate.IDENTITY_LINKED,
         provider=title_of(proven.provider),
-        account=proven.email or proven.subject,
+        account=proven.address or proven.subject,
         ip_address=uow.origin.ip_address or "unknown",
         at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
     )
@@ -263,7 +282,7 @@ def add(
         user_id=user_id,
         provider=proven.provider,
         subject=proven.subject,
-        email=proven.email,
+        email=proven.address,
         linked_at=uow.now,
     )
     if not uow.identities.add(identity, proven, context, confirmed_at=uow.now if is_confirmed else None):

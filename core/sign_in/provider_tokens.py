@@ -29,6 +29,13 @@ REMAINING_MIN: Final = timedelta(seconds=60)
 CLAIM_LIFETIME: Final = timedelta(seconds=20)
 
 
+class TokenNotRefreshed(Refusal):
+    """The provider did not answer as it should when a token was to be refreshed."""
+
+    code = ErrorCode.OAUTH_ERROR
+    default_message = "The provider did not answer as it should. Try again in a moment."
+
+
 class ReauthRequired(Refusal):
     """The provider issues no token any more without its user."""
 

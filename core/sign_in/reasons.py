@@ -128,6 +128,10 @@ class SignInReason(StrEnum):
         "address_not_verified_there",
         "The provider gave no address that it has verified. That of a connection gave none at all.",
     )
+    ADDRESS_UNUSABLE_THERE = (
+        "address_unusable_there",
+        "What the connection gave as the address is none, such as a name without @.",
+    )
     LINK_REQUIRED = (
         "link_required",
         "An account has the address already. Its user has to sign in to it once, to link the two, by a mailed code or"

@@ -65,6 +65,18 @@ class ClosedToProviders(SignInRefused):
     )
 
 
+class AccountNotOpen(SignInRefused):
+    """The account is deactivated or locked, and its user has come back from another provider, which has named it.
+
+    Nobody learns by it that there is an account but whom the provider signs in to it.
+    """
+
+    default_message = (
+        "This account cannot be used: it is switched off, or locked. Ask an administrator of your organization, or the"
+        " people who run this site, to open it again."
+    )
+
+
 class SecondFactorDue(Forbidden):
     """The session in the browser has not proved the second factor that this destination requires."""
 

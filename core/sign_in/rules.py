@@ -27,7 +27,7 @@ from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination, IdentityProof, Target
 from core.sign_in.reasons import SignInReason, reason_of_account
-from core.sign_in.refusals import ClosedToProviders, EmailNotVerified, SignInRefused
+from core.sign_in.refusals import AccountNotOpen, ClosedToProviders, EmailNotVerified, SignInRefused
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -206,7 +206,11 @@ class SignInRule:
 
 def _activated(candidate: Candidate) -> Refusal | None:
     reason = reason_of_account(candidate.user) if candidate.user is not None else SignInReason.DEACTIVATED
-    return candidate.of_unusable.because(reason) if reason is not None else None
+    if reason is None:
+        return None
+    # Who comes back from a provider has typed neither address nor password.
+    refusal = AccountNotOpen() if candidate.proof.is_of_provider else candidate.of_unusable
+    return refusal.because(reason)
 
 
 def _reopening(candidate: Candidate) -> Refusal | None:

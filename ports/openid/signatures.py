@@ -19,6 +19,10 @@ class Signatures(Protocol):
         """Return the `iss` that a token claims, unverified, to find its keys; None when it is no signed token."""
         ...
 
+    def named_type(self, token: str) -> object:
+        """Return the `typ` of a token, unverified, as it stands there; None without one."""
+        ...
+
     def unverified(self, token: str) -> Mapping[str, Any] | None:
         """Return what a token claims, unverified, to find its keys; None when it is no signed token."""
         ...

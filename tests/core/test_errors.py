@@ -39,6 +39,7 @@ DOCUMENTED = {
     "INTERNAL_SERVER_ERROR": 500,
     "DATABASE_ERROR": 500,
     "OAUTH_ERROR": 500,
+    "PROVIDER_ERROR": 502,
     "BILLING_ERROR": 500,
     "AUDIT_ERROR": 500,
     "CONFLICT": 409,
@@ -83,7 +84,7 @@ def test_the_codes_are_the_documented_ones_with_their_statuses() -> None:
 def test_every_code_that_others_can_cause_is_known_as_external() -> None:
     external = {code.name for code in ErrorCode if code.is_external}
 
-    assert external == {"OAUTH_ERROR", "BILLING_ERROR", "NOT_IMPLEMENTED"}
+    assert external == {"OAUTH_ERROR", "PROVIDER_ERROR", "BILLING_ERROR", "NOT_IMPLEMENTED"}
 
 
 def test_every_code_has_a_meaning_of_its_own() -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 from core.openid import device as device_codes
 from tests.application import Answer
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.world.builder import new_id
 from tests.world.openid_connection import CONNECTIONS, ROUTES, connected_organization
 from tests.world.signing_in import SignedInUser
 from tests.world.visitor import Visitor
@@ -41,6 +42,27 @@ class Acme:
         """Change the connection."""
         answer = await self.owner.patch(f"{CONNECTIONS}/{self.connection_id}", fields)
         assert answer.status == 200, answer.text
+
+    def link(self, email: str, subject: str = "employee-1") -> None:
+        """Link the account of a user to an account at the provider, as its user has done."""
+        now = self.world.clock()
+        self.world.connection.execute(
+            """
+            INSERT INTO identities (id, user_id, provider, subject, organization_id, connection_id, linked_at, used_at,
+                                    confirmed_at)
+            VALUES (%s, %s, 'upstream', %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                new_id(),
+                self.world.user_id(email),
+                subject,
+                self.organization_id,
+                self.connection_id,
+                now,
+                now,
+                now,
+            ),
+        )
 
     async def enforce(self) -> None:
         """Enforce the sign-in for the domain."""

@@ -1,10 +1,11 @@
-"""What people are called, in the tables `users` and `scim_profiles`."""
+"""What people are called, in the tables `users`, `scim_profiles` and `identities`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.organizations.directory_names import NAMES, SAID
 from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.names import PersonNames
@@ -14,10 +15,11 @@ from core.accounts.profile import NamedCaller
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
-_NAMES: Final = "u.name AS own, p.display_name, p.formatted_name, p.given_name, p.family_name"
-_OF_USER: Final = """
+_NAMES: Final = f"u.name AS own, {NAMES}"
+_OF_USER: Final = f"""
     FROM      users u
     LEFT JOIN scim_profiles p ON p.organization_id = %(organization_id)s AND p.user_id = u.id
+    {SAID.format(organization_id="%(organization_id)s", user_id="u.id")}
     WHERE     u.id = %(user_id)s
 """
 OF_SESSION_WITH_NAMES: Final = f"""
@@ -28,6 +30,7 @@ OF_SESSION_WITH_NAMES: Final = f"""
                AS requested_email
     {LIVE}
     LEFT JOIN scim_profiles p ON p.organization_id = s.organization_id AND p.user_id = s.user_id
+    {SAID.format(organization_id="s.organization_id", user_id="s.user_id")}
     {LIVE_SESSION}
 """
 

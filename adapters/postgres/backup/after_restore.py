@@ -71,6 +71,9 @@ DROPPED: Final[Mapping[str, LiteralString]] = {
     "identities.access_token_sealed": "UPDATE identities SET access_token_sealed = NULL WHERE {unreadable}",
     "identities.refresh_token_sealed": "UPDATE identities SET refresh_token_sealed = NULL WHERE {unreadable}",
     "upstream_sign_ins.proven_sealed": "DELETE FROM upstream_sign_ins WHERE {unreadable}",
+    # Who signs out then is asked by the provider.
+    "provider_sessions.id_token_sealed": "UPDATE provider_sessions SET id_token_sealed = NULL WHERE {unreadable}",
+    "mfa_challenges.id_token_sealed": "UPDATE mfa_challenges SET id_token_sealed = NULL WHERE {unreadable}",
     "oauth_credentials.client_secret_sealed": "DELETE FROM oauth_credentials WHERE {unreadable}",
     "upstream_connections.client_secret_sealed": """
         UPDATE upstream_connections SET enabled = false, client_secret_sealed = {placeholder} WHERE {unreadable}

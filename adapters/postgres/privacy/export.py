@@ -125,13 +125,13 @@ class PostgresPrivacyExport(Aggregate):
         return self._all(
             ExportedIdentity,
             """
-            SELECT   provider, subject AS provider_user_id, linked_at, own_subject AS own_id,
-                     NULL::timestamptz AS left_at
+            SELECT   provider, subject AS provider_user_id, linked_at, own_subject AS own_id, name, given_name,
+                     family_name, NULL::timestamptz AS left_at
             FROM     identities
             WHERE    user_id = %(user_id)s
               AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
             UNION ALL
-            SELECT   'upstream', subject, linked_at, NULL, left_at
+            SELECT   'upstream', subject, linked_at, NULL, NULL, NULL, NULL, left_at
             FROM     departed_identities
             WHERE    user_id = %(user_id)s
               AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
+from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
 from core.saml.admission import AdmissionStanding
@@ -45,10 +46,9 @@ _PROVIDER: Final = f"""
 PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
 PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service_id = %s"
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
-STANDING: Final = """
+STANDING: Final = f"""
     SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
-              coalesce(p.display_name, p.formatted_name, nullif(concat_ws(' ', p.given_name, p.family_name), ''))
-                  AS name,
+              {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")} AS name,
               EXISTS (SELECT FROM service_users
                       WHERE  service_id = %(service_id)s AND user_id = u.id
                         AND  organization_id = %(organization_id)s AND origin = 'key') AS is_linked,
@@ -56,7 +56,7 @@ STANDING: Final = """
                       WHERE  organization_id = %(organization_id)s AND user_id = u.id
                         AND  last_login_at IS NOT NULL) AS has_used,
               u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s AS is_own,
-              CASE WHEN v.group_claims <> '{}' THEN ARRAY(
+              CASE WHEN v.group_claims <> '{{}}' THEN ARRAY(
                   SELECT   g.display_name
                   FROM     directory_group_members i
                   JOIN     directory_groups g ON g.organization_id = i.organization_id AND g.id = i.group_id
@@ -68,7 +68,6 @@ STANDING: Final = """
     FROM      users u
     LEFT JOIN services v      ON v.organization_id = %(organization_id)s AND v.id = %(service_id)s
     LEFT JOIN memberships m   ON m.organization_id = %(organization_id)s AND m.user_id = u.id
-    LEFT JOIN scim_profiles p ON p.organization_id = m.organization_id AND p.user_id = m.user_id
     WHERE     u.id = %(user_id)s
 """
 # What another service provider has sent says nothing about this one.

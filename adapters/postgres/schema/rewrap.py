@@ -48,6 +48,8 @@ SEALED_COLUMNS: Final = (
     SealedColumn("identities", "access_token_sealed", "id"),
     SealedColumn("identities", "refresh_token_sealed", "id"),
     SealedColumn("upstream_sign_ins", "proven_sealed", "id"),
+    SealedColumn("provider_sessions", "id_token_sealed", "session_id"),
+    SealedColumn("mfa_challenges", "id_token_sealed", "id"),
     SealedColumn("oauth_credentials", "client_secret_sealed", "id"),
     SealedColumn("upstream_connections", "client_secret_sealed", "id"),
     SealedColumn("connection_keys", "private_key_sealed", "id"),

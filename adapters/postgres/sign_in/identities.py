@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -14,7 +15,15 @@ from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.entitlement import ConnectionStanding
-from core.sign_in.identities import PLATFORM, AssertedGroups, Identity, IdentityContext, ProvenIdentity, ProviderTokens
+from core.sign_in.identities import (
+    PLATFORM,
+    AssertedGroups,
+    AssertedNames,
+    Identity,
+    IdentityContext,
+    ProvenIdentity,
+    ProviderTokens,
+)
 from core.sign_in.provider_tokens import HeldTokens
 from core.sign_in.upstream.known_elsewhere import KnownAccount
 
@@ -152,11 +161,11 @@ class PostgresIdentities(Aggregate):
             INSERT INTO identities (id, user_id, provider, subject, connection_id, organization_id, service_id,
                                     email, linked_at, used_at, confirmed_at, client_id, access_token_sealed,
                                     refresh_token_sealed, token_type, token_expires_at, scopes, groups,
-                                    has_groups_overage, own_subject)
+                                    has_groups_overage, own_subject, name, given_name, family_name)
             VALUES (%(id)s, %(user_id)s, %(provider)s, %(subject)s, %(connection_id)s, %(organization_id)s,
                     %(service_id)s, %(email)s, %(now)s, %(now)s, %(confirmed_at)s, %(client_id)s,
                     %(access_token)s, %(refresh_token)s, %(token_type)s, %(token_expires_at)s, %(scopes)s,
-                    %(groups)s, %(has_groups_overage)s, %(own_subject)s)
+                    %(groups)s, %(has_groups_overage)s, %(own_subject)s, %(name)s, %(given_name)s, %(family_name)s)
             ON CONFLICT DO NOTHING
             """,
             {
@@ -169,6 +178,7 @@ class PostgresIdentities(Aggregate):
                 "confirmed_at": confirmed_at,
                 "own_subject": proven.own_subject,
                 **_groups(proven.groups),
+                **_names(proven.names),
                 **_context(context),
                 **self._sealed(identity.id, proven.tokens),
             },
@@ -189,17 +199,21 @@ class PostgresIdentities(Aggregate):
                    -- What a provider does not say changes nothing.
                    groups = coalesce(%(groups)s::text[], groups), has_groups_overage = %(has_groups_overage)s,
                    own_subject = coalesce(%(own_subject)s, own_subject),
+                   name = CASE WHEN %(has_names)s THEN %(name)s ELSE name END,
+                   given_name = CASE WHEN %(has_names)s THEN %(given_name)s ELSE given_name END,
+                   family_name = CASE WHEN %(has_names)s THEN %(family_name)s ELSE family_name END,
                    confirmed_at = coalesce(confirmed_at, CASE WHEN %(is_confirmed)s THEN %(now)s END)
             WHERE  id = %(id)s AND user_id = %(user_id)s
             """,
             {
                 "id": identity.id,
                 "user_id": identity.user_id,
-                "email": proven.email,
+                "email": proven.address,
                 "own_subject": proven.own_subject,
                 "is_confirmed": is_confirmed,
                 "now": self._transaction.now,
                 **_groups(proven.groups),
+                **_names(proven.names),
                 **self._sealed(identity.id, proven.tokens),
             },
         )
@@ -342,6 +356,10 @@ def _groups(groups: AssertedGroups | None) -> dict[str, Any]:
         "groups": list(values) if values is not None else None,
         "has_groups_overage": groups is not None and groups.is_overage,
     }
+
+
+def _names(names: AssertedNames | None) -> dict[str, Any]:
+    return {"has_names": names is not None, **asdict(names or AssertedNames())}
 
 
 def _identity(*, provider: str, **columns: Any) -> Identity:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.sign_in.upstream.provider_sessions import stored_session
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
+from core.secrets import Secret
 from core.sessions.confinement import Confinement
 from core.sign_in.identities import ProviderSession
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof
 
+_ID_TOKEN: Final = {"table": "mfa_challenges", "column": "id_token_sealed"}
 _LIMITS: Final = ("organization_id", "service_id", "connection_id")
 
 
@@ -30,7 +33,7 @@ class PostgresMfaChallenges(Aggregate):
             "organization": destination.organization_slug,
             "service": destination.service_slug,
             **_stored(proof.confinement),
-            "provider_session": asdict(proof.provider_session) if proof.provider_session is not None else None,
+            "provider_session": _without_token(proof.provider_session) if proof.provider_session is not None else None,
             **({"bounded_until": proof.bounded_until.isoformat()} if proof.bounded_until is not None else {}),
             **({"customer": destination.customer} if destination.customer is not None else {}),
             **({"asks_for_customer": True} if destination.asks_for_customer else {}),
@@ -46,8 +49,9 @@ class PostgresMfaChallenges(Aggregate):
         }
         self._connection.execute_later(
             """
-            INSERT INTO mfa_challenges (id, user_id, context, attempts, created_at, expires_at, domain_id)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO mfa_challenges (id, user_id, context, attempts, created_at, expires_at, domain_id,
+                                        id_token_sealed)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 challenge.id,
@@ -57,14 +61,16 @@ class PostgresMfaChallenges(Aggregate):
                 challenge.created_at,
                 challenge.expires_at,
                 self._transaction.origin.domain_id,
+                self._sealed(challenge.id, proof.provider_session),
             ),
         )
 
     def lock(self, challenge_id: UUID, *, user_id: UUID, awaits_customer: bool = False) -> MfaChallenge | None:
         return self._one(
-            _challenge,
+            self._challenge,
             """
-            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at
+            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at,
+                   id_token_sealed
             FROM   mfa_challenges
             WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
             AND    domain_id IS NOT DISTINCT FROM %s
@@ -85,9 +91,10 @@ class PostgresMfaChallenges(Aggregate):
 
     def find(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
         return self._one(
-            _challenge,
+            self._challenge,
             """
-            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at
+            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at,
+                   id_token_sealed
             FROM   mfa_challenges
             WHERE  id = %s AND user_id = %s
             """,
@@ -113,12 +120,27 @@ class PostgresMfaChallenges(Aggregate):
 
     def use(self, challenge_id: UUID) -> None:
         self._connection.execute_later(
-            "UPDATE mfa_challenges SET used_at = %s, context = context - 'provider_session' WHERE id = %s",
+            """
+            UPDATE mfa_challenges
+            SET    used_at = %s, context = context - 'provider_session', id_token_sealed = NULL
+            WHERE  id = %s
+            """,
             (self._transaction.now, challenge_id),
         )
 
+    def _sealed(self, challenge_id: UUID, known: ProviderSession | None) -> bytes | None:
+        if known is None or known.id_token is None:
+            return None
+        return self._transaction.vault.seal(known.id_token.reveal().encode(), row=challenge_id, **_ID_TOKEN)
 
-def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> MfaChallenge:
+    def _challenge(self, *, id_token_sealed: bytes | None, **columns: Any) -> MfaChallenge:
+        token = None
+        if id_token_sealed is not None:
+            token = Secret(self._transaction.vault.open(id_token_sealed, row=columns["id"], **_ID_TOKEN).decode())
+        return _challenge(token=token, **columns)
+
+
+def _challenge(*, user_id: UUID, context: dict[str, Any], token: Secret | None, **columns: Any) -> MfaChallenge:
     return MfaChallenge(
         proof=IdentityProof(
             user_id=user_id,
@@ -126,7 +148,7 @@ def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Mfa
             amr=tuple(context["amr"]),
             proves_address=context.get("proves_address", False),
             confinement=_confinement(context),
-            provider_session=_provider_session(context.get("provider_session")),
+            provider_session=_provider_session(context.get("provider_session"), token),
             bounded_until=datetime.fromisoformat(context["bounded_until"]) if "bounded_until" in context else None,
         ),
         destination=Destination(
@@ -150,8 +172,12 @@ def _stored(confinement: Confinement | None) -> dict[str, Any]:
     return {"confinement": stored | ({"lacks_connection": True} if confinement.lacks_connection else {})}
 
 
-def _provider_session(stored: dict[str, Any] | None) -> ProviderSession | None:
-    return ProviderSession(**stored) if stored is not None else None
+def _without_token(known: ProviderSession) -> dict[str, Any]:
+    return stored_session(replace(known, id_token=None))
+
+
+def _provider_session(stored: dict[str, Any] | None, token: Secret | None) -> ProviderSession | None:
+    return ProviderSession(**stored, id_token=token) if stored is not None else None
 
 
 def _confinement(context: dict[str, Any]) -> Confinement | None:

@@ -14,15 +14,20 @@ from typing import Any, Final, cast
 from core.accounts.providers import Provider
 from core.errors import ErrorCode, Refusal
 from core.secrets import Secret
-from core.sign_in.identities import ProvenIdentity, ProviderTokens
-from core.sign_in.upstream import asserted_groups
+from core.sign_in.identities import ProvenIdentity, ProviderSession, ProviderTokens
+from core.sign_in.upstream import asserted_groups, asserted_names
 from core.sign_in.upstream.providers import ExternalProvider
 
 SUBJECT_CHARACTERS_MAX: Final = 255
 ADDRESS_CHARACTERS_MAX: Final = 254
 TOKEN_CHARACTERS_MAX: Final = 16_000
 SCOPES_MAX: Final = 100
-CLOCK_SKEW: Final = timedelta(seconds=60)
+SESSION_ID_CHARACTERS_MAX: Final = 256
+# A longer one does not fit into an address, in which it goes back to the provider.
+ID_TOKEN_CHARACTERS_MAX: Final = 6_000
+# How far the clock of a provider may be off, in everything that it sends: ID tokens, assertions, and requests of its
+# own.
+CLOCK_SKEW: Final = timedelta(seconds=180)
 # Some providers answer with the texts of booleans and numbers.
 _TRUE: Final = (True, "true", "1", 1)
 _LIFETIME_SECONDS_MAX: Final = 10 * 365 * 86_400
@@ -31,9 +36,10 @@ _LIFETIME_SECONDS_MAX: Final = 10 * 365 * 86_400
 class UpstreamFailed(Refusal):
     """The provider did not answer, or its answer makes no sense; the log has the reason."""
 
-    code = ErrorCode.OAUTH_ERROR
+    code = ErrorCode.PROVIDER_ERROR
     default_message = (
-        "The provider that you chose did not answer as it should. Try again in a moment, or sign in in another way."
+        "The provider that you chose did not answer as it should. Sign in in another way; if it happens again, tell the"
+        " people who run this site the id below."
     )
 
     def __init__(self, problem: str = "") -> None:
@@ -100,13 +106,16 @@ def openid_identity(external: ExternalProvider, claims: Mapping[str, Any]) -> Pr
     return replace(proven, subject=external.subject_of(proven.subject), is_email_trusted=external.trusts_email)
 
 
-def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -> ProvenIdentity:
+def connection_identity(
+    claims: Mapping[str, Any], mapping: Mapping[str, str], id_token: Secret | None = None
+) -> ProvenIdentity:
     """Return the identity of an account at an organization's own provider.
 
-    Whether its address counts is decided by the domains that the organization has verified.
+    Whether its address counts is decided by the domains that the organization has verified. The ID token is kept with
+    the session where signing out goes on to the provider.
     """
     _require_text(claims)
-    email = checked_address(claims.get(mapping.get("email", "email")))
+    email = given_address(claims.get(mapping.get("email", "email")))
     mapped = mapping.get("id", "sub")
     return ProvenIdentity(
         provider=Provider.UPSTREAM,
@@ -114,8 +123,28 @@ def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -
         own_subject=claims.get("sub") if mapped != "sub" else None,
         email=email,
         denies_email=claims.get("email_verified", True) not in _TRUE,
+        provider_session=_provider_session(claims, id_token),
         groups=asserted_groups.in_claims(claims, mapping.get("groups")),
+        names=asserted_names.in_claims(claims, mapping),
     )
+
+
+def _provider_session(claims: Mapping[str, Any], id_token: Secret | None) -> ProviderSession | None:
+    """Return how an OpenID provider names the session, for its logout tokens; None when it names no user."""
+    subject, session_id = claims.get("sub"), claims.get("sid")
+    if not isinstance(subject, str):
+        return None
+    is_kept = id_token is not None and len(id_token.reveal()) <= ID_TOKEN_CHARACTERS_MAX
+    return ProviderSession(
+        name_id=subject,
+        session_index=session_id if is_session_id(session_id) else None,
+        id_token=id_token if is_kept else None,
+    )
+
+
+def is_session_id(value: Any) -> bool:
+    """Return whether a claim names a session of a provider."""
+    return isinstance(value, str) and 0 < len(value) <= SESSION_ID_CHARACTERS_MAX and value.isprintable()
 
 
 def with_tokens(identity: ProvenIdentity, tokens: ProviderTokens) -> ProvenIdentity:
@@ -145,11 +174,12 @@ def _problem_of_claims(
         return "wrong_audience"
     if len(audiences) > 1 and "azp" not in claims:
         return "no_authorized_party"
-    expires, issued = claims.get("exp"), claims.get("iat", at.timestamp())
+    expires = claims.get("exp")
     # Compared, never computed with: a number of a provider may be too large to become a float, or NaN.
     if not isinstance(expires, int | float) or not expires >= (at - CLOCK_SKEW).timestamp():
         return "expired"
-    if not isinstance(issued, int | float) or not issued <= (at + CLOCK_SKEW).timestamp():
+    begins = [claims.get(name, at.timestamp()) for name in ("iat", "nbf")]
+    if not all(isinstance(one, int | float) and one <= (at + CLOCK_SKEW).timestamp() for one in begins):
         return "from_the_future"
     return "wrong_nonce" if claims.get("nonce") != nonce else None
 
@@ -197,6 +227,12 @@ def checked_address(value: Any) -> str | None:
     """Return what may be an address; None for anything else."""
     is_address = isinstance(value, str) and 0 < len(value) <= ADDRESS_CHARACTERS_MAX and value.isprintable()
     return value if is_address and "@" in value else None
+
+
+def given_address(value: Any) -> str | None:
+    """Return what a connection gave as the address, also what is none; None for nothing that could be shown."""
+    is_shown = isinstance(value, str) and 0 < len(value) <= ADDRESS_CHARACTERS_MAX and value.isprintable()
+    return value if is_shown else None
 
 
 def _of_claims(provider: Provider, claims: Mapping[str, Any], says_verified: object) -> ProvenIdentity:

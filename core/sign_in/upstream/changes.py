@@ -1,9 +1,9 @@
 """Changes of where a connection leads, and what ends with them (decisions 10.8 and 13.5).
 
-A connection leads elsewhere with another issuer (or entity id), another client id, another mapping of the id, or when
-not one certificate stays by which assertions were verified. Then the ids that it names may be other people's: its
-identities are unlinked, its sessions end, and so do the sign-ins that are under way. Switching a connection off, and no
-longer trusting it with the second factor, end its sessions too.
+A connection leads elsewhere with another issuer (or entity id), another client id, another mapping of the id or another
+format of the names that are the ids, or when not one certificate stays by which assertions were verified. Then the ids
+that it names may be other people's: its identities are unlinked, its sessions end, and so do the sign-ins that are
+under way. Switching a connection off, and no longer trusting it with the second factor, end its sessions too.
 
 Certificates stay that the connection's own address of metadata publishes, for the same entity id: over https, at the
 address that has not changed since somebody last signed in by it, and which was set by someone who may give every role.
@@ -96,6 +96,8 @@ def leads_elsewhere(
             (before.issuer, after.issuer),
             (before.client_id, after.client_id),
             (before.attribute_mapping.get("id"), after.attribute_mapping.get("id")),
+            # Names of another format may be those of other people, too.
+            *(() if after.maps_id else ((before.name_id_format, after.name_id_format),)),
         )
     )
 
@@ -339,6 +341,8 @@ def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: Con
         joins_as=connection.joins_as,
         trust_mfa=connection.trust_mfa,
         **({"token_issuer": connection.token_issuer} if connection.token_issuer is not None else {}),
+        **({"name_id_format": connection.name_id_format} if connection.name_id_format is not None else {}),
+        **({"signs_out_at_provider": True} if connection.signs_out_at_provider else {}),
         enabled=connection.enabled,
         **details,
     )

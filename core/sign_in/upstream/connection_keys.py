@@ -59,6 +59,16 @@ def published(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> Se
     return uow.connection_keys.published(organization_id, connection_id, at=uow.now)
 
 
+def metadata_valid_until(certificates: Sequence[SamlCertificate], *, at: datetime) -> datetime:
+    """Return the end of our metadata with these certificates, the active one first.
+
+    It is that of the active certificate: an identity provider that is given a file, and reads no address, goes on as
+    long as our key does. Some identity providers refuse metadata without an end. A certificate that has ended is
+    published still, because most do not look at its end, and then each reading counts for as long as an overlap.
+    """
+    return max(certificates[0].valid_until, at + OVERLAP)
+
+
 def add_first(
     uow: UnitOfWork, organization_id: UUID, connection_id: UUID, made: MadeCertificate, *, valid_from: datetime
 ) -> None:

@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.outbound import URL_CHARACTERS_MAX, Network, checked_url
 from core.secrets import Secret
 from core.sign_in.upstream.editors import Editor
-from core.sign_in.upstream.saml import SamlDescription, SamlMetadata
+from core.sign_in.upstream.saml import NAME_FORMATS, UNSPECIFIED, SamlDescription, SamlMetadata
 from core.text import checked_public_name
 from core.wording import Wording
 
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 SCOPES_MAX: Final = 20
 CLAIM_CHARACTERS_MAX: Final = 255
-# What an attribute mapping may name: where the stable id, the address and the groups are.
-MAPPED: Final = frozenset({"id", "email", "groups"})
-_OF_OPENID: Final = ("issuer", "client_id", "client_secret", "scopes")
+# What an attribute mapping may name: where the stable id, the address, the groups and the names of a person are.
+MAPPED: Final = frozenset({"id", "email", "groups", "name", "given_name", "family_name"})
+_OF_OPENID: Final = ("issuer", "client_id", "client_secret", "scopes", "signs_out_at_provider")
 # The secret is stored beside the connection, and metadata are applied as they were read.
 _APPLIED_APART: Final = frozenset({"client_secret", "metadata_url", "metadata_xml"})
-_OF_SAML: Final = ("metadata_url", "metadata_xml", "token_issuer")
+_OF_SAML: Final = ("metadata_url", "metadata_xml", "token_issuer", "name_id_format")
+_SHORT_FORMATS: Final = {one.rpartition(":")[2]: one for one in NAME_FORMATS}
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 # What documentation has in the place of a name, also when a browser has encoded it.
 _PLACEHOLDER: Final = re.compile("[{}<>]|%7[bd]|%3[ce]", re.IGNORECASE)
@@ -74,6 +75,10 @@ class ConnectionRecord:
     enabled: bool
     # Of one by SAML: who signs the tokens by which its identity provider ends sessions (`global_token_revocation.py`).
     token_issuer: str | None = None
+    # Of one by SAML: the format of names that requests ask for; None for whichever the identity provider chooses.
+    name_id_format: str | None = None
+    # Of one by OpenID Connect: whether who signs out here is led on to the provider.
+    signs_out_at_provider: bool = False
     created_at: datetime
     updated_at: datetime
 
@@ -89,6 +94,11 @@ class ConnectionRecord:
         return mapped is not None and (self.is_saml or mapped != "sub")
 
     @property
+    def asked_format(self) -> str:
+        """The format of names that a request by SAML asks for."""
+        return self.name_id_format or UNSPECIFIED
+
+    @property
     def metadata(self) -> SamlMetadata:
         """The metadata of its identity provider, which may not become another one's unnoticed."""
         return SamlMetadata(url=self.metadata_url, xml=self.metadata_xml, entity_id=self.issuer)
@@ -98,7 +108,7 @@ class ConnectionRecord:
 class ConnectionWishes:
     """The fields to set; None leaves one as it is. An empty `joins_as` makes no members.
 
-    An empty `token_issuer` takes no tokens of the identity provider.
+    An empty `token_issuer` takes no tokens of the identity provider, and an empty `name_id_format` asks for none.
     """
 
     name: str | None = None
@@ -112,6 +122,8 @@ class ConnectionWishes:
     joins_as: str | None = None
     trust_mfa: bool | None = None
     token_issuer: str | None = None
+    name_id_format: str | None = None
+    signs_out_at_provider: bool | None = None
     enabled: bool | None = None
 
 
@@ -150,6 +162,7 @@ def applied(
         "joins_as": lambda _: _role(uow, editor, before, wishes),
         "trust_mfa": lambda _: _trust(editor, before, wishes),
         "token_issuer": partial(_checked_token_issuer, allowed=allowed),
+        "name_id_format": _checked_format,
         **{name: partial(_refuse, name=name, kind=before.type) for name in others},
     }
     checked = all_checked(given, checks)
@@ -246,6 +259,18 @@ def _checked_token_issuer(text: str, *, allowed: Sequence[Network]) -> str | Non
     if names_no_tenant(text):
         raise BadRequest.of_field("token_issuer", "Enter the id of your tenant in place of the placeholder.")
     return _checked_https(text, allowed, "token_issuer")
+
+
+def _checked_format(text: str) -> str | None:
+    """Return the format of that name, in its long or its short form, None for an empty text; raise `BadRequest`."""
+    stripped = text.strip()
+    if not stripped:
+        return None
+    found = _SHORT_FORMATS.get(stripped.rpartition(":")[2])
+    if found is None or stripped not in {found, found.rpartition(":")[2]}:
+        names = ", ".join(NAME_FORMATS)
+        raise BadRequest.of_field("name_id_format", Wording("This must be one of %(names)s.", names=names))
+    return found
 
 
 def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:

@@ -25,6 +25,8 @@ class Discovered:
     userinfo_url: str | None
     takes_basic: bool
     names_itself: bool
+    # Where a browser signs out there; None where it cannot.
+    end_session_url: str | None = None
 
 
 class OtherIssuer(UpstreamFailed):
@@ -63,6 +65,7 @@ def read(issuer: str, document: Any) -> Discovered:
         userinfo_url=_url(issuer, found.get("userinfo_endpoint")),
         takes_basic=not isinstance(methods, list) or "client_secret_basic" in methods,
         names_itself=found.get("authorization_response_iss_parameter_supported") is True,
+        end_session_url=_url(issuer, found.get("end_session_endpoint")),
     )
 
 

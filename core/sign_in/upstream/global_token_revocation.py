@@ -24,6 +24,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sign_in.identities import IdentityContext
 from core.sign_in.upstream import provider_endings
+from core.sign_in.upstream.answers import CLOCK_SKEW
 from core.sign_in.upstream.connection_wishes import ConnectionRecord
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 TOKEN_TYPE: Final = "global-token-revocation+jwt"  # noqa: S105 - the name of a kind, not a secret
 LIFETIME_MAX: Final = timedelta(minutes=5)
-CLOCK_DIFFERENCE_MAX: Final = timedelta(seconds=30)
 ISS_SUB: Final = "iss_sub"
 EMAIL: Final = "email"
 # Accounts that one id of the provider may name: of a person whose other id has changed, which is rare.
@@ -101,14 +101,14 @@ def judged(claims: Mapping[str, Any], *, issuer: str, audience: str, at: datetim
     if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX or not identifier.isprintable():
         raise RevocationUnauthorized().because("no_id")
     expires_at = _moment(claims.get("exp"))
-    latest = at + LIFETIME_MAX + CLOCK_DIFFERENCE_MAX
-    if expires_at is None or not at - CLOCK_DIFFERENCE_MAX < expires_at <= latest:
+    latest = at + LIFETIME_MAX + CLOCK_SKEW
+    if expires_at is None or not at - CLOCK_SKEW < expires_at <= latest:
         raise RevocationUnauthorized().because("expired")
     for name in ("iat", "nbf"):
         begins = _moment(claims[name]) if name in claims else at
-        if begins is None or begins > at + CLOCK_DIFFERENCE_MAX:
+        if begins is None or begins > at + CLOCK_SKEW:
             raise RevocationUnauthorized().because("not_valid_yet")
-        if name == "iat" and begins < at - LIFETIME_MAX - CLOCK_DIFFERENCE_MAX:
+        if name == "iat" and begins < at - LIFETIME_MAX - CLOCK_SKEW:
             raise RevocationUnauthorized().because("too_old")
     return RevocationToken(issuer=issuer, id=identifier, expires_at=expires_at)
 
@@ -133,7 +133,7 @@ def revoke(uow: UnitOfWork, connection_id: UUID, token: RevocationToken, subject
     if known.issuer != token.issuer:
         raise RevocationUnauthorized().because("connection_changed")
     mark = hash_token(f"global token revocation {connection_id} {token.id}")
-    if not uow.single_uses.claim(mark, until=token.expires_at + CLOCK_DIFFERENCE_MAX):
+    if not uow.single_uses.claim(mark, until=token.expires_at + CLOCK_SKEW):
         raise RevocationUnauthorized().because("used")
     connection = uow.upstream_connections.find(known.organization_id, connection_id)
     assert connection is not None, "an issuer was found without its connection"

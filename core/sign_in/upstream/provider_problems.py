@@ -47,6 +47,8 @@ class ProviderProblem(StrEnum):
     NO_KEYS = "no_keys"
     METADATA = "metadata"
     METADATA_ENDED = "metadata_ended"
+    # No refusal: what stands before the provider may refuse all but browsers.
+    REQUEST_REFUSED = "request_refused"
     # Our credentials there
     TOKEN_ENDPOINT = "token_endpoint"  # noqa: S105 - a word
     WRONG_SECRET = "wrong_secret"  # noqa: S105 - a word
@@ -74,6 +76,7 @@ class ProviderProblem(StrEnum):
     NO_ID = "no_id"
     TRANSIENT_ID = "transient_id"
     NO_ADDRESS = "no_address"
+    NOT_AN_ADDRESS = "not_an_address"
     FOREIGN_DOMAIN = "foreign_domain"
     CERTIFICATES_REPLACED = "certificates_replaced"
     NOT_ADMITTED = "not_admitted"
@@ -83,6 +86,11 @@ class ProviderProblem(StrEnum):
     @property
     def prevents(self) -> bool:
         """Whether a connection with this problem cannot sign anybody in, so that it is not saved on a page."""
+        return self not in {ProviderProblem.SECRET_UNCLEAR, ProviderProblem.REQUEST_REFUSED}
+
+    @property
+    def fails_test(self) -> bool:
+        """Whether a test by a program is answered that it has failed."""
         return self is not ProviderProblem.SECRET_UNCLEAR
 
     @property
@@ -104,6 +112,7 @@ _OF_ONE_SIGN_IN: Final = frozenset(
         ProviderProblem.OTHER_SIGN_IN,
         ProviderProblem.SESSION_OVER,
         ProviderProblem.NO_ADDRESS,
+        ProviderProblem.NOT_AN_ADDRESS,
         ProviderProblem.FOREIGN_DOMAIN,
         ProviderProblem.NOT_ADMITTED,
     }
@@ -146,6 +155,7 @@ _OF_REASONS: Final[PartialTable[str, ProviderProblem]] = PartialTable(
         "transient_name": ProviderProblem.TRANSIENT_ID,
         "certificates_outdated": ProviderProblem.CERTIFICATES_REPLACED,
         SignInReason.ADDRESS_NOT_VERIFIED_THERE: ProviderProblem.NO_ADDRESS,
+        SignInReason.ADDRESS_UNUSABLE_THERE: ProviderProblem.NOT_AN_ADDRESS,
         SignInReason.DOMAIN_NOT_PROVED: ProviderProblem.FOREIGN_DOMAIN,
         SignInReason.NOT_OF_ORGANIZATION: ProviderProblem.NOT_ADMITTED,
     }
@@ -176,6 +186,16 @@ class Finding:
     def prevents(self) -> bool:
         """Whether the connection cannot sign anybody in."""
         return self.problem is not None and self.problem.prevents
+
+
+def judge_request(status: int | None) -> ProviderProblem | None:
+    """Return what the status says with which an identity provider answers a request for a sign-in; None for nothing.
+
+    A page, a redirect and a question for credentials are answers; `None` is none, and says nothing.
+    """
+    if status is None or status < _BAD_REQUEST or status == _UNAUTHORIZED:
+        return None
+    return ProviderProblem.REQUEST_REFUSED
 
 
 def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem | None:

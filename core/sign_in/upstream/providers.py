@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Any, Final
 
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
@@ -53,6 +53,14 @@ class ExternalProvider:
     def knows(self, subject: str) -> bool:
         """Return whether a stable id is of this provider, and not of another one that had its name before."""
         return self.issuer is None or subject.startswith(self.subject_of(""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenIdAnswer:
+    """What an OpenID provider has exchanged a code for: the claims of its user, and the ID token as it was signed."""
+
+    claims: Mapping[str, Any]
+    id_token: Secret = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

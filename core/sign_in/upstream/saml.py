@@ -17,13 +17,14 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream import asserted_groups
+from core.sign_in.upstream import asserted_groups, asserted_names
 from core.sign_in.upstream.answers import (
     CLOCK_SKEW,
     SUBJECT_CHARACTERS_MAX,
     UpstreamFailed,
     checked_address,
     checked_subject,
+    given_address,
 )
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.wording import Wording
@@ -33,6 +34,10 @@ NAME_CHARACTERS_MAX: Final = 256
 SUCCESS: Final = "urn:oasis:names:tc:SAML:2.0:status:Success"
 TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 EMAIL_ADDRESS: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+PERSISTENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+UNSPECIFIED: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
+# What a connection may ask for: a transient name identifies nobody.
+NAME_FORMATS: Final = (PERSISTENT, EMAIL_ADDRESS, UNSPECIFIED)
 # The user has not signed in there, or may not (saml-core-2.0, 3.2.2.2).
 _DECLINED: Final = frozenset(
     f"urn:oasis:names:tc:SAML:2.0:status:{name}"
@@ -43,6 +48,9 @@ _ADDRESSES: Final = (
     "email",
     "mail",
     "urn:oid:0.9.2342.19200300.100.1.3",
+    # The OID of PKCS #9, and what pysaml2 makes of it.
+    "urn:oid:1.2.840.113549.1.9.1",
+    "urn:oid:1.2.840.113549.1.9.1.1",
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
 )
 
@@ -60,7 +68,8 @@ class MetadataExpired(UpstreamFailed):
     """The metadata of an identity provider have ended, and with them the trust in its certificates."""
 
     default_message = (
-        "The metadata of your identity provider have expired. Ask an administrator of your organization to renew them."
+        "The metadata of your organization's identity provider have expired. Ask your IT staff to renew them, and tell"
+        " them the id below."
     )
 
     def __init__(self) -> None:
@@ -160,17 +169,22 @@ class OwnMetadata:
     provider: ServiceProvider
     certificates: Sequence[str]
     signs_requests: bool
+    valid_until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlRequest:
-    """A request for a sign-in, for a browser to carry to the identity provider."""
+    """A request for a sign-in, for a browser to carry to the identity provider.
+
+    It lets the identity provider name a user whom it has not named to us before, in the format of the connection.
+    """
 
     id: str
     issued_at: datetime
     destination: str
     relay_state: str
     provider: ServiceProvider
+    name_id_format: str
     is_posted: bool = False
 
 
@@ -289,6 +303,7 @@ def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIden
         provider_session=_provider_session(assertion),
         session_ends_at=assertion.session_ends_at,
         groups=asserted_groups.in_attributes(assertion.attributes, mapping.get("groups")),
+        names=asserted_names.in_attributes(assertion.attributes, mapping),
     )
 
 
@@ -310,12 +325,14 @@ def _provider_session(assertion: SamlAssertion) -> ProviderSession | None:
 
 
 def _address(assertion: SamlAssertion, mapped: str | None) -> str | None:
-    if mapped is not None:
-        return checked_address(_first(assertion, (mapped,)))
-    found = checked_address(_first(assertion, _ADDRESSES))
-    if found is None and assertion.name_id_format == EMAIL_ADDRESS:
-        return checked_address(assertion.name_id)
-    return found
+    """Return the address that an assertion gives; what it gives in its place where nothing is an address."""
+    given = [
+        value for name in (_ADDRESSES if mapped is None else (mapped,)) for value in assertion.attributes.get(name, ())
+    ]
+    if mapped is None and assertion.name_id_format == EMAIL_ADDRESS:
+        given.append(assertion.name_id)
+    addresses = (value for value in given if checked_address(value) is not None)
+    return next(addresses, None) or next((value for value in given if given_address(value) is not None), None)
 
 
 def _first(assertion: SamlAssertion, names: Sequence[str]) -> str | None:

@@ -67,6 +67,15 @@ class NoAddressSent(NoVerifiedAddress):
     )
 
 
+class AddressUnusable(NoVerifiedAddress):
+    """The identity is not linked, and what the identity provider of an organization has sent is no address."""
+
+    default_message = (
+        "What your organization's identity provider sent as your email address is none. Ask the people who run it to"
+        " send the address, with its @, in the claim or attribute email, and sign in again."
+    )
+
+
 class DomainNotProved(NoVerifiedAddress):
     """The identity is not linked, and its address lies in no verified mail domain of the connection's organization."""
 
@@ -317,6 +326,8 @@ def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: Identity
     try:
         email = normalize_email(proven.email or "", uow.domain_names.to_ascii)
     except BadRequest:
+        if not is_of_platform and proven.email:
+            raise AddressUnusable().because(SignInReason.ADDRESS_UNUSABLE_THERE) from None
         refusal = NoVerifiedAddress() if is_of_platform else NoAddressSent()
         raise refusal.because(SignInReason.ADDRESS_NOT_VERIFIED_THERE) from None
     if context.connection_id is None or context.organization_id is None:

@@ -29,6 +29,7 @@ class TrialVerdict(StrEnum):
 
     # Refused
     NO_ADDRESS = "no_address"
+    NOT_AN_ADDRESS = "not_an_address"
     FOREIGN_DOMAIN = "foreign_domain"
     DOMAIN_PENDING = "domain_pending"
     NOT_ADMITTED = "not_admitted"
@@ -63,7 +64,7 @@ def judged(
     if answer.problem is not None or answer.subject is None:
         return None
     email = _address(uow, answer.email)
-    refused = _refused_for_address(uow, organization.id, email)
+    refused = _refused_for_address(uow, organization.id, email, answer.email)
     verdict, role = _verdict(uow, organization, connection, answer.subject, email, refused)
     return TrialJudgement(
         verdict=verdict,
@@ -79,7 +80,7 @@ def judged_for_link(uow: UnitOfWork, organization_id: UUID, answer: TrialAnswer)
     if answer.problem is not None or answer.subject is None:
         return None
     email = _address(uow, answer.email)
-    refused = _refused_for_address(uow, organization_id, email)
+    refused = _refused_for_address(uow, organization_id, email, answer.email)
     return TrialJudgement(verdict=refused or TrialVerdict.ACCEPTED, email=email, is_own_domain=refused is None)
 
 
@@ -119,10 +120,15 @@ def _links_at_once(uow: UnitOfWork, organization_id: UUID, connection: Connectio
     return user is not None and standing is not None and at_once.links(uow, organization_id, connection, user, standing)
 
 
-def _refused_for_address(uow: UnitOfWork, organization_id: UUID, email: str | None) -> TrialVerdict | None:
-    """Return why a person who is not linked is refused for the address; None for one that is taken."""
+def _refused_for_address(
+    uow: UnitOfWork, organization_id: UUID, email: str | None, given: str | None
+) -> TrialVerdict | None:
+    """Return why a person who is not linked is refused for the address; None for one that is taken.
+
+    `given` is what the provider has sent in its place.
+    """
     if email is None:
-        return TrialVerdict.NO_ADDRESS
+        return TrialVerdict.NOT_AN_ADDRESS if given else TrialVerdict.NO_ADDRESS
     if sign_in.vouches_for(uow, organization_id, email):
         return None
     claimed = {claim.proof.domain for claim in uow.domain_routes.of_organization(organization_id)}

@@ -167,6 +167,8 @@ def fingerprint(connection: ConnectionRecord) -> bytes:
     leading = [
         *(connection.issuer, connection.client_id, connection.scopes, connection.metadata_url, connection.metadata_xml),
         sorted(connection.attribute_mapping.items()),
+        # Left out without one, so that trials of earlier versions count.
+        *((connection.name_id_format,) if connection.name_id_format is not None else ()),
     ]
     return hashlib.sha256(json.dumps(leading).encode()).digest()
 

@@ -7,7 +7,7 @@ import trio
 
 from core.sign_in import provider_tokens
 from core.sign_in.identities import IdentityUnknown, ProviderTokens
-from core.sign_in.provider_tokens import ReauthRequired, Refreshing
+from core.sign_in.provider_tokens import ReauthRequired, Refreshing, TokenNotRefreshed
 from core.sign_in.upstream.answers import UpstreamFailed
 from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.input.hidden import SecretBody
@@ -32,7 +32,7 @@ class ProviderToken(SecretBody, kw_only=True):
     scopes: list[str]
 
 
-@routes.get("/api/provider-token/:provider", refuses=(IdentityUnknown, ReauthRequired, UpstreamFailed))
+@routes.get("/api/provider-token/:provider", refuses=(IdentityUnknown, ReauthRequired, TokenNotRefreshed))
 @in_person
 async def show_provider_token(call: Call, provider: str) -> ProviderToken:
     """Show the user's access token at a provider; it is refreshed when it is about to expire."""
@@ -50,7 +50,7 @@ async def show_provider_token(call: Call, provider: str) -> ProviderToken:
                     scopes=list(found.scopes),
                 )
             await trio.sleep(PAUSE_SECONDS)
-    raise UpstreamFailed().because("refresh_under_way")
+    raise TokenNotRefreshed().because("refresh_under_way")
 
 
 async def _refreshed(call: Call, refreshing: Refreshing) -> ProviderTokens:
@@ -60,7 +60,11 @@ async def _refreshed(call: Call, refreshing: Refreshing) -> ProviderTokens:
         fresh = await call.installation.upstream.refresh(
             external_provider, refreshing.client, refreshing.refresh_token, refreshing.scopes
         )
-    except (UpstreamFailed, trio.Cancelled):
+    except UpstreamFailed as failed:
+        with shielded():
+            await call.transact(provider_tokens.release, refreshing)
+        raise TokenNotRefreshed().because(failed.reason) from None
+    except trio.Cancelled:
         with shielded():
             await call.transact(provider_tokens.release, refreshing)
         raise

@@ -195,6 +195,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "webhook_id": marked("Webhook"),
     "webhook_name": marked("Name of the webhook"),
     "websuite_scopes": marked("Scopes for Google"),
+    "name_id_format": marked("Format of names that is asked for"),
+    "signs_out_at_provider": marked("Signing out goes on to the provider"),
     "token_issuer": marked("Issuer of the tokens of the provider"),
     "workload_id": marked("Workload"),
 }

@@ -133,6 +133,13 @@ def has_come_from(kept: BrowserReturn | None, connection_id: UUID | None) -> boo
     return parse_qs(kept.target.partition("?")[2]).get("connection_id") == [str(connection_id)]
 
 
+def has_come_from_connection(kept: BrowserReturn | None) -> bool:
+    """Return whether a sign-in is made to link, or to confirm, what the connection of an organization has proved."""
+    if kept is None or not is_linking(kept):
+        return False
+    return "connection_id" in parse_qs(kept.target.partition("?")[2])
+
+
 def link_page(path: str, **named: str) -> str:
     """Return the address of the page that a mailed link opens; what is empty is left out."""
     return f"{path}?{urlencode({name: text for name, text in named.items() if text})}"

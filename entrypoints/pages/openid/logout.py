@@ -23,8 +23,9 @@ from entrypoints.pages.frame.rendering import PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.saml import messages
-from entrypoints.pages.saml.logouts import SIGNED_OUT
+from entrypoints.pages.saml.logouts import RETURN_COOKIE, SIGNED_OUT
 from entrypoints.shared.openid.id_token_hints import hinted_claims
+from entrypoints.shared.sign_in.upstream.logout_addresses import SIGNED_OUT_THERE
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
@@ -192,8 +193,6 @@ sign_out_routes = sign_in_pages()
 
 # The pages of services get this long to load before the browser goes on.
 FRAMES_SECONDS: Final = 3
-# The id of the page that follows when the service providers of SAML have been told.
-RETURN_COOKIE: Final = "gatehouse_signed_out"
 
 
 class SignOutForm(ProtectedForm, kw_only=True):
@@ -236,14 +235,33 @@ async def sign_out(call: Call, form: SignOutForm) -> PageOrRedirect:
     return await signed_out(call, outcome, shown=shown, is_after_form=True)
 
 
+class SignedOutQuery(Query, kw_only=True):
+    """What an OpenID provider gives back after its user has signed out there."""
+
+    state: Annotated[str, msgspec.Meta(description="The id of the page that follows, valid once.")] = ""
+
+
+@sign_out_routes.get(SIGNED_OUT_THERE, status=303)
+@in_browser_or_not
+async def return_signed_out(call: Call, query: SignedOutQuery) -> None:
+    """Lead a browser on that has signed out at the OpenID provider of a connection, to where its sign-out was to lead.
+
+    This address is registered with the provider as `post_logout_redirect_uri`.
+    """
+    kept = await call.transact(browser_returns.use, query.state) if query.state else None
+    call.headers["Location"] = kept.target if kept is not None else SIGNED_OUT
+
+
 async def signed_out(call: Call, outcome: SignedOut, *, shown: str, is_after_form: bool) -> Response:
     """Lead a browser on whose session has ended; `shown` is the page that says so, for a service without a wish."""
     if call.browser is not None:
         browsers.end_session(call)
     address, leaves = outcome.address or shown, outcome.address is not None
     if outcome.saml is not None:
-        if shown != SIGNED_OUT:
-            kept = await call.transact(browser_returns.keep, BrowserReturn(target=shown))
+        if address != SIGNED_OUT or call.custom_host is not None:
+            # Under the base URL, where the browser may come back, a path would be one of that host.
+            target = address if outcome.address is not None else f"{issuer_of(call)}{address}"
+            kept = await call.transact(browser_returns.keep, BrowserReturn(target=target))
             call.set_cookie(browsers.cookie_name(call, RETURN_COOKIE), kept.reveal(), lifetime=LIFETIME)
         messages.keep_browser_key(call, outcome.saml.browser_key)
         address, leaves = f"/saml/logout?{urlencode({'saml_state': outcome.saml.state.reveal()})}", False

@@ -12,7 +12,7 @@ from quart import Response
 
 from core.limits import SAML_BODY_BYTES_MAX
 from core.saml import logouts, providers
-from core.saml.logout_steps import LogoutMessage, ProviderMessage
+from core.saml.logout_steps import LogoutMessage, ProviderMessage, ProviderSignOut
 from core.saml.logouts import LogoutStateUnknown
 from core.saml.messages import (
     EncodedMessage,
@@ -27,12 +27,15 @@ from core.saml.providers import ProviderUnknown, SamlProvider
 from core.secrets import Secret
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed
+from entrypoints.pages.frame.redirects import leading_page
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.saml import messages, provider_logouts, sign_in
+from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import cookie_name
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.hosts import on_custom_hosts
@@ -41,6 +44,8 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("SAML", sign_in.routes.description, protocol_refusal_page)
 
 SIGNED_OUT = "/app/sign-out"
+# The id of the page that follows when all others have been told.
+RETURN_COOKIE = "gatehouse_signed_out"
 REFUSES = (MessageRefused, LogoutStateUnknown, ProviderUnknown, *sign_in.REFUSES)
 
 
@@ -150,6 +155,8 @@ async def next_message(call: Call, state: str, key: Secret | None) -> OutgoingMe
             return await _signed(call, step)
         case ProviderMessage():
             return await provider_logouts.to_provider(call, step)
+        case ProviderSignOut():
+            return await provider_logouts.to_openid_provider(call, step, return_id=_return_id(call))
         case _:
             return None
 
@@ -196,4 +203,12 @@ class SamlLogoutQuery(Query, kw_only=True):
 async def log_out_everywhere(call: Call, query: SamlLogoutQuery) -> Page | sign_in.Redirect:
     """Tell service providers that the user of this browser has signed out at Gatehouse."""
     message = await next_message(call, query.saml_state, messages.browser_key(call))
-    return messages.begin_to_carry(call, message) if message is not None else see_other(SIGNED_OUT)
+    if message is not None:
+        return messages.begin_to_carry(call, message)
+    # What is kept may lead elsewhere, which the policy of a form's page would stop.
+    return leading_page(call, SIGNED_OUT) if _return_id(call) is not None else see_other(SIGNED_OUT)
+
+
+def _return_id(call: Call) -> str | None:
+    """Return the id of the page that follows in this browser when all others have been told; None without one."""
+    return cookie_of(call.request, cookie_name(call, RETURN_COOKIE))

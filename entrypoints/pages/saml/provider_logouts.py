@@ -6,10 +6,11 @@ cookie. Only an answer to our own request goes on in the browser that has brough
 
 from collections.abc import Sequence
 from dataclasses import replace
+from urllib.parse import urlencode
 from uuid import UUID
 
 from core.saml import provider_logouts
-from core.saml.logout_steps import ProviderMessage
+from core.saml.logout_steps import ProviderMessage, ProviderSignOut
 from core.saml.logouts import TakenLogout
 from core.saml.messages import (
     EncodedMessage,
@@ -27,6 +28,7 @@ from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.saml import ServiceProvider
 from entrypoints.pages.saml import messages
 from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
+from entrypoints.shared.sign_in.upstream.logout_addresses import signed_out_address
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.web.serving.calls import Call
 
@@ -74,6 +76,32 @@ async def to_provider(call: Call, step: ProviderMessage) -> OutgoingMessage | No
         return await saml.logout_request(request, key, binding, step.relay_state)
     response = replace(step.content, issuer=issuer, destination=endpoint.response_url)
     return await saml.logout_response(response, key, binding, step.relay_state)
+
+
+async def to_openid_provider(call: Call, step: ProviderSignOut, *, return_id: str | None) -> OutgoingMessage | None:
+    """Return where a browser signs out at an OpenID provider (OpenID Connect RP-Initiated Logout 1.0).
+
+    None when the provider has no such address, or is not there. `return_id` comes back with the browser.
+    """
+    connection, base_url = step.connection, call.installation.settings.base_url
+    assert connection.issuer is not None, "an OpenID connection has no issuer"
+    assert connection.client_id is not None, "an OpenID connection has no client id"
+    try:
+        found = await call.installation.upstream_connections.discover(step.organization_id, connection.issuer)
+    except UpstreamFailed:
+        return None
+    if found.end_session_url is None:
+        return None
+    parameters = {
+        "client_id": connection.client_id,
+        "post_logout_redirect_uri": signed_out_address(base_url),
+        **({"id_token_hint": step.id_token.reveal()} if step.id_token is not None else {}),
+        **({"state": return_id} if return_id is not None else {}),
+    }
+    separator = "&" if "?" in found.end_session_url else "?"
+    return OutgoingMessage(
+        binding=SamlBinding.REDIRECT, url=f"{found.end_session_url}{separator}{urlencode(parameters)}"
+    )
 
 
 async def _take(call: Call, target: OpenConnection, encoded: EncodedMessage) -> TakenLogout | None:

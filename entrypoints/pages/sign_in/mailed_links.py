@@ -94,11 +94,13 @@ async def _verify(call: Call, form: LinkCodeForm) -> SignInCompleted | SecondFac
 async def _mail_page(
     call: Call, way: ReturnQuery, email: str, challenge_id: str, refusal: Refusal | None = None
 ) -> Response:
+    kept = await returns.kept_return(call, way)
     return form_page(
         call,
         "sign_in/mailed_links.html",
         status=refusal.code.status if refusal is not None else 200,
-        **await returns.context(call, way),
+        **returns.shown(call, way, kept),
+        is_of_connection=returns.has_come_from_connection(kept),
         email=email,
         challenge_id=challenge_id,
         problem=refusal.message if refusal is not None else "",

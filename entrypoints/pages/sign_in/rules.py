@@ -170,6 +170,10 @@ _NEXT: Final = PartialTable(
             marked("Have the provider verify the address, or send it as the claim or attribute email."),
             None,
         ),
+        SignInReason.ADDRESS_UNUSABLE_THERE: (
+            marked("Have the provider send the address, with its @, as the claim or attribute email."),
+            None,
+        ),
         SignInReason.LINK_REQUIRED: (
             marked(
                 "Ask the user to type the mailed code, or the password, when the page asks for it; this happens once."

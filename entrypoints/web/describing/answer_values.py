@@ -171,6 +171,8 @@ VALUES: Final[dict[str, Any]] = {
     "LinkedIdentity.provider": "codehost",
     "ExportedIdentity.provider": "codehost",
     "ExportedIdentity.own_id": "00u1a2b3c4",
+    "ExportedIdentity.given_name": "Ada",
+    "ExportedIdentity.family_name": "Lovelace",
     "client_secret": _RANDOM,
     "key": "sk_a1B2c3_…",
     "MfaSetup.secret": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",

@@ -421,6 +421,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "ExportedIdentity.own_id": _field(
         "The id by which the organization's provider itself names the user, where another one is taken; null elsewhere."
     ),
+    "ExportedIdentity.name": _field("What the organization's provider called the user last; null if it says nothing."),
+    "ExportedIdentity.given_name": _field("The given name that it said last; null if it says none."),
+    "ExportedIdentity.family_name": _field("The family name that it said last; null if it says none."),
     "ExportedIdentity.left_at": _field(
         "When the user left the organization of the provider, which unlinked the account; null while it is linked."
     ),

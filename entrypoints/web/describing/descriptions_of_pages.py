@@ -112,6 +112,13 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "claim_of_id": _field("The claim or attribute with the stable id; empty for the usual one."),
     "claim_of_groups": _field("The claim or attribute with the groups; empty for the usual one."),
     "claim_of_email": _field("The claim or attribute with the address; empty for the usual one."),
+    "claim_of_name": _field("The claim or attribute with the name; empty for the usual ones."),
+    "claim_of_given_name": _field("The claim or attribute with the given name; empty for the usual ones."),
+    "claim_of_family_name": _field("The claim or attribute with the family name; empty for the usual ones."),
+    "OptionsForm.name_id_format": _field("The format of names to ask for, by SAML; empty for none."),
+    "OptionsForm.signs_out_at_provider": _field(
+        "Whether signing out goes on to the provider, by OpenID Connect; empty changes nothing.", enum=["", "yes", "no"]
+    ),
     "EnablingForm.enabled": _field("Whether the connection signs in from now on.", enum=["", "yes", "no"]),
     "RoutingForm.enforced": _field("Whether every other way to sign in is refused for this domain.", **_BOX),
     "seen_redirect_uri": _field(

@@ -51,9 +51,23 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "AcsForm.SAMLResponse": _field("The answer of the identity provider, in base64."),
     "AcsForm.RelayState": _field("The state of the sign-in, valid once."),
     "scopes": _field("The scopes to ask the provider for; `openid` is always one of them."),
+    **dict.fromkeys(
+        ("ConnectionRecord.name_id_format", "ConnectionChange.name_id_format", "ConnectionCreation.name_id_format"),
+        _field(
+            "Of a SAML connection: the format of names that requests ask for; null or empty for whichever the identity"
+            " provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless the"
+            " stable id is mapped.",
+            examples=["urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"],
+        ),
+    ),
+    "logout_token": _field("The logout token of the provider, a signed JWT."),
+    "signs_out_at_provider": _field(
+        "Of a connection by OpenID Connect: whether a browser that signs out here is led on to the provider's"
+        " `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after logout."
+    ),
     "attribute_mapping": _field(
-        "The claims or attributes in which the stable id and the address are: `id` (by default `sub`, or the NameID)"
-        " and `email`.",
+        "The claims or attributes in which the stable id (`id`, by default `sub` or the NameID), the address (`email`),"
+        " the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.",
         examples=[{"email": "upn"}],
     ),
     "joins_as": _field("The role with which users become members: `member` or a custom role; null or empty for none."),

@@ -100,6 +100,10 @@ ADVICE: Final = {
         "Let the user try again, or sign in in another way. If it lasts, an administrator of the organization"
         " tests the provider in the console."
     ),
+    ErrorCode.PROVIDER_ERROR: (
+        "Show the user the text: it names what failed, and whom to tell. An administrator of the organization tests the"
+        " connection in the console; the log of the service has the reason under the `request_id`."
+    ),
     ErrorCode.BILLING_ERROR: (
         "Try again in a few minutes. If it lasts, the status page of the payment provider may say why."
     ),

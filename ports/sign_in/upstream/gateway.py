@@ -1,7 +1,7 @@
 """Requests to other providers."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 from uuid import UUID
 
 from core.secrets import Secret
@@ -9,7 +9,7 @@ from core.sign_in.identities import ProvenIdentity, ProviderTokens
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import ProviderProblem
-from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
+from core.sign_in.upstream.providers import CodeExchange, ExternalProvider, OpenIdAnswer
 
 
 class UpstreamGateway(Protocol):
@@ -44,7 +44,7 @@ class ConnectionGateway(Protocol):
         """Return what a provider says of itself, which may be some minutes old unless it is to be fresh."""
         ...
 
-    async def identify(self, organization_id: UUID | None, issuer: str, exchange: CodeExchange) -> Mapping[str, Any]:
+    async def identify(self, organization_id: UUID | None, issuer: str, exchange: CodeExchange) -> OpenIdAnswer:
         """Return the claims of a code, from a verified ID token and what the provider says of its user besides."""
         ...
 

@@ -34,6 +34,13 @@ class SamlConnectionGateway(Protocol):
         """Return a request as a browser carries it to the identity provider, signed if there is a key."""
         ...
 
+    async def try_request(self, organization_id: UUID, request: OutgoingMessage) -> int | None:
+        """Send a request as a browser would that is not signed in there; return the status of the answer.
+
+        None when nothing is known: the place where people sign in may be closed to everyone but them.
+        """
+        ...
+
     async def read_answer(
         self, organization_id: UUID, metadata: SamlMetadata, value: str, recipient: SamlRecipient
     ) -> SamlAnswer:

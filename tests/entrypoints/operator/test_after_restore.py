@@ -175,6 +175,17 @@ ROWS: Final[Mapping[str, str]] = {
         INSERT INTO shown_secrets (id, session_id, page, secrets_sealed, expires_at)
         SELECT %(id)s, id, '/app', '', now() FROM session
     """,
+    "provider_sessions": """
+        INSERT INTO provider_sessions (session_id, organization_id, connection_id, name_id, id_token_sealed)
+        SELECT s.id, c.organization_id, c.id, %(name)s, ''
+        FROM   sessions s
+        JOIN   upstream_connections c ON c.organization_id = %(acme)s
+        WHERE  s.user_id = %(user)s
+    """,
+    "mfa_challenges": """
+        INSERT INTO mfa_challenges (id, user_id, context, created_at, expires_at, id_token_sealed)
+        VALUES (%(id)s, %(user)s, '{}', now(), now(), '')
+    """,
 }
 
 
@@ -233,6 +244,7 @@ def test_without_the_lost_key_exactly_its_secrets_are_dropped(
     }
     # A sign-in that is not complete ends with the sessions, and so does what a session is about to be shown.
     assert {column for column, values in found.items() if values.count(b"kept") != 1} == {
+        "mfa_challenges.id_token_sealed",
         "shown_secrets.secrets_sealed",
         "upstream_sign_ins.proven_sealed",
     }

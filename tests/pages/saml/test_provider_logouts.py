@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -325,6 +325,28 @@ async def test_a_session_that_waited_for_a_second_factor_is_known_to_the_provide
 
     [context] = world.rows("SELECT context -> 'provider_session' ->> 'session_index' FROM mfa_challenges")
     assert context == ("session-2",)
+
+
+async def test_after_the_logout_the_browser_reaches_the_address_that_the_service_wanted(
+    acme: LogoutAcme, world: World
+) -> None:
+    goodbye, visitor = "https://portal.acme.example/bye", acme.acme.visitor
+    service = world.service(acme.acme.organization_id, "portal")
+    world.connection.execute("UPDATE services SET post_logout_redirect_uris = %s", ([goodbye],))
+    wanted = {"client_id": str(service.client_id), "post_logout_redirect_uri": goodbye, "state": "s-1"}
+    await acme.sign_in()
+
+    asked = await visitor.open(f"/auth/logout?{urlencode(wanted)}")
+    answer = await visitor.submit(asked, "/auth/logout/confirm", is_followed=False)
+    answer = await visitor.send("GET", answer.headers["Location"])
+    request = message_at(next_address(answer), SLO_URL, "SAMLRequest")
+    response = acme.party.logout_response(request.get("ID"))
+    back = await acme.send(response, visitor=visitor, name="SAMLResponse", relay_state=relay_state_of(answer))
+    here = await visitor.send("GET", back.headers["Location"])
+    last = await visitor.send("GET", here.headers["Location"])
+
+    assert here.headers["Location"] == "/app/sign-out"
+    assert (last.status, last.headers["Location"]) == (303, f"{goodbye}?state=s-1")
 
 
 async def test_our_metadata_name_the_endpoint(acme: LogoutAcme, elsewhere: Visitor) -> None:

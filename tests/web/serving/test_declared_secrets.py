@@ -96,6 +96,7 @@ REVEALING = {
     "saml/messages.py": "a cookie",
     "saml/logouts.py _go_on_upstream": "an id of a message",
     "saml/logouts.py _take": "an id of a message",
+    "saml/provider_logouts.py to_openid_provider": "what goes back to the provider that has signed it",
     "saml/sign_in.py sign_on_by_redirect": "an id of a message",
     "saml/sign_in.py sign_on_by_post": "an id of a message",
     "sign_in/identities.py": "an id of a sign-in under way",

@@ -9,10 +9,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.sign_in.upstream.provider_sessions import known_session, stored_session
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
-from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdentity, ProviderSession, ProviderTokens
+from core.sign_in.identities import AssertedGroups, AssertedNames, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.upstream.flows import AtDomain, ReturnAddress, UpstreamSignIn
 
 _SIGN_IN: Final = """
@@ -183,11 +184,14 @@ def _stored(proven: ProvenIdentity) -> dict[str, Any]:
         "email": proven.email,
         "is_email_verified": proven.is_email_verified,
         # Left out without them, because the version before does not know them.
-        **({"provider_session": asdict(proven.provider_session)} if proven.provider_session is not None else {}),
+        **(
+            {"provider_session": stored_session(proven.provider_session)} if proven.provider_session is not None else {}
+        ),
         **({"session_ends_at": proven.session_ends_at.isoformat()} if proven.session_ends_at is not None else {}),
         **({"groups": proven.groups.values} if proven.groups is not None else {}),
         **({"own_subject": proven.own_subject} if proven.own_subject is not None else {}),
         **({"denies_email": True} if proven.denies_email else {}),
+        **({"names": asdict(proven.names)} if proven.names is not None else {}),
         "tokens": None
         if tokens is None
         else {
@@ -206,10 +210,12 @@ def _proven(stored: dict[str, Any]) -> ProvenIdentity:
     known = stored.pop("provider_session", None)
     ends_at = stored.pop("session_ends_at", None)
     groups = AssertedGroups(values=stored.pop("groups")) if "groups" in stored else None
+    names = AssertedNames(**stored.pop("names")) if "names" in stored else None
     return ProvenIdentity(
         provider=Provider(stored.pop("provider")),
         groups=groups,
-        provider_session=ProviderSession(**known) if known is not None else None,
+        names=names,
+        provider_session=known_session(known) if known is not None else None,
         tokens=_tokens(**tokens) if tokens is not None else None,
         session_ends_at=datetime.fromisoformat(ends_at) if ends_at is not None else None,
         **stored,

@@ -1,15 +1,16 @@
 """Global token revocation: the provider of a connection ends what a person holds in its organization."""
 
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, cast
 from uuid import UUID
 
 import msgspec
 
-from core.errors import BadRequest, ServiceUnavailable, UnsupportedMediaType
+from core.errors import BadRequest, UnsupportedMediaType
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import global_token_revocation
 from core.sign_in.upstream.global_token_revocation import TOKEN_TYPE, RevocationToken, RevocationUnauthorized
 from entrypoints.http.sign_in.upstream import upstream_providers
+from entrypoints.shared.sign_in.upstream.keys_of_issuers import verified_by_issuer
 from entrypoints.shared.sign_in.upstream.revocation_address import revocation_address
 from entrypoints.web.input.decoding import decode_body
 from entrypoints.web.serving.admission import provider_token
@@ -19,8 +20,6 @@ from entrypoints.web.serving.credentials import signed_by_connection
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream connections", upstream_providers.routes.description)
-
-AWAY_SECONDS: Final = 30
 
 
 class RevocationRequest(msgspec.Struct, kw_only=True):
@@ -75,17 +74,7 @@ async def _judged(call: Call, connection_id: UUID, text: str) -> RevocationToken
     # Its keys are asked for only where the token is said to be signed with them.
     if installation.signatures.named_issuer(text) != known.issuer:
         raise RevocationUnauthorized().because("other_issuer")
-    claims = None
-    # The issuer may have a new key.
-    for is_fresh in (False, True):
-        keys = await installation.key_sets.discover(known.organization_id, known.issuer, is_fresh=is_fresh)
-        if keys is None:
-            raise ServiceUnavailable(
-                "The keys of the issuer cannot be read now. Try again in a moment.", retry_after_seconds=AWAY_SECONDS
-            )
-        claims = installation.signatures.verified(text, keys, kind=TOKEN_TYPE)
-        if claims is not None:
-            break
+    claims = await verified_by_issuer(call, known.organization_id, known.issuer, text, kind=TOKEN_TYPE)
     if claims is None:
         raise RevocationUnauthorized().because("wrong_signature")
     audience = revocation_address(installation.settings.base_url, connection_id)

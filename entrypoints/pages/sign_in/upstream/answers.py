@@ -3,31 +3,27 @@
 Sign-ins and trial sign-ins ask and read here, so that a trial meets every rule that a sign-in meets.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from quart import Response
 
+from core.saml.messages import SamlBinding
 from core.secrets import Secret
 from core.sign_in.upstream import connection_keys, discovery, flows, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.flows import Departure, ProviderClient
-from core.sign_in.upstream.providers import CodeExchange
+from core.sign_in.upstream.providers import CodeExchange, OpenIdAnswer
 from core.sign_in.upstream.saml import (
     Expected,
     SamlAnswer,
     SamlAssertion,
     SamlDescription,
     SamlRecipient,
-    SamlRequest,
     ServiceProvider,
 )
 from entrypoints.pages.frame.redirects import leading_page, posting_page
 from entrypoints.pages.sign_in.upstream.providers import DECLINED, OpenIdCallbackQuery, SignInDeclined
-from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
-from entrypoints.shared.sign_in.upstream.saml_connections import current_description
+from entrypoints.shared.sign_in.upstream.saml_connections import current_description, request_to
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -85,20 +81,16 @@ async def send_request(
     It is signed with the key of the connection if the identity provider wants that. After a form, a page in place of
     the redirect leads on; `after_form` is its text.
     """
-    connection, key = target.connection, None
-    if described.wants_signed_requests:
-        key = await ensure_key(call, target.organization_id, connection.id)
-    content = SamlRequest(
-        id=departure.request_id,
-        issued_at=call.installation.clock(),
-        destination=described.sso_url,
+    message = await request_to(
+        call,
+        target.organization_id,
+        target.connection,
+        described,
+        request_id=departure.request_id,
         relay_state=departure.state.reveal(),
-        provider=service_provider(call, connection),
-        is_posted=described.takes_posts_alone,
     )
-    message = await call.installation.saml_connections.request(content, key)
-    if content.is_posted:
-        return posting_page(call, message, connection.name)
+    if message.binding is SamlBinding.POST:
+        return posting_page(call, message, target.connection.name)
     return leading_page(call, message.url, text=after_form) if after_form else see_other(message.url)
 
 
@@ -118,8 +110,9 @@ async def claims_of_answer(
     departure: Departure,
     target: OpenConnection,
     client: ProviderClient,
-) -> Mapping[str, Any]:
-    """Return the claims of an answer: of a verified ID token, and what the provider says of its user besides.
+) -> OpenIdAnswer:
+    """Return what an answer was exchanged for: the claims of a verified ID token, and what the provider says of its
+    user besides.
 
     Raise `SignInDeclined`, and `UpstreamFailed` for every answer that counts for nothing.
     """

@@ -151,11 +151,12 @@ async def _return(
 ) -> Response:
     mapping = target.connection.attribute_mapping
     try:
-        claims = await claims_of_answer(call, query, departure, target, client)
+        answer = await claims_of_answer(call, query, departure, target, client)
     except UpstreamFailed as failed:
         await call.transact(refused.note_claims, target.context, mapping, failed)
         raise
-    proven = answers.connection_identity(claims, mapping)
+    id_token = answer.id_token if target.connection.signs_out_at_provider else None
+    proven = answers.connection_identity(answer.claims, mapping, id_token)
     return await complete(call, departure.sign_in, proven)
 
 

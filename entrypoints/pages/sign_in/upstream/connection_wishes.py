@@ -13,6 +13,7 @@ from core.sign_in.upstream.provider_problems import Finding, ProviderProblem, pr
 from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.sign_in.upstream.provider_problems import SENTENCES, field_of
+from entrypoints.shared.sign_in.upstream.logout_addresses import backchannel_address, signed_out_address
 from entrypoints.shared.sign_in.upstream.revocation_address import revocation_address
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK, read_metadata
 from entrypoints.web.serving.calls import Call
@@ -79,6 +80,14 @@ def copies_of(call: Call, connection_id: UUID) -> dict[str, tuple[str, str]]:
         "revocation_address": (
             marked("Address to end sessions (global token revocation)"),
             revocation_address(call.installation.settings.base_url, connection_id),
+        ),
+        "signed_out_address": (
+            marked("Address after logout (post-logout redirect URI)"),
+            signed_out_address(call.installation.settings.base_url),
+        ),
+        "backchannel_address": (
+            marked("Back-channel logout address"),
+            backchannel_address(call.installation.settings.base_url, connection_id),
         ),
         "sign_in_address": (
             marked("Address to sign in by this connection"),

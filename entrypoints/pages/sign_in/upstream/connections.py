@@ -19,7 +19,7 @@ from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
-from core.sign_in.upstream.saml import SamlDescription
+from core.sign_in.upstream.saml import EMAIL_ADDRESS, PERSISTENT, UNSPECIFIED, SamlDescription
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.setup_steps import current_of, kind_of
@@ -54,6 +54,12 @@ CONNECTIONS: Final = "/app/organizations/:org_slug/sign-in/connections"
 CONNECTION: Final = f"{CONNECTIONS}/:connection_id"
 _FIELDS: Final = ("name", "issuer", "client_id", "metadata_url", "metadata_xml")
 NO_MEMBERS: Final = marked("Nobody: they use the services, and become no members")
+NAME_ID_FORMATS: Final = (
+    ("", marked("Whichever the identity provider chooses")),
+    (PERSISTENT, marked("A persistent id")),
+    (EMAIL_ADDRESS, marked("The email address")),
+    (UNSPECIFIED, marked("Unspecified")),
+)
 
 
 class ConnectionForm(ProtectedForm, kw_only=True):
@@ -97,9 +103,15 @@ class OptionsForm(ProtectedForm, kw_only=True):
     claim_of_id: str = ""
     claim_of_email: str = ""
     claim_of_groups: str = ""
+    claim_of_name: str = ""
+    claim_of_given_name: str = ""
+    claim_of_family_name: str = ""
     joins_as: str = ""
     trust_mfa: str = ""
     ends_links: str = ""
+    # Each is of one protocol alone; None where the page has no such field.
+    name_id_format: str | None = None
+    signs_out_at_provider: str = ""
 
     @property
     def wishes(self) -> ConnectionWishes:
@@ -108,6 +120,9 @@ class OptionsForm(ProtectedForm, kw_only=True):
             "id": self.claim_of_id.strip(),
             "email": self.claim_of_email.strip(),
             "groups": self.claim_of_groups.strip(),
+            "name": self.claim_of_name.strip(),
+            "given_name": self.claim_of_given_name.strip(),
+            "family_name": self.claim_of_family_name.strip(),
         }
         return ConnectionWishes(
             name=self.name.strip() or None,
@@ -115,6 +130,8 @@ class OptionsForm(ProtectedForm, kw_only=True):
             attribute_mapping={name: claim for name, claim in mapped.items() if claim},
             joins_as=self.joins_as,
             trust_mfa=self.trust_mfa == "on",
+            name_id_format=self.name_id_format,
+            signs_out_at_provider=self.signs_out_at_provider == "yes" if self.signs_out_at_provider else None,
         )
 
 
@@ -241,6 +258,7 @@ async def _page(
         options=options,
         token_issuer=form.token_issuer if isinstance(form, TokenIssuerForm) else connection.token_issuer or "",
         roles=_roles(found),
+        name_formats=NAME_ID_FORMATS,
         copies=copies_of(call, connection.id),
         sentences=TO_MEMBERS,
         lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
@@ -409,8 +427,13 @@ def _options(found: ConfiguredConnection) -> OptionsForm:
         claim_of_id=connection.attribute_mapping.get("id", ""),
         claim_of_email=connection.attribute_mapping.get("email", ""),
         claim_of_groups=connection.attribute_mapping.get("groups", ""),
+        claim_of_name=connection.attribute_mapping.get("name", ""),
+        claim_of_given_name=connection.attribute_mapping.get("given_name", ""),
+        claim_of_family_name=connection.attribute_mapping.get("family_name", ""),
         joins_as=connection.joins_as or "",
         trust_mfa="on" if connection.trust_mfa else "",
+        name_id_format=connection.name_id_format or "",
+        signs_out_at_provider="yes" if connection.signs_out_at_provider else "no",
     )
 
 

@@ -11,6 +11,7 @@ from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OrganizationFull
 from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
 from core.sign_in.upstream.sign_in import NoVerifiedAddress
+from entrypoints.pages.sign_in.upstream.provider_problems import TO_PEOPLE
 from entrypoints.pages.sign_in.upstream.providers import SignInDeclined
 from entrypoints.web.serving.calls import Call
 
@@ -20,11 +21,16 @@ _RECORDED = frozenset({SignInReason.NOT_OF_ORGANIZATION, SignInReason.CERTIFICAT
 
 @asynccontextmanager
 async def recording_failures(call: Call, context: IdentityContext) -> AsyncGenerator[None]:
-    """Record why a sign-in by a connection fails within the block, and raise the refusal on."""
+    """Record why a sign-in by a connection fails within the block, and raise the refusal on.
+
+    What the provider got wrong is said to the person with its reason, and with whom to tell.
+    """
     try:
         yield
     except Refusal as refusal:
         problem = _problem_of(refusal)
+        if isinstance(refusal, UpstreamFailed) and refusal.message == UpstreamFailed.default_message:
+            refusal.message = TO_PEOPLE[problem_of_refusal(refusal)]
         if problem is not None:
             organization_id, connection_id = context.organization_id, context.connection_id
             assert organization_id is not None, "a sign-in by a connection names no organization"

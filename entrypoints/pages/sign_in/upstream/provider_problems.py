@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.saml import MetadataExpired
 from core.tables import PartialTable
 from entrypoints.pages.frame.languages import marked
 
@@ -64,6 +65,10 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.METADATA_ENDED: marked(
         "The metadata of the identity provider have expired. Export them again there, and save them here."
     ),
+    ProviderProblem.REQUEST_REFUSED: marked(
+        "The identity provider answered a request for a sign-in with an error. Its own log says why: compare the entity"
+        " id and the address for assertions that are entered there, and sign in once to find out."
+    ),
     ProviderProblem.TOKEN_ENDPOINT: marked(
         "The token endpoint of the provider gave no usable answer. Try again later, or ask the vendor of your provider."
     ),
@@ -75,8 +80,9 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
         "The client secret has expired at the provider. Make a new one there, and enter it here."
     ),
     ProviderProblem.UNKNOWN_CLIENT: marked(
-        "The provider does not know this client id, or does not let the application sign users in. Compare the client"
-        " id, and allow the authorization code grant there."
+        "The provider refuses the application: it does not know the client id, or takes another client secret, or does"
+        " not let the application sign users in. Compare the client id, enter the client secret again, and allow the"
+        " authorization code grant there."
     ),
     ProviderProblem.WRONG_REDIRECT: marked(
         "The redirect URI is not registered at the provider. Copy it from the steps below into the application there."
@@ -150,6 +156,10 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.NO_ADDRESS: marked(
         "The provider sent no email address that can be used. Add the claim or attribute email there."
     ),
+    ProviderProblem.NOT_AN_ADDRESS: marked(
+        "The provider sent something as the email address that is none, such as a name without @. Have the address"
+        " sent, or name the claim or attribute in which it is."
+    ),
     ProviderProblem.FOREIGN_DOMAIN: marked(
         "The provider sent an address outside of your verified mail domains. Verify its domain below, then sign in"
         " again: nothing has to be changed at the provider."
@@ -167,6 +177,124 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.OTHER: marked(
         "A sign-in was refused for another reason. The operator finds it in the log by the request id."
     ),
+}
+_NOT_REACHED: Final = marked(
+    "Your organization's identity provider cannot be reached now. Try again in a moment; if it happens again, tell your"
+    " IT staff the id below."
+)
+_MISCONFIGURED: Final = marked(
+    "Your organization's identity provider is not set up as it should be. Tell your IT staff the id below: trying again"
+    " does not help."
+)
+_UNREADABLE: Final = marked(
+    "The answer of your organization's identity provider cannot be used. Tell your IT staff the id below."
+)
+_CREDENTIALS: Final = marked(
+    "Your organization's identity provider does not accept the credentials that were set up for signing in here. Tell"
+    " your IT staff the id below: trying again does not help."
+)
+_BEGIN_AGAIN: Final = marked(
+    "The answer of your organization's identity provider belongs to another sign-in. Begin again here, in one window;"
+    " if it happens again, tell your IT staff the id below."
+)
+# What the person is told who wanted to sign in: what failed, whether trying again can help, and whom to tell.
+TO_PEOPLE: Final[Mapping[ProviderProblem, str]] = {
+    **dict.fromkeys(
+        (
+            ProviderProblem.NAME_UNKNOWN,
+            ProviderProblem.UNREACHABLE,
+            ProviderProblem.TOO_SLOW,
+            ProviderProblem.NO_ANSWER,
+            ProviderProblem.BUSY,
+        ),
+        _NOT_REACHED,
+    ),
+    **dict.fromkeys(
+        (
+            ProviderProblem.ADDRESS_REFUSED,
+            ProviderProblem.NO_TLS,
+            ProviderProblem.CERTIFICATE,
+            ProviderProblem.TOO_LARGE,
+            ProviderProblem.NO_DOCUMENT,
+            ProviderProblem.NOT_JSON,
+            ProviderProblem.OTHER_ISSUER,
+            ProviderProblem.OTHER_SLASH,
+            ProviderProblem.NO_ENDPOINT,
+            ProviderProblem.NO_KEYS,
+            ProviderProblem.METADATA,
+            ProviderProblem.REQUEST_REFUSED,
+            ProviderProblem.TOKEN_ENDPOINT,
+            ProviderProblem.WRONG_REDIRECT,
+            ProviderProblem.FOR_ANOTHER,
+            ProviderProblem.OF_ANOTHER,
+            ProviderProblem.NO_TOKEN,
+        ),
+        _MISCONFIGURED,
+    ),
+    **dict.fromkeys(
+        (
+            ProviderProblem.WRONG_SECRET,
+            ProviderProblem.SECRET_ENDED,
+            ProviderProblem.UNKNOWN_CLIENT,
+            ProviderProblem.SECRET_UNCLEAR,
+        ),
+        _CREDENTIALS,
+    ),
+    ProviderProblem.METADATA_ENDED: MetadataExpired.default_message,
+    ProviderProblem.DECLINED: marked(
+        "Your organization's identity provider sent you back without signing you in. Begin again, or tell your IT staff"
+        " the id below."
+    ),
+    ProviderProblem.ERROR_AT_PROVIDER: marked(
+        "Your organization's identity provider answered with an error in place of a sign-in. Tell your IT staff the id"
+        " below; the log there says why."
+    ),
+    ProviderProblem.CODE_REFUSED: marked(
+        "Your organization's identity provider took its own answer back, as it does after a long wait. Begin again"
+        " here; if it happens again, tell your IT staff the id below."
+    ),
+    ProviderProblem.USER_UNKNOWN: marked(
+        "Your organization's identity provider did not say who you are. Tell your IT staff the id below."
+    ),
+    ProviderProblem.UNREADABLE: _UNREADABLE,
+    ProviderProblem.OTHER: _UNREADABLE,
+    **dict.fromkeys(
+        (
+            ProviderProblem.UNSIGNED,
+            ProviderProblem.SIGNATURE,
+            ProviderProblem.WEAK_SIGNATURE,
+            ProviderProblem.CERTIFICATES_REPLACED,
+        ),
+        marked(
+            "The answer of your organization's identity provider is not signed as it was agreed. Tell your IT staff the"
+            " id below: trying again does not help."
+        ),
+    ),
+    ProviderProblem.UNDECIPHERED: marked(
+        "The answer of your organization's identity provider is encrypted for another key. Tell your IT staff the id"
+        " below: trying again does not help."
+    ),
+    ProviderProblem.CLOCKS: marked(
+        "The answer of your organization's identity provider is not valid at this time, as when its clock is wrong."
+        " Begin again if you have waited for long; else tell your IT staff the id below."
+    ),
+    ProviderProblem.OTHER_SIGN_IN: _BEGIN_AGAIN,
+    ProviderProblem.SESSION_OVER: marked(
+        "Your session at your organization's identity provider has ended. Sign out there, and sign in again; if it"
+        " happens again, tell your IT staff the id below."
+    ),
+    **dict.fromkeys(
+        (ProviderProblem.NO_ID, ProviderProblem.TRANSIENT_ID),
+        marked(
+            "Your organization's identity provider did not name you by an id that stays the same. Tell your IT staff"
+            " the id below: trying again does not help."
+        ),
+    ),
+    ProviderProblem.NO_ADDRESS: _MISCONFIGURED,
+    ProviderProblem.NOT_AN_ADDRESS: _MISCONFIGURED,
+    ProviderProblem.FOREIGN_DOMAIN: _MISCONFIGURED,
+    ProviderProblem.NOT_ADMITTED: _MISCONFIGURED,
+    ProviderProblem.ORGANIZATION_FULL: _MISCONFIGURED,
 }
 # What the console says to members, in place of what is for the holder of a setup link.
 TO_MEMBERS: Final[Mapping[ProviderProblem, str]] = {

@@ -46,7 +46,7 @@ async def conclude(call: Call, query: OpenIdCallbackQuery) -> Response:
     # What the browser has brought instead of a code.
     brought = [("error", query.error)] if query.error else []
     try:
-        claims = await claims_of_answer(call, query, arrived.departure, target, client)
+        claims = (await claims_of_answer(call, query, arrived.departure, target, client)).claims
         proven = answers.connection_identity(claims, target.connection.attribute_mapping)
         answer = trials.answer_of(claims=trials.claims_of_token(claims), proven=proven)
     except SignInDeclined as declined:

@@ -39,5 +39,6 @@ async def own_metadata(call: Call, connection_id: UUID, side: OwnSide) -> bytes:
         provider=ServiceProvider.of(call.installation.settings.base_url, connection_id),
         certificates=[one.public_key for one in certificates],
         signs_requests=side.signs_requests,
+        valid_until=connection_keys.metadata_valid_until(certificates, at=call.installation.clock()),
     )
     return await call.installation.saml_connections.own_metadata(content)

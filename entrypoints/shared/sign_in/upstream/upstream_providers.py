@@ -1,5 +1,6 @@
 """What the provider of a connection says of itself, and of our credentials."""
 
+import secrets
 from typing import Final
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata, require_current
 from core.tables import PartialTable
 from core.wording import Wording
+from entrypoints.shared.sign_in.upstream.saml_connections import request_to
 from entrypoints.web.serving.calls import Call
 from ports.sign_in.upstream.gateway import ConnectionGateway
 
@@ -36,6 +38,10 @@ _NEXT_STEPS: Final = PartialTable(
         ProviderProblem.CERTIFICATES_REPLACED: "Set its metadata again, which links each account anew.",
         # Its text says so itself.
         ProviderProblem.BUSY: "",
+        ProviderProblem.REQUEST_REFUSED: (
+            "Its own log says why. Compare the entity id and the address for assertions that are entered there, and"
+            " sign in once to find out."
+        ),
     }
 )
 # What callers of the interface are told where the provider has answered, and nobody can sign in by the answer.
@@ -58,8 +64,9 @@ _OF_CREDENTIALS: Final = PartialTable(
             "The client secret has expired at the provider. Make a new one there, and set it."
         ),
         ProviderProblem.UNKNOWN_CLIENT: (
-            "The provider does not know the client id, or does not allow the application to sign users in. Compare the"
-            " client id, and allow the authorization code grant there."
+            "The provider refuses the application: it does not know the client id, or takes another client secret, or"
+            " does not allow the application to sign users in. Compare the client id, set the client secret again,"
+            " and allow the authorization code grant there."
         ),
         ProviderProblem.WRONG_REDIRECT: (
             "The provider does not know our redirect URI. Register it with the application there, character for"
@@ -91,10 +98,11 @@ async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
         if connection.is_saml:
             metadata = connection.metadata
             found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
-            require_current(found, at=call.installation.clock())
+            described = require_current(found, at=call.installation.clock())
             named = changes.fingerprints(found.certificates)
-            is_taken = await call.transact(changes.take_if_stored, organization_id, connection.id, named)
-            return Finding() if is_taken else Finding(problem=ProviderProblem.CERTIFICATES_REPLACED)
+            if not await call.transact(changes.take_if_stored, organization_id, connection.id, named):
+                return Finding(problem=ProviderProblem.CERTIFICATES_REPLACED)
+            return await _found_by_request(call, to_check, described)
         assert connection.issuer is not None, "an OpenID connection has no issuer"
         assert to_check.client is not None, "an OpenID connection is checked without credentials"
         return await found_at(
@@ -108,6 +116,29 @@ async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
         return Finding(problem=ProviderProblem.METADATA, text=unusable.problem)
     except UpstreamFailed as failed:
         return Finding(problem=provider_problems.problem_of(failed.reason), text=failed.problem)
+
+
+async def _found_by_request(call: Call, to_check: ConnectionToCheck, described: SamlDescription) -> Finding:
+    """Send an identity provider the request of a sign-in, which no browser goes on with."""
+    organization_id = to_check.organization_id
+    if not connection_wishes.is_protected(described.sso_url):
+        return Finding(
+            problem=ProviderProblem.METADATA,
+            text="The SingleSignOnService of these metadata must have an https address.",
+        )
+    request = await request_to(
+        call,
+        organization_id,
+        to_check.connection,
+        described,
+        # No sign-in waits under these.
+        request_id=f"_{secrets.token_urlsafe(32)}",
+        relay_state=secrets.token_urlsafe(32),
+    )
+    status = await call.installation.saml_connections.try_request(organization_id, request)
+    problem = provider_problems.judge_request(status)
+    text = Wording("The identity provider answered %(status)s to a request for a sign-in.", status=status)
+    return Finding(problem=problem, text=text if problem is not None else "")
 
 
 async def found_at(
@@ -153,7 +184,7 @@ def as_answer(finding: Finding | None) -> ConnectionTested:
     else:
         text = finding.text or _SENTENCES.get(finding.problem, "The provider did not answer as it should.")
         message = f"{text} {_NEXT_STEPS.get(finding.problem, _CHECK_ADDRESS)}".rstrip()
-    return ConnectionTested(success=not finding.prevents, message=message)
+    return ConnectionTested(success=finding.problem is None or not finding.problem.fails_test, message=message)
 
 
 async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> SamlDescription | None:

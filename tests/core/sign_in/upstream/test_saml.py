@@ -89,7 +89,7 @@ def test_an_assertion_for_us_is_accepted_and_proves_its_name() -> None:
         {"confirmations": [replace(CONFIRMATION, in_response_to="_another")]},
         {"confirmations": [replace(CONFIRMATION, not_on_or_after=None)]},
         {"confirmations": [replace(CONFIRMATION, not_before=NOW + timedelta(hours=1))]},
-        {"not_on_or_after": NOW - timedelta(minutes=1)},
+        {"not_on_or_after": NOW - timedelta(minutes=3)},
         {"session_ends_at": NOW - timedelta(minutes=1)},
     ],
     ids=str,

@@ -289,6 +289,9 @@ async def test_identities_are_exported_and_forgotten_with_the_person(world: Worl
             "provider_user_id": "4711",
             "linked_at": "2026-02-03T04:05:06Z",
             "own_id": None,
+            "name": None,
+            "given_name": None,
+            "family_name": None,
             "left_at": None,
         }
     ]

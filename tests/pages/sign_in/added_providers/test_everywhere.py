@@ -90,8 +90,8 @@ async def test_a_provider_that_is_down_ends_on_a_page_with_the_other_ways(
 
     page = await added.visitor.open("/auth/acme")
 
-    assert page.status == 500
-    assert "Try again in a moment, or sign in in another way." in page.text
+    assert page.status == 502
+    assert "tell the people who run this site the id below" in page.text
     assert 'href="/app/sign-in"' in page.text
     assert world.value("SELECT count(*) FROM upstream_sign_ins") == 0
     await added.sign_in("/auth/other")

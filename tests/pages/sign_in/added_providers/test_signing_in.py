@@ -102,7 +102,7 @@ async def test_an_id_token_that_is_not_for_this_sign_in_counts_for_nothing(
 
     page = await added.sign_in()
 
-    assert page.status == 500
+    assert page.status == 502
     assert "did not answer as it should" in page.text
     assert "Sign in in another way" in page.text
     assert world.value("SELECT count(*) FROM users") == 0
@@ -114,7 +114,7 @@ async def test_the_answer_of_another_issuer_counts_for_nothing(world: World, add
 
     page = await added.sign_in(iss=iss)
 
-    assert page.status == 500
+    assert page.status == 502
     assert [one.path for one in added.acme.requests if one.path == "/token"] == []
     assert world.value("SELECT count(*) FROM users") == 0
 

@@ -231,7 +231,7 @@ async def test_a_provider_that_answers_for_another_issuer_is_said_with_the_way_b
 
     failed = await there.open(ticket)
 
-    assert failed.status == 500
+    assert failed.status == 502
     assert f'href="http://{DOMAIN}:8000/app/sign-in"' in failed.text
 
 

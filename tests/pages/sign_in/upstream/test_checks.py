@@ -153,7 +153,7 @@ async def test_what_is_in_a_private_network_is_told_by_one_text(setups: Setups) 
     ("error", "details", "told", "status"),
     [
         ("invalid_client", {"error_codes": [7_000_222]}, "has expired at the provider", 400),
-        ("unauthorized_client", {}, "does not know this client id", 400),
+        ("unauthorized_client", {}, "takes another client secret", 400),
         ("redirect_uri_mismatch", {}, "The redirect URI is not registered", 400),
         ("invalid_request", {}, "does not say whether the client secret is right", 200),
     ],

@@ -85,7 +85,7 @@ async def test_a_provider_that_lies_is_refused(acme: Acme, lie: dict[str, Any]) 
 
     page = await acme.sign_in()
 
-    assert page.status == 500
+    assert page.status == 502
     assert not acme.visitor.has_session
 
 
@@ -119,14 +119,14 @@ async def test_an_id_token_that_the_provider_has_not_signed_is_refused(acme: Acm
 
     page = await acme.visitor.open(acme.provider.sign_in(address))
 
-    assert page.status == 500
+    assert page.status == 502
     assert not acme.visitor.has_session
 
 
 async def test_the_answer_of_another_issuer_is_refused(acme: Acme) -> None:
     page = await acme.sign_in(iss="https://evil.example")
 
-    assert page.status == 500
+    assert page.status == 502
     assert not acme.visitor.has_session
 
 
@@ -147,7 +147,7 @@ async def test_a_provider_that_describes_itself_wrongly_is_refused(acme: Acme, d
     page = await acme.visitor.send("GET", f"/auth/upstream?connection_id={acme.connection_id}")
     tested = await acme.owner.post(f"{CONNECTIONS}/{acme.connection_id}/test")
 
-    assert page.status == 500
+    assert page.status == 502
     assert tested.json["success"] is False
 
 

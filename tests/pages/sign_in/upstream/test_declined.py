@@ -76,7 +76,7 @@ async def test_no_page_of_a_refused_answer_carries_what_the_provider_sent(upstre
 
         failed, over = await visitor.send("GET", address), await visitor.send("GET", address)
 
-        assert (failed.status, over.status) == (500, 400), path
+        assert (failed.status, over.status) == (502, 400), path
         for page in (failed, over):
             assert state not in page.text
             assert "code-of-provider" not in page.text

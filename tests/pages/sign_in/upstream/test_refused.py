@@ -88,7 +88,7 @@ async def test_an_id_token_for_another_audience_is_noted_for_its_user(acme: Acme
 
     acme.provider.claims["aud"] = "another-client"
 
-    assert (await acme.sign_in()).status == 500
+    assert (await acme.sign_in()).status == 502
     assert await reasons(acme, acme.world.user_id(ADA)) == ["assertion_for_another", None]
 
 
@@ -99,7 +99,7 @@ async def test_a_provider_that_fails_before_it_names_its_user_is_noted_for_nobod
 
     for claims in ({"aud": "another-client", "sub": None}, {"aud": "another-client", "sub": "unknown", "email": "?"}):
         acme.provider.claims |= claims
-        assert (await acme.sign_in()).status == 500
+        assert (await acme.sign_in()).status == 502
 
     assert await reasons(acme, acme.world.user_id(ADA)) == [None]
 
@@ -113,7 +113,7 @@ async def test_an_expired_assertion_is_noted_for_its_user(saml_connected: SamlAc
     response = acme.idp.answer(request)
     clock.advance(timedelta(minutes=10))
 
-    assert (await acme.post(response, request.relay_state)).status == 500
+    assert (await acme.post(response, request.relay_state)).status == 502
 
     assert await reasons(acme, acme.world.user_id(ADA)) == ["assertion_expired", None]
 
@@ -137,7 +137,7 @@ async def test_a_forged_answer_is_noted_for_nobody(saml_connected: SamlAcme) -> 
     request = await acme.depart()
 
     forged = acme.idp.response(request, acme.idp.assertion(request))
-    assert (await acme.post(forged, request.relay_state)).status == 500
+    assert (await acme.post(forged, request.relay_state)).status == 502
 
     assert await reasons(acme, acme.world.user_id(ADA)) == [None]
 
@@ -164,7 +164,7 @@ async def test_an_assertion_without_a_stable_name_is_noted_for_nobody(saml_conne
     request = await acme.depart()
 
     answer = acme.of(name_format="urn:oasis:names:tc:SAML:2.0:nameid-format:transient").idp.answer(request)
-    assert (await acme.post(answer, request.relay_state)).status == 500
+    assert (await acme.post(answer, request.relay_state)).status == 502
 
     assert await reasons(acme, acme.world.user_id(ADA)) == [None]
 
@@ -176,6 +176,6 @@ async def test_an_error_of_the_provider_is_noted_for_nobody(saml_connected: Saml
     request = await acme.depart()
 
     answer = acme.idp.response(request, "", status="urn:oasis:names:tc:SAML:2.0:status:Requester")
-    assert (await acme.post(answer, request.relay_state)).status == 500
+    assert (await acme.post(answer, request.relay_state)).status == 502
 
     assert await reasons(acme, acme.world.user_id(ADA)) == [None]

@@ -75,7 +75,7 @@ async def test_after_the_end_of_its_metadata_a_connection_signs_in_no_user(
     tested = await acme.owner.post(f"{CONNECTIONS}/{acme.connection_id}/test")
 
     for answer in (begun, posted):
-        assert answer.status == 500
+        assert answer.status == 502
         assert "have expired" in answer.text
     assert tested.json["success"] is False
     assert "have expired on" in tested.json["message"]
@@ -99,7 +99,7 @@ async def test_what_is_read_from_an_address_is_renewed_there(acme: SamlAcme, clo
         published["metadata"] = acme.idp.metadata(valid_until=at(clock, DAY), rest='WantAuthnRequestsSigned="true"')
         renewed = await acme.depart()
 
-    assert refused.status == 500
+    assert refused.status == 502
     assert renewed.relay_state
     stored = acme.world.rows("SELECT metadata_valid_until, signs_requests FROM upstream_connections")
     assert stored == [((clock.now + DAY).replace(microsecond=0), True)]
@@ -160,7 +160,7 @@ async def test_a_session_that_has_ended_there_begins_none_here(acme: SamlAcme, c
     two = statement.format(at(clock, -DAY), at(clock, DAY)) + statement.format(at(clock, -DAY), at(clock, -DAY))
     earliest = await acme.sign_in(statement=two)
 
-    assert [answer.status for answer in (past, odd, earliest)] == [500] * 3
+    assert [answer.status for answer in (past, odd, earliest)] == [502] * 3
     assert not acme.visitor.has_session
     assert reasons(acme) == ["session_over_there"] * 2
     later = await acme.sign_in(statement=statement.format(at(clock, -DAY), at(clock, DAY)))

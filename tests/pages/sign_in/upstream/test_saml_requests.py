@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from lxml import etree
 
 from tests.clock import SettableClock
-from tests.identity_provider import SSO_URL, Asked, IdentityProvider
-from tests.service_provider import NAMESPACES, POST, RSA_SHA256, PostedForm, posted_form
+from tests.identity_provider import PERSISTENT, SSO_URL, Asked, IdentityProvider
+from tests.service_provider import EMAIL_FORMAT, NAMESPACES, POST, RSA_SHA256, PostedForm, inflated, posted_form
 from tests.shown_text import shows
 from tests.world.saml_connection import SamlAcme, saml_acme
 from tests.world.visitor import Visitor
@@ -23,6 +24,7 @@ from tests.world.world import World, assert_refused
 
 ADA = "ada@acme.example"
 WANTED = 'WantAuthnRequestsSigned="true"'
+UNSPECIFIED = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
 
 
 @pytest.fixture
@@ -134,3 +136,69 @@ async def test_an_address_with_a_line_break_is_refused(acme: SamlAcme, location:
 
     assert_refused(answer, 400, "BAD_REQUEST")
     assert answer.invalid_fields == ["metadata_xml"]
+
+
+def policy_of(root: Any) -> dict[str, str]:
+    """Return what a request says of the name of its user."""
+    [policy] = root.findall(f"{{{NAMESPACES['samlp']}}}NameIDPolicy")
+    # The schema has it right after the issuer, and a signature (saml-core-2.0, 3.4.1).
+    names = [etree.QName(child).localname for child in root if etree.QName(child).localname != "Signature"]
+    assert names == ["Issuer", "NameIDPolicy"]
+    return dict(policy.attrib)
+
+
+async def test_a_request_lets_the_provider_name_a_new_person_in_the_connection_s_format(acme: SamlAcme) -> None:
+    path = f"/auth/upstream?connection_id={acme.connection_id}"
+
+    first = inflated(
+        parse_qs(urlsplit((await acme.visitor.send("GET", path)).headers["Location"]).query)["SAMLRequest"][0]
+    )
+    changed = await acme.change(name_id_format="persistent", metadata_xml=acme.idp.metadata(binding=POST, rest=WANTED))
+    second = posted_form((await acme.visitor.send("GET", path)).text).root
+
+    assert policy_of(first) == {"Format": UNSPECIFIED, "AllowCreate": "true"}
+    assert changed.json["name_id_format"] == PERSISTENT
+    assert policy_of(second) == {"Format": PERSISTENT, "AllowCreate": "true"}
+
+
+async def test_the_format_is_one_that_identifies_people(acme: SamlAcme) -> None:
+    for wrong in ("transient", "urn:oasis:names:tc:SAML:1.1:nameid-format:persistent", "x"):
+        refused = await acme.change(name_id_format=wrong)
+        assert refused.invalid_fields == ["name_id_format"], wrong
+
+    assert (await acme.change(name_id_format="emailAddress")).json["name_id_format"] == EMAIL_FORMAT
+    assert (await acme.change(name_id_format="")).json["name_id_format"] is None
+
+
+async def test_names_of_another_format_may_be_other_people_s(acme: SamlAcme) -> None:
+    await acme.sign_in()
+
+    kept = await acme.change(name_id_format=None)
+    await acme.change(name_id_format="persistent")
+
+    assert kept.status == 200
+    assert acme.world.value("SELECT count(*) FROM identities") == 0
+
+
+async def test_another_format_unlinks_nobody_where_the_id_is_an_attribute(acme: SamlAcme) -> None:
+    await acme.change(attribute_mapping={"id": "uid"})
+    await acme.of(attributes={"uid": "7", "email": ADA}).sign_in()
+
+    await acme.change(name_id_format="persistent")
+
+    assert acme.world.value("SELECT count(*) FROM identities") == 1
+
+
+async def test_our_metadata_end_with_our_certificate(acme: SamlAcme, clock: SettableClock) -> None:
+    def end_of(content: bytes) -> datetime:
+        root: Any = etree.fromstring(content)
+        return datetime.fromisoformat(root.get("validUntil"))
+
+    path = acme.acs.replace("acs", "metadata")
+    first = end_of((await acme.world.client.get(path)).content)
+    clock.advance(timedelta(days=4 * 365))
+    late = end_of((await acme.world.client.get(path)).content)
+
+    assert first == datetime(2029, 2, 2, 4, 5, 6, tzinfo=UTC)
+    # The certificate has ended, and is published still.
+    assert late == clock() + timedelta(days=7)

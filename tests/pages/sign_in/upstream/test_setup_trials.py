@@ -132,13 +132,14 @@ def _entries(world: World) -> list[Any]:
     ("claims", "told", "untold"),
     [
         ({"email": None}, "the provider gave no email address", ""),
+        ({"email": "ada"}, "what the provider gave as the email address is none", "gave no email address"),
         ({"email": "ada@other.example"}, "is not a verified mail domain of yours", "added, but not proved yet"),
         ({"email": "ada@pending.example"}, "added, but not proved yet", "is not a verified mail domain of yours"),
         ({"email": "owner@acme.example"}, "All that a sign-in takes has arrived", "as the member who has this address"),
         ({"sub": 7}, "The provider sent no stable id of the account.", "The test sign-in succeeded."),
         ({"groups": None}, "No groups have arrived.", "which is named for the groups"),
     ],
-    ids=["no address", "foreign domain", "pending domain", "member", "no id", "no groups"],
+    ids=["no address", "not an address", "foreign domain", "pending domain", "member", "no id", "no groups"],
 )
 async def test_the_holder_learns_what_is_missing_and_nothing_of_persons(
     acme: Acme, holder: Holder, provider: OpenIdProvider, claims: dict[str, Any], told: str, untold: str

@@ -190,6 +190,7 @@ async def test_a_stopped_provider_and_a_forged_token_are_told_and_kept_with_the_
     ("claims", "setting", "told"),
     [
         ({"email": None}, "", "the provider gave no email address"),
+        ({"email": "ada"}, "", "what the provider gave as the email address is none"),
         ({"email": "ada@other.example"}, "", "is not a verified mail domain of yours"),
         ({"email": "owner@acme.example"}, "", "as the member who has this address"),
         ({}, "UPDATE upstream_connections SET joins_as = 'member'", "and become a member"),
@@ -199,7 +200,7 @@ async def test_a_stopped_provider_and_a_forged_token_are_told_and_kept_with_the_
             "has as many members as it may have",
         ),
     ],
-    ids=["no address", "foreign domain", "member", "joins", "full"],
+    ids=["no address", "not an address", "foreign domain", "member", "joins", "full"],
 )
 async def test_the_page_says_what_would_become_of_the_person(
     console: Console, provider: OpenIdProvider, claims: dict[str, Any], setting: str, told: str

@@ -353,6 +353,8 @@ class ConnectionRecord(TypedDict):
     created_at: str
     updated_at: str
     token_issuer: str | None
+    name_id_format: str | None
+    signs_out_at_provider: bool
 
 
 class ConnectionTested(TypedDict):
@@ -914,6 +916,9 @@ class ExportedIdentity(TypedDict):
     provider_user_id: str
     linked_at: str
     own_id: str | None
+    name: str | None
+    given_name: str | None
+    family_name: str | None
     left_at: str | None
 
 
@@ -1961,6 +1966,7 @@ ProviderProblem: TypeAlias = Literal[
     "no_tls",
     "no_token",
     "not_admitted",
+    "not_an_address",
     "not_json",
     "of_another",
     "organization_full",
@@ -1968,6 +1974,7 @@ ProviderProblem: TypeAlias = Literal[
     "other_issuer",
     "other_sign_in",
     "other_slash",
+    "request_refused",
     "secret_ended",
     "secret_unclear",
     "session_over",
@@ -2741,6 +2748,7 @@ SignInReason: TypeAlias = Literal[
     "address_disowned",
     "address_not_confirmed",
     "address_not_verified_there",
+    "address_unusable_there",
     "assertion_expired",
     "assertion_for_another",
     "assertion_not_confirmed",
@@ -3612,6 +3620,8 @@ def create_upstream_provider(
     joins_as: str | Unset | None = UNSET,
     trust_mfa: bool | Unset | None = UNSET,
     token_issuer: str | Unset | None = UNSET,
+    name_id_format: str | Unset | None = UNSET,
+    signs_out_at_provider: bool | Unset | None = UNSET,
     enabled: bool | Unset | None = UNSET,
 ) -> Call[ConnectionRecord]:
     """Create a connection by OpenID Connect discovery, or by SAML metadata, which are read now.
@@ -3626,12 +3636,18 @@ def create_upstream_provider(
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
-    attribute_mapping: The claims or attributes in which the stable id and the address are: `id` (by default `sub`, or
-        the NameID) and `email`.
+    attribute_mapping: The claims or attributes in which the stable id (`id`, by default `sub` or the NameID), the
+        address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
     joins_as: The role with which users become members: `member` or a custom role; null or empty for none.
     trust_mfa: Whether a sign-in by the connection satisfies the second factor, in this organization.
     token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
         provider signs requests to end sessions; null or empty for none.
+    name_id_format: Of a SAML connection: the format of names that requests ask for; null or empty for whichever the
+        identity provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless
+        the stable id is mapped.
+    signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
+        provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
+        logout.
     enabled: Whether multi-factor authentication is on.
     """
     return Call(
@@ -3649,6 +3665,8 @@ def create_upstream_provider(
             joins_as=joins_as,
             trust_mfa=trust_mfa,
             token_issuer=token_issuer,
+            name_id_format=name_id_format,
+            signs_out_at_provider=signs_out_at_provider,
             enabled=enabled,
             type=type,
         ),
@@ -3680,6 +3698,8 @@ def change_upstream_provider(
     joins_as: str | Unset | None = UNSET,
     trust_mfa: bool | Unset | None = UNSET,
     token_issuer: str | Unset | None = UNSET,
+    name_id_format: str | Unset | None = UNSET,
+    signs_out_at_provider: bool | Unset | None = UNSET,
     enabled: bool | Unset | None = UNSET,
 ) -> Call[ConnectionRecord | ConnectionChangeEffects]:
     """Change a connection. With another issuer, the accounts of the one before are unlinked.
@@ -3695,12 +3715,18 @@ def change_upstream_provider(
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
-    attribute_mapping: The claims or attributes in which the stable id and the address are: `id` (by default `sub`, or
-        the NameID) and `email`.
+    attribute_mapping: The claims or attributes in which the stable id (`id`, by default `sub` or the NameID), the
+        address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
     joins_as: The role with which users become members: `member` or a custom role; null or empty for none.
     trust_mfa: Whether a sign-in by the connection satisfies the second factor, in this organization.
     token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
         provider signs requests to end sessions; null or empty for none.
+    name_id_format: Of a SAML connection: the format of names that requests ask for; null or empty for whichever the
+        identity provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless
+        the stable id is mapped.
+    signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
+        provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
+        logout.
     enabled: Whether multi-factor authentication is on.
     """
     return Call(
@@ -3719,6 +3745,8 @@ def change_upstream_provider(
             joins_as=joins_as,
             trust_mfa=trust_mfa,
             token_issuer=token_issuer,
+            name_id_format=name_id_format,
+            signs_out_at_provider=signs_out_at_provider,
             enabled=enabled,
         ),
     )
@@ -3757,6 +3785,21 @@ def rotate_upstream_key(slug: str, provider_id: str) -> Call[ConnectionKeyRecord
     return Call(
         method="POST",
         path=f"/api/organizations/{segment(slug)}/upstream-providers/{segment(provider_id)}/rotate-key-pair",
+    )
+
+
+def upstream_connections_log_out_by_token(connection_id: str, *, logout_token: str | Unset = UNSET) -> Call[None]:
+    """End the sessions that the OpenID provider of a connection names in a logout token.
+
+    connection_id: The id of the connection to the identity provider.
+    logout_token: The logout token of the provider, a signed JWT.
+    """
+    return Call(
+        method="POST",
+        path=f"/auth/upstream/{segment(connection_id)}/backchannel-logout",
+        body=body_of(logout_token=logout_token),
+        is_form=True,
+        answer="nothing",
     )
 
 
@@ -5029,8 +5072,8 @@ def saml_configure(
     slo_url: Where messages about logouts go; without it none are sent.
     slo_binding: How messages reach `slo_url`.
     name_id_format: The format of the user's name in assertions; null means the email address.
-    attribute_mapping: The claims or attributes in which the stable id and the address are: `id` (by default `sub`, or
-        the NameID) and `email`.
+    attribute_mapping: The claims or attributes in which the stable id (`id`, by default `sub` or the NameID), the
+        address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
     sign_assertions: Whether assertions are signed.
     sign_response: Whether responses are signed.
     sp_certificate: The certificate of the service provider, as PEM. With it, requests without its signature are
