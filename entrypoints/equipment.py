@@ -58,6 +58,7 @@ from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
+from entrypoints.web.serving import limit_refusals
 from ports.clock import Clock
 from ports.metrics_of_work import WorkMetrics
 
@@ -385,6 +386,7 @@ def metrics(
     return PrometheusMetrics(
         version=version,
         shared=shared,
+        limits=limit_refusals.vocabulary(),
         count_database_restarts=count_database_restarts,
         # A process alone is no worker.
         count_replaced_workers=None if worker is None else count_replaced_workers,
