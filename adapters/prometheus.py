@@ -34,10 +34,13 @@ from adapters.prometheus_replicas import PrometheusReplicaMetrics
 from adapters.prometheus_shared import SharedMetrics
 from adapters.prometheus_work import PrometheusWorkMetrics
 from core.platform.health_figures import PlatformFigures
+from core.sign_in.reasons import CountedReason
 from ports.listening import PollingRole
 from ports.metrics import PoolStatistics
-from ports.metrics_of_work import PasswordCheckOutcome
+from ports.metrics_of_work import PasswordCheckOutcome, RequestKind
 
+# An objective is a share of requests below one of these.
+OBJECTIVE_SECONDS_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 REQUEST_SECONDS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 JOB_SECONDS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 # Up to the last attempt of a delivery (decisions 7.4), which comes hours after the event.
@@ -47,6 +50,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 OTHER = "other"
 # In place of a class of statuses: 5xx whose cause is a caller or the system of another party.
 EXTERNAL = 0
+SERVER_ERROR = 500
 # Of each class of status: some 670 routes, and HEAD for each GET. What is more is counted under one label, so that
 # memory stays bounded. A client that asks for every path, and is refused, uses up the series of refusals alone.
 REQUEST_SERIES_MAX = 1_300
@@ -63,6 +67,7 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
         version: str,
         worker: int = 0,
         shared: SharedMetrics | None = None,
+        limits: Iterable[tuple[str, str]] = (),
         count_database_restarts: Callable[[], int] | None = None,
         count_replaced_workers: Callable[[], Mapping[str, int]] | None = None,
         count_dropped_lines: Callable[[], Mapping[str, int]] | None = None,
@@ -73,7 +78,7 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             # The library makes the values of all metrics by this, which it only calls.
             values.ValueClass = cast("Any", shared.take(worker))
         registry = CollectorRegistry()
-        PrometheusWorkMetrics.__init__(self, registry, worker=worker)
+        PrometheusWorkMetrics.__init__(self, registry, worker=worker, limits=limits)
         PrometheusReplicaMetrics.__init__(self, registry)
         self._of_this_process = _of_this_process(version, is_alone=shared is None)
         if count_database_restarts is not None:
@@ -93,6 +98,25 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             buckets=REQUEST_SECONDS_BUCKETS,
             registry=registry,
         )
+        self._external_failures = Counter(
+            "sso_external_failures_total",
+            "Requests that failed because of a caller or the system of another party, by route template.",
+            ("route",),
+            registry=registry,
+        )
+        objectives = Histogram(
+            "sso_objective_duration_seconds",
+            "The duration of requests that count towards an objective, by its kind and by whether they were served;"
+            " what failed because of a caller or the system of another party counts towards none.",
+            ("kind", "outcome"),
+            buckets=OBJECTIVE_SECONDS_BUCKETS,
+            registry=registry,
+        )
+        self._observe_objective = {
+            (kind, is_failed): objectives.labels(kind.value, "failed" if is_failed else "served").observe
+            for kind in RequestKind
+            for is_failed in (False, True)
+        }
         self._observe_request: dict[tuple[str, str, int], Callable[[float], None]] = {}
         self._request_series_of_class: dict[int, int] = {}
 
@@ -144,6 +168,8 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
         self._login_failures = Counter(
             "sso_login_failures_total", "Refused sign-ins, by reason.", ("reason",), registry=registry
         )
+        for reason in CountedReason:
+            self._login_failures.labels(reason.value)
         self._password_checks = Counter(
             "sso_password_checks_total",
             "Passwords that were looked for among breached ones, by what came of it; failed ones count as clean.",
@@ -184,11 +210,25 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
         )
 
     def request_finished(
-        self, method: str, route: str, status: int, seconds: float, *, is_external: bool = False
+        self,
+        method: str,
+        route: str,
+        status: int,
+        seconds: float,
+        *,
+        is_external: bool = False,
+        kind: RequestKind | None = None,
     ) -> None:
         # This runs for every request, and a dict finds the series ten times faster than the library does.
         key = (method, route, EXTERNAL if is_external else status // 100)
         (self._observe_request.get(key) or self._request_series(*key))(seconds)
+        if is_external:
+            self._external_failures.labels(route).inc()
+        elif kind is not None:
+            self._observe_objective[kind, status >= SERVER_ERROR](seconds)
+
+    def may_fail_outside(self, route: str) -> None:
+        self._external_failures.labels(route)
 
     def job_finished(self, job_type: str, seconds: float) -> None:
         self._jobs.labels(job_type).observe(seconds)
@@ -196,8 +236,8 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
     def webhook_delivered(self, seconds: float) -> None:
         self._webhooks.observe(seconds)
 
-    def login_failed(self, reason: str) -> None:
-        self._login_failures.labels(reason).inc()
+    def login_failed(self, reason: CountedReason) -> None:
+        self._login_failures.labels(reason.value).inc()
 
     def password_checked(self, outcome: PasswordCheckOutcome) -> None:
         self._password_checks.labels(outcome.value).inc()

@@ -17,6 +17,7 @@ from core.platform.health_figures import Backlog
 from ports.doorbells import Bell
 from ports.metrics_of_work import (
     AttemptOutcome,
+    ConnectFailure,
     ConnectionRefusal,
     FolderSpace,
     MailOutcome,
@@ -24,6 +25,7 @@ from ports.metrics_of_work import (
     ProcessUsage,
     ReconciliationOutcome,
     SpanLoss,
+    StatementLimit,
 )
 
 # A stream collects entries for some seconds, and one that failed waits up to ten minutes.
@@ -31,9 +33,12 @@ SIEM_SECONDS_BUCKETS: Final = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 36
 
 
 class PrometheusWorkMetrics:
-    """The port `WorkMetrics`, in the registry of a process; `worker` is its number."""
+    """The port `WorkMetrics`, in the registry of a process; `worker` is its number.
 
-    def __init__(self, registry: CollectorRegistry, *, worker: int) -> None:
+    `limits` are all limits that refuse requests, each with what it counts.
+    """
+
+    def __init__(self, registry: CollectorRegistry, *, worker: int, limits: Iterable[tuple[str, str]]) -> None:
         self._registry = registry
         self._mails = Counter(
             "sso_mail_attempts_total",
@@ -69,6 +74,8 @@ class PrometheusWorkMetrics:
             ("limit", "reason"),
             registry=registry,
         )
+        for limit, reason in limits:
+            self._limits.labels(limit, reason)
         self._refused_connections = self._counter(
             "sso_connections_refused_total",
             "Connections that were refused or had to wait, by the reason: the share of the client, all connections in"
@@ -124,6 +131,13 @@ class PrometheusWorkMetrics:
         self._failing_streams = self._of_installation(
             "sso_siem_streams_failing", "SIEM streams whose last attempt failed."
         )
+        self._backup = self._of_installation(
+            "sso_backup_last_success_timestamp_seconds", "When the last backup was made; 0 if none ever was."
+        )
+        self._restore_drill = self._of_installation(
+            "sso_restore_drill_last_success_timestamp_seconds",
+            "When restoring a backup was last tried with success; 0 if it never was.",
+        )
 
         self._cluster_nodes = self._of_installation(
             "sso_cluster_nodes",
@@ -137,12 +151,25 @@ class PrometheusWorkMetrics:
             "sso_cluster_node_bytes", "Bytes that a node of the database's cluster holds; 0 while it is down.", "node"
         )
         self._known_nodes = set[str]()
-        self._cancelled = Counter(
+        self._cancelled = self._counter(
             "sso_db_statements_cancelled_total",
-            "Statements that PostgreSQL has cancelled, by the use case and by the limit that they have reached.",
+            "Statements that PostgreSQL has cancelled, by the limit that they have reached.",
+            "limit",
+        )
+        _start(self._cancelled, StatementLimit)
+        # Whose statements they were, apart: use cases are too many for a series of each from the start.
+        self._cancelled_use_cases = Counter(
+            "sso_db_use_cases_cancelled_total",
+            "Statements that PostgreSQL has cancelled, by the use case and by the limit; a series begins with its first.",
             ("use_case", "limit"),
             registry=registry,
         )
+        self._connect_failures = self._counter(
+            "sso_db_connect_failures_total",
+            "Attempts to connect to the database that have failed, by the reason.",
+            "reason",
+        )
+        _start(self._connect_failures, ConnectFailure)
         self._spans_exported = Counter(
             "sso_trace_spans_exported_total", "Spans of traces that the collector has taken.", registry=registry
         )
@@ -202,6 +229,8 @@ class PrometheusWorkMetrics:
         self._oldest_routed_mail.set(backlog.routed_mail_seconds)
         self._sealing_lag.set(backlog.unsealed_seconds)
         self._failing_streams.set(backlog.failing_streams)
+        self._backup.set(backlog.backup_seconds)
+        self._restore_drill.set(backlog.restore_drill_seconds)
 
     def cluster_measured(self, cluster: Cluster) -> None:
         down = len(cluster.down)
@@ -215,8 +244,12 @@ class PrometheusWorkMetrics:
             self._node_shards.labels(node.name).set(node.shards)
             self._node_bytes.labels(node.name).set(node.bytes)
 
-    def statement_cancelled(self, use_case: str, limit: str) -> None:
-        self._cancelled.labels(use_case, limit).inc()
+    def statement_cancelled(self, use_case: str, limit: StatementLimit) -> None:
+        self._cancelled.labels(limit.value).inc()
+        self._cancelled_use_cases.labels(use_case, limit.value).inc()
+
+    def connect_failed(self, reason: ConnectFailure) -> None:
+        self._connect_failures.labels(reason.value).inc()
 
     def spans_exported(self, spans: int) -> None:
         self._spans_exported.inc(spans)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 import trio
 
+from adapters.postgres.backup import runs
 from adapters.postgres.driver import server_facts, servers, timed_connection, write_failures
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.server_facts import ServerFacts
@@ -27,6 +29,7 @@ from adapters.postgres.replicas import Replicas
 from adapters.postgres.schema import canonical_addresses, distribution, migration_files, migrations
 from adapters.postgres.schema.migration_steps import Step, steps
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
+from core.platform.backups import RecoveryRun
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
@@ -214,6 +217,12 @@ def undistributed_logs(address: Secret) -> Sequence[str]:
     """Return the logs that `migrate` would distribute over the workers of a cluster."""
     with migrations.connected(address.reveal()) as connection:
         return distribution.undistributed(connection)
+
+
+def record_run(address: Secret, run: RecoveryRun, *, at: datetime) -> str | None:
+    """Keep when a backup was made or tried; return why that could not be done, None when it was."""
+    with migrations.connected(address.reveal()) as connection:
+        return runs.record(connection, run, at=at)
 
 
 def newest_schema() -> int:

@@ -61,6 +61,7 @@ from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
+from entrypoints.web.serving import limit_refusals
 from ports.clock import Clock
 from ports.metrics_of_work import WorkMetrics
 
@@ -398,6 +399,7 @@ def metrics(
         version=version,
         worker=worker or 0,
         shared=shared,
+        limits=limit_refusals.vocabulary(),
         count_database_restarts=count_database_restarts,
         count_replaced_workers=count_replaced_workers,
         count_dropped_lines=logs.dropped_lines,

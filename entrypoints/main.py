@@ -176,7 +176,12 @@ def _pools(
     settings: Settings, address: Secret, metrics: Metrics, *, connection: Callable[..., Connection]
 ) -> tuple[Pool, Replicas | None]:
     """Return the connections to the database, and the replicas; None where the settings name none."""
-    pool = Pool(address.reveal(), connections_max=settings.database_connections, connection=connection)
+    pool = Pool(
+        address.reveal(),
+        connections_max=settings.database_connections,
+        connection=connection,
+        failed=metrics.connect_failed,
+    )
     return pool, replicas_of(settings, metrics, connection=connection)
 
 

@@ -50,7 +50,7 @@ def vault(settings: Settings) -> Vault:
             " `gatehouse keys generate` and keep a copy of it: what it encrypts is lost without it."
         )
     try:
-        return Vault(parse_master_keys(keys or kept_secret(settings, MASTER_KEY_FILE, generated)))
+        return Vault(parse_master_keys(keys or kept(settings)))
     except MasterKeysInvalid as invalid:
         raise CannotStart(f"{place(settings)} is wrong. {invalid}") from invalid
 
@@ -60,6 +60,11 @@ def present_ids(settings: Settings) -> frozenset[str]:
     if settings.master_keys is None and not (settings.data_dir / MASTER_KEY_FILE).exists():
         return frozenset()
     return vault(settings).key_ids
+
+
+def kept(settings: Settings) -> Secret:
+    """Return the keys in the file of the data folder; they are generated when there is none."""
+    return kept_secret(settings, MASTER_KEY_FILE, generated)
 
 
 def place(settings: Settings) -> str:

@@ -2740,6 +2740,15 @@ ALTER TABLE ONLY recent_refusals
     ADD CONSTRAINT recent_refusals_pkey PRIMARY KEY (id);
 CREATE INDEX recent_refusals_of_user ON recent_refusals USING btree (user_id, created_at);
 
+CREATE TABLE recovery_runs (
+    kind text NOT NULL,
+    succeeded_at timestamp with time zone NOT NULL,
+    CONSTRAINT recovery_runs_kind_check CHECK ((kind = ANY (ARRAY['backup'::text, 'restore_drill'::text])))
+);
+COMMENT ON TABLE recovery_runs IS 'When a backup last succeeded, and when restoring one was last tried with success.';
+ALTER TABLE ONLY recovery_runs
+    ADD CONSTRAINT recovery_runs_pkey PRIMARY KEY (kind);
+
 CREATE TABLE refused_redirects (
     organization_id uuid NOT NULL,
     service_id uuid NOT NULL,

@@ -7,8 +7,9 @@ So each text must come from a bounded vocabulary and never directly from a reque
 from typing import Final, Protocol
 
 from core.platform.health_figures import PlatformFigures
+from core.sign_in.reasons import CountedReason
 from ports.listening import PollingRole
-from ports.metrics_of_work import PasswordCheckOutcome, WorkMetrics
+from ports.metrics_of_work import PasswordCheckOutcome, RequestKind, WorkMetrics
 
 EXPOSITION_CONTENT_TYPE: Final = "text/plain; version=0.0.4"
 
@@ -60,12 +61,24 @@ class Metrics(WorkMetrics, ReplicaMetrics, Protocol):
     """Records measurements. Every recording method is fast and never fails."""
 
     def request_finished(
-        self, method: str, route: str, status: int, seconds: float, *, is_external: bool = False
+        self,
+        method: str,
+        route: str,
+        status: int,
+        seconds: float,
+        *,
+        is_external: bool = False,
+        kind: RequestKind | None = None,
     ) -> None:
         """Record a request; the route is a template, or one fixed word for all paths without a route.
 
-        If `is_external`, it is counted apart from failures of this installation, whatever its status.
+        If `is_external`, it is counted apart from failures of this installation, whatever its status. Without a `kind`
+        it counts towards no objective.
         """
+        ...
+
+    def may_fail_outside(self, route: str) -> None:
+        """Expose the external failures of a route from now on, before there is any."""
         ...
 
     def job_finished(self, job_type: str, seconds: float) -> None:
@@ -76,7 +89,7 @@ class Metrics(WorkMetrics, ReplicaMetrics, Protocol):
         """Record the time from an event to the delivery of its webhook."""
         ...
 
-    def login_failed(self, reason: str) -> None:
+    def login_failed(self, reason: CountedReason) -> None:
         """Record a refused sign-in."""
         ...
 

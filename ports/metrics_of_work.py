@@ -89,6 +89,34 @@ class SpanLoss(StrEnum):
     COLLECTOR = "collector"
 
 
+class StatementLimit(StrEnum):
+    """Which limit PostgreSQL has cancelled a statement for."""
+
+    STATEMENT_TIMEOUT = "statement_timeout"
+    # It waited for a lock.
+    LOCK_TIMEOUT = "lock_timeout"
+
+
+class ConnectFailure(StrEnum):
+    """Why no connection to the database could be made."""
+
+    # It answers, and has no connection left, or none for this role or database.
+    LIMIT = "limit"
+    # It answers, and does not let the role in.
+    PASSWORD = "password"  # noqa: S105 - a reason
+    UNREACHABLE = "unreachable"
+    # It answers, and takes no connections yet, or none any more.
+    STARTING = "starting"
+    OTHER = "other"
+
+
+class RequestKind(StrEnum):
+    """Which objective a request counts towards."""
+
+    SIGN_IN = "sign_in"
+    CALL = "call"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderSpace:
     """The space of the file system of a folder: what a user may still write, and its size."""
@@ -167,8 +195,12 @@ class WorkMetrics(Protocol):
         """Expose the nodes of the database's cluster; called only where there is one."""
         ...
 
-    def statement_cancelled(self, use_case: str, limit: str) -> None:
+    def statement_cancelled(self, use_case: str, limit: StatementLimit) -> None:
         """Record a statement that PostgreSQL has cancelled because it took longer than a limit."""
+        ...
+
+    def connect_failed(self, reason: ConnectFailure) -> None:
+        """Record an attempt to connect to the database that has failed."""
         ...
 
     def spans_exported(self, spans: int) -> None:

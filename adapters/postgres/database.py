@@ -49,6 +49,7 @@ from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import BACKGROUND, Origin
 from core.spaced_reports import SpacedReports
 from ports.doorbells import Bell, Doorbells
+from ports.metrics_of_work import StatementLimit
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -73,7 +74,7 @@ _DRIVER = (
 
 _CORE = str(Path(__file__).parents[2] / "core")
 # What the log and the metric call the limit that a statement has reached.
-_LIMITS = {QueryCanceled: "statement_timeout", LockNotAvailable: "lock_timeout"}
+_LIMITS = {QueryCanceled: StatementLimit.STATEMENT_TIMEOUT, LockNotAvailable: StatementLimit.LOCK_TIMEOUT}
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -133,7 +134,7 @@ class PostgresDatabase:
     # An outage fails a thousand statements a minute in the same way.
     failures: SpacedReports = field(default_factory=SpacedReports)
     # Takes the use case and the limit of a statement that PostgreSQL has cancelled, for the metric.
-    cancelled: Callable[[str, str], None] = lambda _use_case, _limit: None
+    cancelled: Callable[[str, StatementLimit], None] = lambda _use_case, _limit: None
     wait_seconds_max: float = WAIT_SECONDS_MAX
     # None where everything is read from the primary.
     replicas: Replicas | None = None
@@ -328,7 +329,7 @@ class PostgresDatabase:
         log.error(
             "database.statement_cancelled",
             use_case=use_case,
-            limit=limit,
+            limit=limit.value,
             sqlstate=error.sqlstate,
             where=_place(error),
         )

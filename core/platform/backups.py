@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
@@ -23,6 +24,13 @@ MEMBERS: Final = (MANIFEST, DUMP, CHECKSUMS)
 
 _CHECKSUM_LINE: Final = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[A-Za-z0-9._-]+)")
 _KEY_ID: Final = re.compile(r"[0-9a-f]{16}")
+
+
+class RecoveryRun(StrEnum):
+    """What an installation does now and then, so that it can be restored, and of which it keeps the last success."""
+
+    BACKUP = "backup"
+    RESTORE_DRILL = "restore_drill"
 
 
 class BackupError(Exception):

@@ -54,7 +54,8 @@ class Backlog:
 
     The ages are those of the oldest mail for the mail server of the platform, of the oldest for that of an
     organization, and of the oldest audit entry that is not sealed; 0 where none waits. A stream fails when its last
-    attempt has. `is_on_cluster` says whether other nodes hold a part of it.
+    attempt has. `is_on_cluster` says whether other nodes hold a part of it. The times are those of the last backup and
+    of the last restore that was tried, in seconds since 1970; 0 where there was none.
     """
 
     mail_seconds: float = 0.0
@@ -64,6 +65,8 @@ class Backlog:
     queued_mails: int = 0
     queued_deliveries: int = 0
     is_on_cluster: bool = False
+    backup_seconds: float = 0.0
+    restore_drill_seconds: float = 0.0
 
 
 def platform(uow: UnitOfWork) -> PlatformFigures | None:

@@ -242,6 +242,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "event_positions": Few("one for each organization that had an event, and one of the platform"),
     "event_sequencing": OneRow(),
     "platform_figures": OneRow(),
+    "recovery_runs": Few("one of each kind"),
     "sign_in_counting": OneRow(),
     "elliptic_signing_keys": Few("a rotation deletes those that are no longer published"),
     "schema_migrations": Few("there is one for each migration"),

@@ -16,6 +16,7 @@ from core.secrets import Secret, hash_token
 from core.sign_in import mfa_challenges
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.reasons import CountedReason
 from core.sign_in.refusals import CountedRefusal
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class CustomerTokenOver(CountedRefusal):
     """The token is none that was given out, or it is used, too old, or ended: one answer for all."""
 
-    counted_as = "customer_token"
+    counted_as = CountedReason.CUSTOMER_TOKEN
     default_message = "This customer_token is not valid any more. Sign in again, and choose then."
 
 

@@ -213,6 +213,16 @@ class SignInReason(StrEnum):
         return ROWS_OF_LIMIT_MAX if self is SignInReason.TOO_MANY_FAILURES else ROWS_MAX
 
 
+class CountedReason(StrEnum):
+    """How the metrics name a refused sign-in, which reveals no more than the answer does."""
+
+    INVALID_CREDENTIALS = "invalid_credentials"
+    EMAIL_NOT_VERIFIED = "email_not_verified"
+    WRONG_CODE = "wrong_code"
+    WRONG_PASSKEY = "wrong_passkey"
+    CUSTOMER_TOKEN = "customer_token"  # noqa: S105 - the token of a choice, named
+
+
 _LESS_PRECISE: Final = PartialTable(
     {
         SignInReason.NO_PASSWORD: SignInReason.WRONG_PASSWORD,

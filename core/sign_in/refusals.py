@@ -18,7 +18,7 @@ from core.sign_in import login_events, recognition, risk
 from core.sign_in.login_events import Attempt
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, UsedWay
-from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.reasons import CountedReason, SignInReason, reason_of
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -34,21 +34,21 @@ class CountedRefusal(Unauthorized):
     Unauthenticated callers may read the metrics, so `counted_as` reveals no more than the refusal does.
     """
 
-    counted_as: ClassVar[str]
+    counted_as: ClassVar[CountedReason]
 
 
 class SignInRefused(CountedRefusal):
     """Unknown account, wrong secret, no secret, deactivated account: one answer for all."""
 
     default_message = "Email address or password is wrong."
-    counted_as = "invalid_credentials"
+    counted_as = CountedReason.INVALID_CREDENTIALS
 
 
 class EmailNotVerified(SignInRefused):
     """The password was right, but the address is not verified; only a caller who knows the password learns this."""
 
     default_message = "Verify your email address first: open the link that was sent to you, or request a new one."
-    counted_as = "email_not_verified"
+    counted_as = CountedReason.EMAIL_NOT_VERIFIED
 
 
 class SignInInterrupted(SignInRefused):

@@ -32,7 +32,7 @@ from core.sign_in import conclusion, mfa_challenges, recognition
 from core.sign_in.conclusion import SignInCompleted
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof
-from core.sign_in.reasons import SignInReason
+from core.sign_in.reasons import CountedReason, SignInReason
 from core.sign_in.refusals import CountedRefusal, Refused, note, noted, record_failure
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class PreAuthOver(Unauthorized):
 class CodeWrong(CountedRefusal):
     """No current code of this user, or one that was used before."""
 
-    counted_as = "wrong_code"
+    counted_as = CountedReason.WRONG_CODE
 
     default_message = (
         "This code is wrong or was used before. Wait for your app's next code, or use one of your backup codes."
@@ -70,7 +70,7 @@ class CodeWrong(CountedRefusal):
 class PasskeyWrong(CodeWrong):
     """No second factor of this user, wrongly signed, too late, or for another sign-in: one answer for all."""
 
-    counted_as = "wrong_passkey"
+    counted_as = CountedReason.WRONG_PASSKEY
 
     default_message = (
         "This passkey was not accepted. Try again, or use a code of your authenticator app or one of your backup codes."
@@ -95,7 +95,7 @@ class TooManyWrongCodes(CodeWrong):
 class TooManyWrongPasskeys(TooManyWrongCodes):
     """The same, where the last answer was that of a passkey."""
 
-    counted_as = "wrong_passkey"
+    counted_as = CountedReason.WRONG_PASSKEY
 
     default_message = "This passkey was not accepted, and there were too many wrong answers. Sign in again."
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+import trio
 
 from adapters.postgres.backup import dumping, restoring
 from adapters.postgres.backup.after_restore import AfterRestore
 from adapters.postgres.backup.files import opened_backup
 from adapters.postgres.backup.restoring import RestoreOptions
 from core.lazy_dataclasses import dataclass
-from core.platform.backups import Manifest, missing_keys, require_known_schema
+from core.platform.backups import BackupError, Manifest, RecoveryRun, missing_keys, require_known_schema
 from core.secrets import Secret
-from entrypoints import database, main, master_keys
+from entrypoints import database, main, master_keys, signing_key_pairs
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
@@ -24,6 +28,7 @@ Report = Callable[[str], None]
 
 
 MEGABYTE: Final = 1_000_000
+_RUNS: Final = {RecoveryRun.BACKUP: "a backup", RecoveryRun.RESTORE_DRILL: "a restore that was tried"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +39,9 @@ class Wishes:
     end_sessions: bool
     without_master_key: bool
     without_migrating: bool
+
+
+_NO_WISHES: Final = Wishes(replace=False, end_sessions=False, without_master_key=False, without_migrating=False)
 
 
 def back_up(settings: Settings, file: str, *, report: Report) -> None:
@@ -53,6 +61,8 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
             show=show,
         )
     report(f"Backup written to {file}: {written.size_bytes:,} bytes, {_described(written.manifest)}.")
+    if written.unrecorded is not None:
+        report(f"The database does not keep when it was made, so alerts on old backups miss it: {written.unrecorded}.")
     if written.manifest.schema_version < database.newest_schema():
         report(
             f"The schema {written.manifest.schema_version} is that of an earlier version. To go back to that version"
@@ -101,6 +111,38 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
         return
     migrated = f" Migrations applied: {len(applied)}." if applied else ""
     report(f"Restored.{migrated} Run `gatehouse doctor`, then start the servers.")
+
+
+def try_restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) -> None:
+    """Restore a backup into a database that is made for it and deleted again, and record that this has succeeded."""
+    if wishes != _NO_WISHES:
+        raise BackupError("--drill tries the backup as it is: it goes with no other option.")
+    # Before the minutes that the restore takes.
+    with database.address_of(settings) as address:
+        database.require_schema(address)
+    keys = settings.master_keys or (None if not master_keys.present_ids(settings) else master_keys.kept(settings))
+    with tempfile.TemporaryDirectory(prefix="gatehouse-drill-") as folder:
+        drill = replace(settings, database_url=None, database_listen_url=None, data_dir=Path(folder), master_keys=keys)
+        with main.ungrouped_errors(), database.address_of(drill) as restored:
+            restore(drill, file, wishes, report=lambda line: report(line.partition(" Run `gatehouse doctor`")[0]))
+            trio.run(_require_readable_keys, drill, restored)
+    record(settings, RecoveryRun.RESTORE_DRILL, report=report)
+
+
+def record(settings: Settings, run: RecoveryRun, *, report: Report) -> None:
+    """Keep that a backup was made, or that a restore was tried, by another program or on another machine."""
+    now = main.now()
+    with database.address_of(settings) as address:
+        database.require_schema(address)
+        problem = database.record_run(database.session_address(settings, address), run, at=now)
+    if problem is not None:
+        raise BackupError(f"It has succeeded, and the database does not keep when: {problem}.")
+    report(f"Recorded: {_RUNS[run]} at {now:%Y-%m-%d %H:%M} UTC.")
+
+
+async def _require_readable_keys(settings: Settings, address: Secret) -> None:
+    async with main.connected(settings, address) as connected:
+        await signing_key_pairs.published(connected.installation)
 
 
 def _after(settings: Settings, manifest: Manifest, wishes: Wishes) -> AfterRestore:

@@ -143,6 +143,11 @@ def _add_backup_and_restore(command: Callable[..., argparse.ArgumentParser]) -> 
     backup.add_argument("file", help="a new file; only its owner may read it")
     restore = command("restore", _restore, "Put a backup into the database. All servers have to be stopped.")
     restore.add_argument("file", help="a file that `gatehouse backup` wrote")
+    restore.add_argument(
+        "--drill",
+        action="store_true",
+        help="only try it: into a database that is made for this and deleted again, beside the servers",
+    )
     restore.add_argument("--replace", action="store_true", help="let it take the place of everything in the database")
     restore.add_argument(
         "--end-sessions", action="store_true", help="end all sessions, and codes and links that lead to one"
@@ -160,6 +165,9 @@ def _add_backup_and_restore(command: Callable[..., argparse.ArgumentParser]) -> 
     restore.epilog = (
         "Without --replace, a database that is not empty is left as it is, and the command lists what it would lose."
     )
+    about = "Record that a backup was made, or that a restore was tried, without this command line."
+    record = command("record", _record, about)
+    record.add_argument("what", choices=["backup", "restore-drill"], help="what has just succeeded")
 
 
 def _add_users(parser: argparse.ArgumentParser) -> None:
@@ -204,6 +212,14 @@ def _backup(settings: Settings, options: argparse.Namespace) -> int:
     return _operate(lambda: backups.back_up(settings, options.file, report=_print_line))
 
 
+def _record(settings: Settings, options: argparse.Namespace) -> int:
+    from core.platform.backups import RecoveryRun
+    from entrypoints.operator import backups
+
+    run = RecoveryRun(options.what.replace("-", "_"))
+    return _operate(lambda: backups.record(settings, run, report=_print_line))
+
+
 def _restore(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import backups
 
@@ -213,6 +229,8 @@ def _restore(settings: Settings, options: argparse.Namespace) -> int:
         without_master_key=options.without_master_key,
         without_migrating=options.without_migrating,
     )
+    if options.drill:
+        return _operate(lambda: backups.try_restore(settings, options.file, wishes, report=_print_line))
     return _operate(lambda: backups.restore(settings, options.file, wishes, report=_print_line))
 
 

@@ -20,6 +20,7 @@ from core.errors import DatabaseFailed, ServiceUnavailable
 from core.platform import health_figures
 from core.sessions.origins import BACKGROUND
 from core.spaced_reports import SpacedReports
+from ports.metrics_of_work import StatementLimit
 from tests.adapters.counters import add_counters, sql
 from tests.doorbells import RecordedDoorbells
 from tests.shown_text import shows
@@ -154,7 +155,7 @@ async def test_a_statement_that_takes_too_long_is_logged_and_counted_by_its_use_
     statement: LiteralString,
 ) -> None:
     monkeypatch.setitem(timed_connection.SESSION_SETTINGS, limit, "50ms")
-    counted: list[tuple[str, str]] = []
+    counted: list[tuple[str, StatementLimit]] = []
     pool = Pool(database_url, connections_max=1)
     database = PostgresDatabase(
         pool=pool, tools=tools, doorbells=RecordedDoorbells(), cancelled=lambda *labels: counted.append(labels)

@@ -8,10 +8,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
 from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import PlatformFigures
+from core.sign_in.reasons import CountedReason
 from entrypoints import capabilities
 from ports.listening import PollingRole
 from ports.metrics import EXPOSITION_CONTENT_TYPE
-from ports.metrics_of_work import ProcessUsage
+from ports.metrics_of_work import ProcessUsage, RequestKind, StatementLimit
 from tests.shown_text import shows
 
 # Operations 4.11; the label of the status class is named by decisions 11.4.
@@ -20,7 +21,13 @@ DOCUMENTED = {
     "sso_db_pool_connections_total": ("gauge", {"backend"}),
     "sso_db_pool_connections_idle": ("gauge", {"backend"}),
     "sso_db_pool_connections_max": ("gauge", {"backend"}),
-    "sso_db_statements_cancelled_total": ("counter", {"use_case", "limit"}),
+    "sso_db_statements_cancelled_total": ("counter", {"limit"}),
+    "sso_db_use_cases_cancelled_total": ("counter", {"use_case", "limit"}),
+    "sso_db_connect_failures_total": ("counter", {"reason"}),
+    "sso_objective_duration_seconds": ("histogram", {"kind", "outcome"}),
+    "sso_external_failures_total": ("counter", {"route"}),
+    "sso_backup_last_success_timestamp_seconds": ("gauge", set[str]()),
+    "sso_restore_drill_last_success_timestamp_seconds": ("gauge", set[str]()),
     "sso_db_reads_elsewhere_total": ("counter", {"place"}),
     "sso_db_replica_lag_seconds": ("gauge", {"replica"}),
     "sso_db_replica_in_use": ("gauge", {"replica"}),
@@ -77,11 +84,12 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.request_finished("GET", "/api/organizations/:slug", 200, 0.004)
     metrics.job_finished("mail", 0.2)
     metrics.webhook_delivered(0.3)
-    metrics.login_failed("wrong_password")
+    metrics.login_failed(CountedReason.WRONG_CODE)
+    metrics.may_fail_outside("/auth/upstream/callback")
     metrics.token_issued()
     metrics.actor_changed("mail_courier", is_up=True)
     metrics.limit_refused("login", "requests")
-    metrics.statement_cancelled("organizations.members.browse", "statement_timeout")
+    metrics.statement_cancelled("organizations.members.browse", StatementLimit.STATEMENT_TIMEOUT)
     metrics.read_elsewhere("primary")
     metrics.replica_seen("replica:5432", lag_seconds=0.2, is_in_use=True)
     metrics.cluster_measured(
@@ -172,6 +180,32 @@ def test_what_others_have_caused_is_no_failure_of_ours(metrics: PrometheusMetric
     labels = 'method="GET",route="/auth/codehost/callback"'
     assert f'sso_http_request_duration_seconds_count{{{labels},status="external"}} 1.0' in lines(metrics)
     assert f'sso_http_request_duration_seconds_count{{{labels},status="5xx"}} 1.0' in lines(metrics)
+
+
+def test_a_request_counts_towards_the_objective_of_its_kind(metrics: PrometheusMetrics) -> None:
+    metrics.request_finished("POST", "/api/auth/login", 200, 0.3, kind=RequestKind.SIGN_IN)
+    metrics.request_finished("POST", "/api/auth/login", 401, 0.3, kind=RequestKind.SIGN_IN)
+    metrics.request_finished("POST", "/api/auth/login", 503, 0.3, kind=RequestKind.SIGN_IN)
+    metrics.request_finished("GET", "/health", 503, 0.3)
+
+    counts = [line for line in lines(metrics) if line.startswith("sso_objective_duration_seconds_count")]
+    assert sorted(counts) == [
+        'sso_objective_duration_seconds_count{kind="call",outcome="failed"} 0.0',
+        'sso_objective_duration_seconds_count{kind="call",outcome="served"} 0.0',
+        'sso_objective_duration_seconds_count{kind="sign_in",outcome="failed"} 1.0',
+        'sso_objective_duration_seconds_count{kind="sign_in",outcome="served"} 2.0',
+    ]
+
+
+def test_what_others_have_caused_counts_apart_and_towards_no_objective(metrics: PrometheusMetrics) -> None:
+    metrics.may_fail_outside("/auth/codehost/callback")
+    before = [line for line in lines(metrics) if line.startswith("sso_external_failures_total{")]
+    metrics.request_finished("GET", "/auth/codehost/callback", 500, 0.3, is_external=True, kind=RequestKind.SIGN_IN)
+
+    assert before == ['sso_external_failures_total{route="/auth/codehost/callback"} 0.0']
+    assert 'sso_external_failures_total{route="/auth/codehost/callback"} 1.0' in lines(metrics)
+    assert 'sso_objective_duration_seconds_count{kind="sign_in",outcome="failed"} 0.0' in lines(metrics)
+    assert 'sso_objective_duration_seconds_count{kind="sign_in",outcome="served"} 0.0' in lines(metrics)
 
 
 def test_a_duration_is_counted_in_its_bucket(metrics: PrometheusMetrics) -> None:

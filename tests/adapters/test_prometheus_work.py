@@ -7,15 +7,18 @@ import pytest
 from adapters.prometheus import PrometheusMetrics
 from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog
+from core.sign_in.reasons import CountedReason
 from ports.doorbells import Bell
 from ports.metrics_of_work import (
     AttemptOutcome,
+    ConnectFailure,
     ConnectionRefusal,
     MailOutcome,
     MailServerKind,
     ProcessUsage,
     ReconciliationOutcome,
     SpanLoss,
+    StatementLimit,
 )
 
 
@@ -40,6 +43,9 @@ def series(metrics: PrometheusMetrics, name: str) -> dict[str, float]:
         ("sso_billing_reconciliations_total", len(ReconciliationOutcome)),
         ("sso_connections_refused_total", len(ConnectionRefusal)),
         ("sso_trace_spans_dropped_total", len(SpanLoss)),
+        ("sso_db_connect_failures_total", len(ConnectFailure)),
+        ("sso_db_statements_cancelled_total", len(StatementLimit)),
+        ("sso_login_failures_total", len(CountedReason)),
         ("sso_work_overdue_seconds", len(Bell)),
     ],
 )

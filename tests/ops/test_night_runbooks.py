@@ -225,7 +225,7 @@ def test_a_statement_that_waits_for_a_lock_and_the_session_that_holds_it(
         assert (line["limit"], line["sqlstate"]) == ("lock_timeout", "55P03")
         assert line["use_case"].count(".") >= 2
         metrics = service.get("/metrics").content.decode()
-        assert f'sso_db_statements_cancelled_total{{limit="lock_timeout",use_case="{line["use_case"]}"}}' in metrics
+        assert f'sso_db_use_cases_cancelled_total{{limit="lock_timeout",use_case="{line["use_case"]}"}}' in metrics
         # The runbook: who holds the lock that others wait for, and its end.
         question = block_with("cancelled-statements.md", "sql", "pg_blocking_pids")
         ending = block_with("cancelled-statements.md", "sql", "pg_terminate_backend")

@@ -20,12 +20,13 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from adapters.crypto.vault import MARK_BYTES, SEALED_BYTES_MIN, key_id_of
+from adapters.postgres.backup import runs
 from adapters.postgres.backup.files import BLOCK_BYTES, new_backup
 from adapters.postgres.backup.programs import dump_program, environment_and_address
 from adapters.postgres.schema import distribution, migrations
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, SealedColumn
 from core.lazy_dataclasses import dataclass
-from core.platform.backups import BackupError, Manifest
+from core.platform.backups import BackupError, Manifest, RecoveryRun
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection
@@ -43,10 +44,11 @@ _TABLE: Final = re.compile(r'dumping contents of table "(?P<schema>[^"]+)\.(?P<t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenBackup:
-    """What was written: how many bytes, and what the file says of itself."""
+    """What was written: how many bytes, what the file says of itself, and why its time is not kept; None if it is."""
 
     size_bytes: int
     manifest: Manifest
+    unrecorded: str | None
 
 
 def back_up(
@@ -90,7 +92,9 @@ def back_up(
             sizes = _sizes(connection)
             with closing(_dumped(program, url, snapshot, _Shares(sizes), show)) as dump:
                 size = writer.write(manifest, dump)
-    return WrittenBackup(size_bytes=size, manifest=manifest)
+        # Behind the block, where the file has its name.
+        unrecorded = runs.record(connection, RecoveryRun.BACKUP, at=now)
+    return WrittenBackup(size_bytes=size, manifest=manifest, unrecorded=unrecorded)
 
 
 def holds(connection: RawConnection, table: str, column: str) -> bool:

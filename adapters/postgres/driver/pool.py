@@ -21,12 +21,14 @@ import structlog
 import trio
 from outcome import Outcome
 
+from adapters.postgres.driver import connect_failures
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.driver.places import Places
 from adapters.postgres.driver.timed_connection import TimedConnection, log_failure
 from adapters.postgres.driver.write_failures import WriteFailures
 from core.lazy_dataclasses import dataclass
+from ports.metrics_of_work import ConnectFailure
 
 log = structlog.get_logger(__name__)
 
@@ -73,12 +75,15 @@ class Pool:
         connections_max: int,
         connection: Callable[..., Connection] = Connection,
         connect: Callable[[], TimedConnection] | None = None,
+        failed: Callable[[ConnectFailure], None] = lambda _reason: None,
     ) -> None:
         # One for each connection, so that tasks queue in Trio, where waiting can be cancelled.
         self.places = Places(connections_max)
         self._write_failures = WriteFailures()
         self._connection = connection
         self._connect = connect or partial(TimedConnection.open, url)
+        # Takes why an attempt has failed, for the metric.
+        self._failed = failed
         self._maximum = connections_max
         # The connection that was used last is at the end.
         self._idle: list[Pooled] = []
@@ -174,14 +179,14 @@ class Pool:
             trio.lowlevel.start_thread_soon(self._connect, deliver)
         except RuntimeError as error:
             # The system has no thread to spare.
-            self._record_failure()
+            self._record_failure(error)
             log_failure(error)
 
     def _finish_connecting(self, connected: Outcome[TimedConnection]) -> None:
         try:
             driver = connected.unwrap()
-        except (psycopg.Error, OSError):
-            self._record_failure()
+        except (psycopg.Error, OSError) as error:
+            self._record_failure(error)
         else:
             self._connecting -= 1
             if self._away_since is not None:
@@ -190,11 +195,12 @@ class Pool:
             mark = self._mark if driver.is_pooled else b""
             self._put(Pooled(driver, self._connection(driver, self._write_failures, mark=mark)))
 
-    def _record_failure(self) -> None:
+    def _record_failure(self, error: Exception) -> None:
         self._connecting -= 1
         self._failed_at = time.monotonic()
         if self._away_since is None:
             self._away_since = self._failed_at
+        self._failed(connect_failures.kind_of(error))
 
     def _put(self, pooled: Pooled) -> None:
         now = time.monotonic()

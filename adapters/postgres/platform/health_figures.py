@@ -104,7 +104,11 @@ BACKLOG: Final = f"""
                                           FROM   pg_partition_tree('webhook_deliveries_due') part
                                           JOIN   pg_class c ON c.oid = part.relid AND part.isleaf)
                                      END) AS queued_deliveries,
-           ({IS_CLUSTER}) AS is_on_cluster
+           ({IS_CLUSTER}) AS is_on_cluster,
+           coalesce((SELECT extract(epoch FROM succeeded_at) FROM recovery_runs WHERE kind = 'backup'), 0)::float
+               AS backup_seconds,
+           coalesce((SELECT extract(epoch FROM succeeded_at) FROM recovery_runs WHERE kind = 'restore_drill'), 0)::float
+               AS restore_drill_seconds
     FROM   oldest, mail, delivery
 """
 # The answer changes only when this process is replaced.

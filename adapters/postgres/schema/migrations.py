@@ -21,6 +21,7 @@ from psycopg.errors import Diagnostic
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
 
+from adapters.postgres.driver import connect_failures
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
 from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_settings
@@ -126,9 +127,7 @@ def connected(url: str, *, name: str = "gatehouse migrate") -> Generator[RawConn
         if isinstance(problem, ServerUnsuitable):
             raise DatabaseUnreachable(f"The database cannot be used: {problem}.") from None
         # The error itself is left out, because it contains addresses.
-        raise DatabaseUnreachable(
-            f"The database cannot be reached: {reason(error)}. Check that it runs, and GATEHOUSE_DATABASE_URL."
-        ) from None
+        raise DatabaseUnreachable(connect_failures.advice(error)) from None
     with connection:
         try:
             yield connection

@@ -79,6 +79,7 @@ from entrypoints.web.serving.incoming import GatehouseRequest, RequestBody
 from entrypoints.web.serving.keys import KEY_HEADER
 from entrypoints.web.serving.large_bodies import LargeBodies
 from entrypoints.web.serving.limit_refusals import limit_of
+from entrypoints.web.serving.objectives import kind_of, may_fail_outside
 from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, RefusalPage, Route, is_id
@@ -119,7 +120,11 @@ class Application(QuartTrio):
             rate_limiter = RateLimiter(processes=installation.processes) if limits else NoRateLimiter()
         self._limiter = rate_limiter
         self._response_headers = ResponseHeaders(installation.settings)
-        self.paths = paths_of(tuple(routes))
+        routes = tuple(routes)
+        self.paths = paths_of(routes)
+        self._kinds = {route: kind_of(route) for route in routes}
+        for route in filter(may_fail_outside, routes):
+            installation.metrics.may_fail_outside(route.path)
         self._generated: dict[Any, Any] = {}
         self.large_bodies = LargeBodies()
         self.unfinished_bodies = UnfinishedBodies()
@@ -465,7 +470,10 @@ class Application(QuartTrio):
         # Callers can make these answers at will, so no alert on 5xx may count them.
         is_external = request.refusal is not None and request.refusal.code.is_external
         if status is not None:
-            self.installation.metrics.request_finished(request.method, path, status, seconds, is_external=is_external)
+            kind = self._kinds.get(route) if route is not None else None
+            self.installation.metrics.request_finished(
+                request.method, path, status, seconds, is_external=is_external, kind=kind
+            )
             if request.refusal is not None and (limited := limit_of(request.refusal)) is not None:
                 self.installation.metrics.limit_refused(*limited)
         if not self._logs_request(status):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
+from core.accounts.own_accounts import TooManyConflicts
+from core.audit.tails import TailsTaken
 from core.errors import ErrorCode, RateLimitExceeded, Refusal
+from core.invitations.invitations import TooManyWaiting
+from core.mail.limits import MailLimit
+from core.rate_limits import RateLimit
 from core.tables import PartialTable
 
 _BY_CODE: Final = PartialTable(
@@ -15,6 +21,14 @@ _BY_CODE: Final = PartialTable(
         ErrorCode.TEAM_LIMIT_EXCEEDED: ("tier", "members"),
     }
 )
+# Those that a use case names where it refuses, and those of a refusal of their own.
+_NAMED: Final = (
+    ("customer_domains", "domains"),
+    ("customer_offers", "offers"),
+    ("mailed_codes", "failures"),
+    ("sign_in_failures", "failures"),
+)
+_OWN: Final[tuple[type[RateLimitExceeded], ...]] = (RateLimitExceeded, TailsTaken, TooManyConflicts, TooManyWaiting)
 
 
 def limit_of(refusal: Refusal) -> tuple[str, str] | None:
@@ -22,3 +36,16 @@ def limit_of(refusal: Refusal) -> tuple[str, str] | None:
     if isinstance(refusal, RateLimitExceeded):
         return refusal.limit, refusal.counts
     return _BY_CODE.get(refusal.code)
+
+
+def vocabulary() -> Iterator[tuple[str, str]]:
+    """Yield all that `limit_of` may return."""
+    yield from _BY_CODE.values()
+    yield from _NAMED
+    for refusal in _OWN:
+        yield refusal.limit, refusal.counts
+    for limit in RateLimit:
+        yield limit.name.lower(), RateLimitExceeded.counts
+    for mails in MailLimit:
+        if mails.refusal is not None:
+            yield mails.name.lower(), "mails"

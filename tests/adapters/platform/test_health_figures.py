@@ -81,6 +81,22 @@ def test_users_organizations_and_queued_mails_are_counted(transact: Callable[...
     )
 
 
+def test_the_last_backup_and_the_last_restore_that_was_tried_are_told_once_there_are_any(
+    transact: Callable[..., Any], connection: Connection
+) -> None:
+    before = transact(health_figures.backlog)
+    connection.execute(
+        """
+        INSERT INTO recovery_runs (kind, succeeded_at)
+        VALUES ('backup', to_timestamp(1800000000)), ('restore_drill', to_timestamp(1700000000))
+        """
+    )
+    after = transact(health_figures.backlog)
+
+    assert (before.backup_seconds, before.restore_drill_seconds) == (0, 0)
+    assert (after.backup_seconds, after.restore_drill_seconds) == (1_800_000_000, 1_700_000_000)
+
+
 def test_a_probe_succeeds_when_the_database_answers(transact: Callable[..., Any]) -> None:
     assert transact(health_figures.probe) is None
 

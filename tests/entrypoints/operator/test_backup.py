@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import stat
 import subprocess
+import tarfile
+from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -21,7 +24,7 @@ from core.ids import PLATFORM
 from core.platform.backups import MANIFEST
 from core.secrets import Secret
 from tests.adapters.backup.databases import contents
-from tests.postgres import Databases, connected
+from tests.postgres import Databases, connected, data_folder
 from tests.processes import GATEHOUSE, MASTER_KEY, Commands, CommandsHere, Services, address, clean_environment
 from tests.waiting import wait_until
 from tests.world.builder import Builder, new_id
@@ -36,6 +39,14 @@ KEY_ID = Vault(parse_master_keys(Secret(MASTER_KEY))).current_id
 def nobody_else(databases: Databases) -> None:
     """No test before this one has left a connection to the database, which a restore would refuse."""
     databases.close_pool()
+
+
+def backup_made_at(file: Path) -> datetime:
+    """Return when a backup was made, as it says itself."""
+    with tarfile.open(file) as archive:
+        manifest = archive.extractfile(MANIFEST)
+        assert manifest is not None
+        return datetime.fromisoformat(json.load(manifest)["created_at"])
 
 
 def seal_old_mail(url: str) -> None:
@@ -79,7 +90,86 @@ def test_a_backup_is_written_and_restored_by_command(
     assert restored.returncode == 0, restored.stderr
     assert restored.stdout.splitlines()[0].startswith("The backup is complete: Gatehouse ")
     assert restored.stdout.splitlines()[1:] == ["Restored. Run `gatehouse doctor`, then start the servers."]
-    assert contents(empty_database_url) == contents(database_url)
+    # The time is kept when the file is complete, so the file is without it.
+    assert contents(empty_database_url) == contents(database_url) | {"recovery_runs": (0, None)}
+    [(kind, succeeded_at)] = connection.execute("SELECT kind, succeeded_at FROM recovery_runs").fetchall()
+    assert (kind, succeeded_at == backup_made_at(file)) == ("backup", True)
+
+
+def test_a_backup_succeeds_also_where_its_time_cannot_be_kept(
+    commands_here: CommandsHere, connection: Connection
+) -> None:
+    connection.execute("ALTER TABLE recovery_runs ADD CONSTRAINT none_at_all CHECK (kind = '')")
+
+    written = commands_here.run("backup", "backup.tar")
+
+    assert (written.returncode, written.stderr) == (0, "")
+    assert written.stdout.splitlines()[1].startswith(
+        "The database does not keep when it was made, so alerts on old backups miss it: new row for relation"
+    )
+
+
+def test_a_restore_is_tried_beside_the_servers_and_leaves_nothing_but_its_time(
+    commands: Commands, connection: Connection, builder: Builder, database_url: str
+) -> None:
+    builder.user("ann@example.com")
+    seal_something(connection)
+    assert commands.run("backup", "backup.tar").returncode == 0
+    before = contents(database_url)
+
+    # The path of a socket may have some hundred characters.
+    with data_folder() as temporary:
+        tried = subprocess.run(
+            [GATEHOUSE, "restore", "--drill", "backup.tar"],
+            check=False,
+            cwd=commands.folder,
+            env=clean_environment() | commands.environment | {"TMPDIR": str(temporary)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        left = list(temporary.iterdir())
+
+    assert tried.returncode == 0, tried.stderr
+    lines = tried.stdout.splitlines()
+    assert lines[0].startswith("The backup is complete: Gatehouse ")
+    assert lines[-2] == "Restored."
+    assert lines[-1].startswith("Recorded: a restore that was tried at ")
+    assert left == []
+    after = contents(database_url)
+    assert {name for name in after if after[name] != before[name]} == {"recovery_runs"}
+    assert after["recovery_runs"][0] == 2
+
+
+def test_a_drill_with_a_broken_file_or_without_the_master_key_is_no_success(
+    commands_here: CommandsHere, connection: Connection, tmp_path: Path
+) -> None:
+    seal_something(connection)
+    commands_here.run("backup", "backup.tar")
+    connection.execute("DELETE FROM recovery_runs")
+    (tmp_path / "half.tar").write_bytes((tmp_path / "backup.tar").read_bytes()[:-4000])
+
+    half = commands_here.run("restore", "--drill", "half.tar")
+    keyless = commands_here.run("restore", "--drill", "backup.tar", MASTER_KEYS=OTHER_KEY)
+    mixed = commands_here.run("restore", "--drill", "--replace", "backup.tar")
+
+    assert (half.returncode, keyless.returncode, mixed.returncode) == (1, 1, 1)
+    assert "half.tar" in half.stderr
+    assert keyless.stderr.startswith(f"gatehouse: The backup needs the master key {KEY_ID}")
+    assert mixed.stderr == "gatehouse: --drill tries the backup as it is: it goes with no other option.\n"
+    assert connection.execute("SELECT FROM recovery_runs").fetchall() == []
+
+
+@pytest.mark.parametrize(("run", "kind"), [("backup", "backup"), ("restore-drill", "restore_drill")])
+def test_what_another_program_has_done_is_recorded(
+    commands_here: CommandsHere, connection: Connection, run: str, kind: str
+) -> None:
+    recorded = commands_here.run("record", run)
+    again = commands_here.run("record", run)
+
+    assert (recorded.returncode, again.returncode) == (0, 0)
+    assert recorded.stdout.startswith("Recorded: a ")
+    assert connection.execute("SELECT kind, succeeded_at <= now() FROM recovery_runs").fetchall() == [(kind, True)]
 
 
 def test_a_missing_master_key_is_named_before_anything_is_changed(
