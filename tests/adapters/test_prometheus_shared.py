@@ -13,6 +13,7 @@ from prometheus_client import values
 
 from adapters.prometheus import PrometheusMetrics
 from adapters.prometheus_shared import SharedMetrics
+from core.sign_in.reasons import CountedReason
 from ports.listening import PollingRole
 from ports.metrics_of_work import ProcessUsage
 from tests.adapters.test_prometheus_work import series
@@ -68,7 +69,7 @@ def test_each_worker_exposes_the_counts_of_all_and_a_replacement_continues_them(
     def count(seconds: float) -> Callable[[PrometheusMetrics], None]:
         def act(metrics: PrometheusMetrics) -> None:
             metrics.request_finished("GET", "/health", 200, seconds)
-            metrics.login_failed("wrong_password")
+            metrics.login_failed(CountedReason.INVALID_CREDENTIALS)
 
         return act
 
@@ -147,7 +148,7 @@ def test_a_place_that_is_full_costs_no_request_and_what_it_has_is_shown() -> Non
     def count(metrics: PrometheusMetrics) -> None:
         for number in range(100):
             metrics.request_finished("GET", f"/{number}", 200, 0.1)
-            metrics.login_failed("wrong_password")
+            metrics.login_failed(CountedReason.INVALID_CREDENTIALS)
 
     in_worker(shared, 0, count)
 

@@ -20,7 +20,6 @@ from core.platform.cluster import Cluster, ClusterNode
 from core.sign_in.reasons import CountedReason
 from entrypoints import capabilities, equipment
 from entrypoints.logs import dropped_lines
-from entrypoints.settings import Settings
 from entrypoints.shared.platform import late_work
 from entrypoints.web.serving.application import Application
 from entrypoints.worker_counts import ReplacementReason
@@ -127,9 +126,9 @@ async def exported() -> dict[str, set[str]]:
 async def at_the_start() -> dict[str, list[tuple[dict[str, str], float]]]:
     """What a process exposes that has started and served nothing: its series by name, with their labels and values."""
     metrics = equipment.metrics(
-        Settings(),
         version="1.2.3",
         worker=None,
+        shared=None,
         count_database_restarts=lambda: 0,
         count_replaced_workers=None,
     )
