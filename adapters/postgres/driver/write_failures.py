@@ -7,14 +7,11 @@ write that succeeds clears it. So a server that can write is never written to by
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import psycopg
 import structlog
 from psycopg.errors import DiskFull, IoError
-
-if TYPE_CHECKING:
-    from adapters.postgres.driver.connection import RawConnection
 
 # An existing table may have room in its file even when the disk is full. This one gets a file of its own.
 PROBE: Final = """
@@ -45,7 +42,7 @@ class WriteFailures:
             log.info("database.writes_succeed_again")
 
 
-def problem_of_writing(connection: RawConnection) -> str | None:
+def problem_of_writing(connection: psycopg.Connection[Any]) -> str | None:
     """Return why a server that answers does not write, if a full disk or a broken one is the reason; else None."""
     try:
         connection.execute(PROBE, prepare=False)
