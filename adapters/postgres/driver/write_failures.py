@@ -42,7 +42,7 @@ class WriteFailures:
             log.info("database.writes_succeed_again")
 
 
-def problem_of_writing(connection: psycopg.Connection[tuple[Any, ...]]) -> str | None:
+def problem_of_writing(connection: psycopg.Connection[Any]) -> str | None:
     """Return why a server that answers does not write, if a full disk or a broken one is the reason; else None."""
     try:
         connection.execute(PROBE, prepare=False)
