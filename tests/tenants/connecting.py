@@ -10,7 +10,7 @@ from uuid import UUID
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from tests.application import Answer
-from tests.openid_provider import CLIENT_SECRET
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.tenants import explaining, judging
 from tests.tenants.acting import sign_in
 from tests.tenants.explaining import Prediction
@@ -24,6 +24,7 @@ from tests.world.visitor import Visitor, forms_of
 CONNECTING, LEAVING, SUSPENDING = Story.CONNECTING, Story.LEAVING, Story.SUSPENDING
 # What a person may write into their own entry at the provider.
 NICKNAME = "nickname"
+CONTACT = "contact"
 HOPS_MAX = 6
 
 
@@ -117,6 +118,44 @@ async def attacker_redirects_connection(hood: Neighbourhood, whole: bool) -> Non
         await change(hood, hood.eve, {"issuer": hood.evil.url, "client_secret": CLIENT_SECRET})
     else:
         await change(hood, hood.eve, {"attribute_mapping": {"id": NICKNAME}})
+
+
+@step(CONNECTING)
+async def attacker_maps_address(hood: Neighbourhood, address: str) -> None:
+    """The attacker lets another claim have the address, which people write themselves, and writes another person's."""
+    await change(hood, hood.eve, {"attribute_mapping": {"email": CONTACT}})
+    claims = {**claims_of_address(hood.eve.addresses[1]), "sub": f"sub-of-eve-as-{address}", CONTACT: address}
+    way = Way.REDIRECTED if hood.is_redirected else Way.PERSON
+    await by_connection(hood, hood.eve, A, claims, way)
+
+
+@step(CONNECTING)
+async def attacker_leads_domain(hood: Neighbourhood, address: str) -> None:
+    """The attacker connects her own provider beside the connection of A, and leads the mail domain of A to it."""
+    at_a, token = hood.organizations[A], await _own_token(hood, hood.eve)
+    body = {
+        "type": "oidc",
+        "name": "Hers",
+        "issuer": hood.evil.url,
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
+    }
+    made = await hood.send("POST", f"{at_a.path}/upstream-providers", body, token=token, by=hood.eve)
+    if made.status != 200:
+        return
+    [route] = (await hood.by_owner(A, "GET", "/domain-routes")).json["domain_routes"]
+    path = f"{at_a.path}/domain-routes/{route['id']}"
+    await hood.send("PATCH", path, {"provider_id": made.json["id"]}, token=token, by=hood.eve)
+    claims, held = claims_of_address(address), None
+    visitor = await entered(hood, hood.eve, made.json["id"], claims, password=None, at_work=False)
+    if visitor is not None and visitor.has_session:
+        held = hood.hold(hood.eve, await _tokens(hood, visitor, A), Way.REDIRECTED)
+        await judging.judge(hood, held)
+    # The owner sees it, and repairs it.
+    await hood.by_owner(A, "PATCH", f"/domain-routes/{route['id']}", {"provider_id": at_a.connection_id})
+    await hood.by_owner(A, "DELETE", f"/upstream-providers/{made.json['id']}")
+    if held is not None:
+        held.end(Ended.CONNECTION, "the connection of the attacker was deleted")
 
 
 @step(CONNECTING)

@@ -75,6 +75,11 @@ def _no(_original: Any) -> Any:
     return lambda *_args, **_options: False
 
 
+def _always(_original: Any) -> Any:
+    """Return a property that is true."""
+    return property(lambda _self: True)
+
+
 def _anywhere(original: Any) -> Any:
     """Return a function that takes every address for one of the organization's mail domain."""
     return lambda uow, organization_id, belonging: original(
@@ -307,6 +312,14 @@ UNDONE: Final = (
         _yes,
         Story.CONNECTING,
         ("linked again",),
+    ),
+    Undone(
+        "a connection that an insider has led elsewhere links no own account at once",
+        "core.sign_in.upstream.editors.Editor",
+        "may_trust",
+        _always,
+        Story.CONNECTING,
+        ("taken over",),
     ),
     Undone(
         "an invitation gives services of its own organization only",
