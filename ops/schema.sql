@@ -2074,7 +2074,7 @@ CREATE INDEX identities_of_own_subject ON identities USING btree (organization_i
 CREATE UNIQUE INDEX identities_of_subject ON identities USING btree (provider, subject, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE UNIQUE INDEX identities_of_user ON identities USING btree (user_id, provider, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE TRIGGER said_names_of_customers_added AFTER INSERT ON identities FOR EACH ROW WHEN (((new.connection_id IS NOT NULL) AND (COALESCE(new.name, new.given_name, new.family_name) IS NOT NULL))) EXECUTE FUNCTION members_of_customers_changed();
-CREATE TRIGGER said_names_of_customers_changed AFTER UPDATE OF name, given_name, family_name ON identities FOR EACH ROW WHEN (((new.connection_id IS NOT NULL) AND (((old.name IS DISTINCT FROM new.name) OR (old.given_name IS DISTINCT FROM new.given_name)) OR (old.family_name IS DISTINCT FROM new.family_name)))) EXECUTE FUNCTION members_of_customers_changed();
+CREATE TRIGGER said_names_of_customers_changed AFTER UPDATE OF name, given_name, family_name ON identities FOR EACH ROW WHEN (((new.connection_id IS NOT NULL) AND ((old.name IS DISTINCT FROM new.name) OR (old.given_name IS DISTINCT FROM new.given_name) OR (old.family_name IS DISTINCT FROM new.family_name)))) EXECUTE FUNCTION members_of_customers_changed();
 
 CREATE TABLE invitations (
     id uuid NOT NULL,

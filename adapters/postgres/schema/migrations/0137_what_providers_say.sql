@@ -26,6 +26,6 @@ CREATE TRIGGER said_names_of_customers_added AFTER INSERT ON identities FOR EACH
     EXECUTE FUNCTION members_of_customers_changed();
 CREATE TRIGGER said_names_of_customers_changed AFTER UPDATE OF name, given_name, family_name ON identities FOR EACH ROW
     WHEN (NEW.connection_id IS NOT NULL
-          AND (OLD.name, OLD.given_name, OLD.family_name)
-              IS DISTINCT FROM (NEW.name, NEW.given_name, NEW.family_name))
+          AND (OLD.name IS DISTINCT FROM NEW.name OR OLD.given_name IS DISTINCT FROM NEW.given_name
+               OR OLD.family_name IS DISTINCT FROM NEW.family_name))
     EXECUTE FUNCTION members_of_customers_changed();

@@ -12,6 +12,7 @@ from core.sign_in.upstream.provider_problems import (
     ProviderProblem,
     judge_credentials,
     judge_exchange,
+    judge_request,
     judge_token,
     problem_of,
 )
@@ -94,3 +95,20 @@ def test_a_secret_of_which_nothing_is_known_prevents_nothing() -> None:
     problems = (None, ProviderProblem.SECRET_UNCLEAR, ProviderProblem.WRONG_SECRET)
 
     assert [Finding(problem=one).prevents for one in problems] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("status", "is_refused"),
+    [(None, False), (200, False), (302, False), (401, False), (400, True), (403, True), (500, True)],
+)
+def test_a_request_for_a_sign_in_is_answered_or_refused(status: int | None, *, is_refused: bool) -> None:
+    problem = judge_request(status)
+
+    assert problem is (ProviderProblem.REQUEST_REFUSED if is_refused else None)
+
+
+def test_what_a_test_tells_and_what_keeps_a_connection_from_being_saved() -> None:
+    saved = {problem for problem in ProviderProblem if not problem.prevents}
+
+    assert saved == {ProviderProblem.SECRET_UNCLEAR, ProviderProblem.REQUEST_REFUSED}
+    assert {problem for problem in ProviderProblem if not problem.fails_test} == {ProviderProblem.SECRET_UNCLEAR}

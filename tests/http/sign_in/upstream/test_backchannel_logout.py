@@ -114,6 +114,9 @@ async def test_it_ends_what_began_by_the_connection_and_nothing_else(acme: Acme,
     assert acme.live_sessions == 0
     assert (await world.client.get("/api/user", token=other.access_token)).status == 200
     assert len(world.events("user.logout")) == 1
+    # What has ended ends once.
+    assert (await log_out(acme, jti="later", sid="s-1")).status == 204
+    assert len(world.events("user.logout")) == 1
 
 
 async def test_a_user_is_named_by_the_provider_s_own_id_where_another_one_is_mapped(acme: Acme, world: World) -> None:
