@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from tests.application import Answer
-from tests.identity_programs.program import GATEHOUSE, Program, ProgramBrowser
+from tests.identity_programs.program import GATEHOUSE, STEPS_MAX, Program, ProgramBrowser
 from tests.service_provider import PostedForm, posted_form
 from tests.world.openid_connection import CONNECTIONS, prove_domain
 from tests.world.saml_connection import HEADERS
@@ -73,6 +73,20 @@ class ConnectedProgram:
         if visitor is None:
             self.visitor.cookies.clear()
         return await self.come_back(await self.at_provider(person, visitor), visitor)
+
+    async def sign_out(self, person: str = "ada") -> Answer:
+        """Sign out of Gatehouse, go where that leads, also to the provider, and return the page that is last."""
+        page = await self.visitor.open("/app/sign-out")
+        answer = await self.visitor.submit(page, "/app/sign-out", is_followed=False)
+        for _ in range(STEPS_MAX):
+            where = answer.headers.get("Location") or answer.headers.get("Refresh", "").partition("url=")[2]
+            if not where:
+                return answer
+            if where.startswith(self.program.url):
+                answer = await self.come_back(self.browsers[person].open(unescape(where)))
+            else:
+                answer = await self.visitor.send("GET", where.removeprefix(GATEHOUSE))
+        raise AssertionError("signing out does not end")
 
     async def come_back(self, brought: str | PostedForm, visitor: Visitor | None = None) -> Answer:
         """Bring Gatehouse what a browser was sent with, and return the page that follows."""

@@ -29,7 +29,7 @@ class DjangoProgram(Program):
     def __init__(self, running: subprocess.Popen[str], errors: Path) -> None:
         self._running = running
         self._errors = errors
-        self.url: str = self._read()
+        self.url = self._read()
 
     def _read(self) -> Any:
         assert self._running.stdout is not None, "the provider has no output"

@@ -38,6 +38,7 @@ class Program(ABC):
     """A running provider: its address, and what its administrator can do."""
 
     kind: str
+    url: str
     # Whether it can publish the key that signed before.
     keeps_old_keys = True
     # Whether it says of people without a group that they are in none.

@@ -91,10 +91,7 @@ async def test_a_clock_that_is_off_by_300_seconds_is_named(acme: ConnectedProgra
 async def test_who_signs_out_here_is_signed_out_there(acme: ConnectedProgram) -> None:
     await acme.sign_in("ada")
 
-    left = await acme.visitor.submit(await acme.visitor.open("/app/sign-out"), "/app/sign-out", is_followed=False)
-    page = await acme.visitor.send("GET", left.headers["Location"])
-    where = page.headers["Refresh"].removeprefix("0; url=")
-    back = await acme.come_back(acme.browsers["ada"].open(where))
+    back = await acme.sign_out("ada")
 
     assert acme.live_sessions == 0
     assert "You are signed out" in back.text
