@@ -89,7 +89,7 @@ def know(*, metadata: str, entity_id: str) -> None:
         entity_id=entity_id,
         local_metadata=metadata,
         # Which it asks for where the metadata name none.
-        metadata_expiration_dt=datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1),
+        metadata_expiration_dt=datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC),
         _processor="__main__.Processor",
         _nameid_field="username",
         # It signs neither by itself, whatever the configuration of pysaml2 says.
