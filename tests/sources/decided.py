@@ -66,6 +66,7 @@ _PLACES_OF_REASONS: Final = {
         "tests/entrypoints/work.py",
         "tests/http/webhooks/test_manual_receiver.py",
         "tests/http/webhooks/test_standard_webhooks.py",
+        "tests/identity_programs/connected.py",
         "tests/ops/test_certification.py",
         "tests/ops/test_vulnerability_drill.py",
         "tests/pages/saml/peers.py",

@@ -9,6 +9,9 @@ from entrypoints.pages.console.setup_steps import ProviderKind, Step
 from entrypoints.pages.frame.languages import marked
 
 _NAME: Final = Step(text=marked("Say how the sign-in page names the connection."), fields=("name",))
+_CREDENTIALS: Final = Step(
+    text=marked("Enter the client id and the client secret here as well."), fields=("client_id", "client_secret")
+)
 OPENID: Final = ProviderKind(
     word="oidc",
     name=marked("Another OpenID provider"),
@@ -54,6 +57,170 @@ SAML: Final = ProviderKind(
         Step(
             text=marked("Enter where your identity provider publishes its metadata, or paste the file."),
             fields=("metadata_url", "metadata_xml"),
+        ),
+    ),
+)
+# Those that organizations run themselves, by which the long tests connect them (`tests/identity_programs/`).
+_SELF_HOSTED: Final = (
+    ProviderKind(
+        word="lemonldap",
+        name="LemonLDAP::NG",
+        instead="lemonldap-saml",
+        steps=(
+            Step(
+                text=marked(
+                    "In the Manager of LemonLDAP::NG, open “General Parameters”, “Issuer modules” and “OpenID Connect”,"
+                    " and switch “Activation” on. “OpenID Connect Service” has to have keys."
+                )
+            ),
+            Step(
+                text=marked(
+                    "Under “OpenID Connect Relying Parties”, add one. Under “Options”, enter a client id and a client"
+                    " secret, choose RS256 as “ID Token signature algorithm”, and enter this address under “Allowed"
+                    " redirection addresses for login”."
+                ),
+                copies=("redirect_uri",),
+            ),
+            Step(
+                text=marked(
+                    "Under “Exported attributes (claims)”, add email with the attribute mail. For roles by groups, add"
+                    " groups too, and under “Scope values content” the scope email with the value: email groups."
+                )
+            ),
+            _CREDENTIALS,
+            Step(
+                text=marked(
+                    "The issuer is “Issuer identifier” under “OpenID Connect Service”, else the address of the portal."
+                ),
+                fields=("issuer",),
+            ),
+            _NAME,
+        ),
+    ),
+    ProviderKind(
+        word="glewlwyd",
+        name="Glewlwyd",
+        steps=(
+            Step(
+                text=marked(
+                    "In Glewlwyd, open “Parameters” and “Plugins”, and add the OpenID Connect plugin. Give it an RSA"
+                    " key, and choose “Mandatory” as “E-mail claim”: else no address is sent."
+                )
+            ),
+            Step(
+                text=marked(
+                    "Under “Clients”, add one that is confidential, with a password, the authorization type code, the"
+                    " scope openid, and this address under “Redirect URIs”."
+                ),
+                copies=("redirect_uri",),
+            ),
+            Step(
+                text=marked("Enter its client id here, and its password as the client secret."),
+                fields=("client_id", "client_secret"),
+            ),
+            Step(
+                text=marked(
+                    "The issuer is “Issuer” of the plugin. It has to be the address of Glewlwyd with /api/ and the name"
+                    " of the plugin, such as https://sso.acme.example/api/oidc."
+                ),
+                fields=("issuer",),
+            ),
+            _NAME,
+        ),
+    ),
+    ProviderKind(
+        word="django-allauth",
+        name="django-allauth",
+        steps=(
+            Step(
+                text=marked(
+                    "In the settings of the site, add allauth.idp.oidc to INSTALLED_APPS, and a key to"
+                    " IDP_OIDC_PRIVATE_KEYS. Include allauth.idp.urls at the root of the addresses."
+                )
+            ),
+            Step(
+                text=marked(
+                    "In the administration of Django, add a client of allauth: confidential, with the scopes openid,"
+                    " email and profile, and this address as its redirect URI."
+                ),
+                copies=("redirect_uri",),
+            ),
+            Step(
+                text=marked("Copy its id, and its secret before you leave the page."),
+                fields=("client_id", "client_secret"),
+            ),
+            Step(
+                text=marked("The issuer is the address of the site, without a path and without a slash at the end."),
+                fields=("issuer",),
+            ),
+            _NAME,
+        ),
+    ),
+    ProviderKind(
+        word="django-oauth-toolkit",
+        name="django-oauth-toolkit",
+        steps=(
+            Step(
+                text=marked(
+                    "In OAUTH2_PROVIDER of the site's settings, set OIDC_ENABLED, OIDC_RSA_PRIVATE_KEY, and the scopes"
+                    " openid, email and profile."
+                )
+            ),
+            Step(
+                text=marked(
+                    "It sends no address by itself: set OAUTH2_VALIDATOR_CLASS to a class of your own, whose"
+                    " get_additional_claims returns email. If it returns groups too, set its oidc_claim_scope to None."
+                )
+            ),
+            Step(
+                text=marked(
+                    "In the administration of Django, add an application: confidential, with an authorization code, the"
+                    " algorithm RS256, and this address as its redirect URI."
+                ),
+                copies=("redirect_uri",),
+            ),
+            Step(
+                text=marked("Copy its client id, and its client secret before you save: it keeps a hash alone."),
+                fields=("client_id", "client_secret"),
+            ),
+            Step(
+                text=marked(
+                    "The issuer is the address at which oauth2_provider.urls is included, without a slash at the end,"
+                    " such as https://site.acme.example/o."
+                ),
+                fields=("issuer",),
+            ),
+            _NAME,
+        ),
+    ),
+    ProviderKind(
+        word="djangosaml2idp-saml",
+        name="djangosaml2idp",
+        steps=(
+            Step(
+                text=marked(
+                    "In SAML_IDP_CONFIG of the site's settings, name a key and its certificate, and the formats"
+                    " persistent and unspecified under name_id_format."
+                )
+            ),
+            Step(
+                text=marked(
+                    "In the administration of Django, add a service provider with this entity id and metadata."
+                ),
+                copies=("entity_id", "metadata_address"),
+            ),
+            Step(
+                text=marked(
+                    "Switch “Sign assertion” of that service provider on: it signs nothing by itself. Leave email in"
+                    " its attribute mapping."
+                )
+            ),
+            Step(
+                text=marked(
+                    "Its metadata are at /metadata/ below the address at which djangosaml2idp.urls is included."
+                ),
+                fields=("metadata_url", "metadata_xml"),
+            ),
         ),
     ),
 )
@@ -155,6 +322,7 @@ KINDS: Final = (
             _NAME,
         ),
     ),
+    *_SELF_HOSTED,
     OPENID,
     SAML,
 )
@@ -243,6 +411,33 @@ _BY_SAML: Final = (
                     "Under “Attribute mapping”, map “Primary email” to email. Choose “Finish”, and turn the app on"
                     " under “User access”."
                 )
+            ),
+        ),
+    ),
+    ProviderKind(
+        word="lemonldap-saml",
+        name="LemonLDAP::NG",
+        instead="lemonldap",
+        steps=(
+            Step(
+                text=marked(
+                    "In the Manager of LemonLDAP::NG, open “General Parameters”, “Issuer modules” and “SAML”, and"
+                    " switch “Activation” on. “SAML2 Service” has to have a key with a certificate."
+                )
+            ),
+            Step(
+                text=marked("Under “SAML Service Providers”, add one, and load these metadata."),
+                copies=("metadata_address",),
+            ),
+            Step(
+                text=marked(
+                    "Under “Options”, choose “Persistent” as “Default NameID format”. Under “Exported attributes”, add"
+                    " mail with the name email."
+                )
+            ),
+            Step(
+                text=marked("Its metadata are at /saml/metadata/idp below the address of the portal."),
+                fields=("metadata_url", "metadata_xml"),
             ),
         ),
     ),
