@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
@@ -13,12 +13,15 @@ from uuid import UUID
 from tests.application import Answer
 from tests.identity_programs.program import GATEHOUSE, STEPS_MAX, Program, ProgramBrowser
 from tests.service_provider import PostedForm, posted_form
-from tests.world.openid_connection import CONNECTIONS, prove_domain
+from tests.world.openid_connection import CONNECTIONS, ROUTES, prove_domain
 from tests.world.saml_connection import HEADERS
+from tests.world.second_factors import Person
 from tests.world.signing_in import SignedInUser
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 from tests.world.world import World
 
+SIGN_IN, LINK, CODE = "/app/sign-in", "/app/sign-in/link", "/app/sign-in/code"
+SECOND_FACTOR = "/app/second-factor"
 RULES = "/api/organizations/acme/group-rules"
 
 
@@ -38,6 +41,8 @@ class ConnectedProgram:
     organization_id: UUID
     connection_id: str
     browsers: dict[str, ProgramBrowser] = field(default_factory=dict[str, ProgramBrowser])
+    # Those who have an authenticator app.
+    apps: dict[str, Person] = field(default_factory=dict[str, Person])
 
     @property
     def path(self) -> str:
@@ -98,6 +103,59 @@ class ConnectedProgram:
         # Browsers send no cookie with a POST from elsewhere.
         taken = await self.world.client.request("POST", path, data=data, headers=HEADERS)
         return await visitor.open(taken.headers["Location"]) if taken.status == 303 else taken
+
+    async def enforce(self) -> None:
+        """Require the connection of everybody in the domain."""
+        [route] = (await self.owner.get(ROUTES)).json["domain_routes"]
+        answer = await self.owner.patch(f"{ROUTES}/{route['id']}", {"enforced": True})
+        assert answer.status == 200, answer.text
+
+    async def moved_to(self, program: Program) -> ConnectedProgram:
+        """Connect Acme with another provider, and lead its domain there."""
+        connection_id = await connect(self.world, self.owner, program, "Second")
+        [route] = (await self.owner.get(ROUTES)).json["domain_routes"]
+        led = await self.owner.patch(f"{ROUTES}/{route['id']}", {"provider_id": connection_id})
+        assert led.status == 200, led.text
+        return replace(self, program=program, connection_id=connection_id, browsers={})
+
+    async def walk_in(self, person: str) -> int:
+        """Sign a person in to their account, as the pages say; return how many mailed codes it took.
+
+        Raise `AssertionError` with the last page where they end without a session.
+        """
+        page = await self.sign_in(person)
+        codes = 0
+        for _ in range(STEPS_MAX):
+            if self.is_signed_in(person):
+                return codes
+            actions = [form.action for form in forms_of(page)]
+            if CODE in actions:
+                page = await self.visitor.submit(page, CODE, code=await self._mailed_code(person))
+                codes += 1
+            elif SECOND_FACTOR in actions:
+                self.apps[person].next_step()
+                page = await self.visitor.submit(page, SECOND_FACTOR, code=self.apps[person].code())
+            elif LINK in actions:
+                page = await self.visitor.submit(page, LINK)
+            elif SIGN_IN in actions:
+                page = await self.visitor.submit(page, SIGN_IN, email=address(person))
+            else:
+                break
+        raise AssertionError(f"{person} is not signed in after {codes} codes:\n{page.status} {page.text}")
+
+    def is_signed_in(self, person: str) -> bool:
+        """Whether the browser has a session, and the last one by the connection is that of the person's account."""
+        last = self.world.rows(
+            "SELECT user_id FROM sessions WHERE connection_id = %s AND revoked_at IS NULL ORDER BY created_at, id",
+            self.connection_id,
+        )
+        return self.visitor.has_session and [user_id for (user_id,) in last][-1:] == [self.user_id(person)]
+
+    async def _mailed_code(self, person: str) -> str:
+        mails = [mail for mail in await self.world.mails() if mail.template == "magic_link"]
+        mine = [mail.values["code"] for mail in mails if mail.to == address(person)]
+        assert mine, f"no code was mailed to {person}"
+        return mine[-1]
 
     async def tried(self, person: str = "ada") -> Answer:
         """Let the owner try the connection with a sign-in of a person; return the page that says what came of it."""

@@ -6,19 +6,17 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from tests.identity_programs.program import CLIENT_ID, CLIENT_SECRET, Program, require
+from tests.identity_programs.program import CLIENT_ID, CLIENT_SECRET, PEOPLE, Program, require
 from tests.peers import ROOT, peer
 from tests.service_provider import key_pair
 
-# How pysaml2 names the attribute of the address.
-EMAIL = "urn:oid:1.2.840.113549.1.9.1.1"
 # They sign with one after the other.
 KEYS = tuple(key_pair(f"identity program {number}") for number in range(3))
 
@@ -83,11 +81,16 @@ class DjangoSaml2Idp(DjangoProgram):
     @property
     def metadata(self) -> str:
         """Its metadata as they are now."""
-        return httpx.get(f"{self.url}/idp/metadata/", timeout=60).raise_for_status().text
+        return httpx.get(self.metadata_url, timeout=60).raise_for_status().text
+
+    @property
+    def metadata_url(self) -> str:
+        """Where it publishes them."""
+        return f"{self.url}/idp/metadata/"
 
     def connection(self) -> dict[str, Any]:
         """Return the fields of a connection to it."""
-        return {"type": "saml", "metadata_xml": self.metadata, "attribute_mapping": {"email": EMAIL}}
+        return {"type": "saml", "metadata_xml": self.metadata}
 
     def know(self, entity_id: str, metadata: str) -> None:
         """Register Gatehouse."""
@@ -102,9 +105,10 @@ def running_allauth(folder: Path) -> Generator[Allauth]:
 
 
 @contextmanager
-def running_oauth_toolkit(folder: Path) -> Generator[OAuthToolkit]:
-    """Run django-oauth-toolkit from a folder."""
-    with _running("django-oauth-toolkit", folder, str(folder), CLIENT_ID, CLIENT_SECRET) as (process, errors):
+def running_oauth_toolkit(folder: Path, people: Sequence[str] = PEOPLE) -> Generator[OAuthToolkit]:
+    """Run django-oauth-toolkit from a folder; the ids of its people are their numbers in the order that is given."""
+    arguments = (str(folder), CLIENT_ID, CLIENT_SECRET)
+    with _running("django-oauth-toolkit", folder, *arguments, people=people) as (process, errors):
         yield OAuthToolkit(process, errors)
 
 
@@ -117,7 +121,9 @@ def running_djangosaml2idp(folder: Path) -> Generator[DjangoSaml2Idp]:
 
 
 @contextmanager
-def _running(name: str, folder: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[str], Path]]:
+def _running(
+    name: str, folder: Path, *arguments: str, people: Sequence[str] = PEOPLE
+) -> Generator[tuple[subprocess.Popen[str], Path]]:
     library = peer(name)
     for number, key in enumerate(KEYS):
         (folder / f"key-{number}").write_text(key.private_pem)
@@ -129,7 +135,7 @@ def _running(name: str, folder: Path, *arguments: str) -> Generator[tuple[subpro
         subprocess.Popen(
             [library.program("python"), str(library.files / "provider.py"), *arguments, *keys],
             cwd=folder,
-            env={**own, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**own, "PEOPLE": ",".join(people), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

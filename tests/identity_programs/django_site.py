@@ -7,6 +7,7 @@ do by lines in JSON: the name of a command, and its arguments.
 
 import importlib
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -17,8 +18,8 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 CALLBACK = "http://localhost:8000/auth/upstream/callback"
 SIGNED_OUT = "http://localhost:8000/auth/upstream/signed-out"
-# The people of the provider, whose addresses are theirs at `acme.example`.
-PEOPLE = ("ada", "grace", "zoe")
+# The people of the provider, whose ids are their numbers in this order.
+PEOPLE = os.environ["PEOPLE"].split(",")
 PASSWORD = "of this provider alone"
 
 _conf = importlib.import_module("django.conf")

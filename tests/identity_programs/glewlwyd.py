@@ -67,6 +67,7 @@ plugin_module_path = "{modules}/plugin"
 hash_algorithm = "SHA512"
 database = {{ type = "sqlite3"; path = "{folder}/database"; }};
 """
+_SESSION_COOKIE = "GLEWLWYD2_OIDC_SID"
 _PLUGIN = {
     "jwt-type": "rsa",
     "jwt-key-size": "256",
@@ -84,7 +85,7 @@ _PLUGIN = {
     "email-claim": "mandatory",
     "name-claim": "mandatory",
     "session-management-allowed": True,
-    "session-cookie-name": "GLEWLWYD2_OIDC_SID",
+    "session-cookie-name": _SESSION_COOKIE,
     "session-cookie-expiration": 3600,
     "back-channel-logout-allowed": True,
     "claims": [{"name": "groups", "user-property": "groups", "type": "string", "mandatory": True, "on-demand": False}],
@@ -116,7 +117,7 @@ class GlewlwydBrowser(ProgramBrowser):
     def _signed_out(self, base: str, asked: Mapping[str, str]) -> str:
         self.client.delete(f"{base}/api/oidc/session/{asked['sid']}/").raise_for_status()
         self.client.delete(f"{base}/api/auth/").raise_for_status()
-        return asked["post_logout_redirect_uri"]
+        return asked["callback_url"]
 
 
 class Glewlwyd(Program):
@@ -147,15 +148,25 @@ class Glewlwyd(Program):
         self._send("PUT", "/mod/plugin/oidc", self._plugin(*([old] if keeps_old else [])))
         self._send("PUT", "/mod/plugin/oidc/reset")
 
+    def tell_of_logouts(self, address: str) -> None:
+        """Tell an address of Gatehouse of logouts, by OpenID's back channel."""
+        changed = {**self._client, "backchannel_logout_uri": address, "backchannel_logout_session_required": "true"}
+        self._send("PUT", f"/client/{CLIENT_ID}", changed)
+
+    def sign_out(self, browser: ProgramBrowser) -> str:
+        """Sign a person out at the provider, which tells Gatehouse by itself."""
+        session = browser.client.cookies[_SESSION_COOKIE]
+        browser.client.delete(f"{self.url}/api/oidc/session/{session}/").raise_for_status()
+        return ""
+
     def browser(self, person: str) -> GlewlwydBrowser:
         """Return a new browser of a person, who is not signed in."""
         return GlewlwydBrowser(person)
 
     def _set_up(self) -> None:
-        users = self._administrator.get("/mod/user/database").raise_for_status().json()
-        users["parameters"]["data-format"]["groups"] = {"multiple": True, "read": True, "write": True}
-        self._send("PUT", "/mod/user/database", users)
-        self._send("PUT", "/mod/user/database/reset")
+        self._add_property("user", "groups")
+        # Which is spelled otherwise in its database.
+        self._add_property("client", "post_logout_redirect_uris")
         self._send("POST", "/mod/plugin/", self._plugin())
         client = {
             "client_id": CLIENT_ID,
@@ -166,12 +177,20 @@ class Glewlwyd(Program):
             "redirect_uri": [CALLBACK],
             "authorization_type": ["code"],
             "token_endpoint_auth_method": ["client_secret_basic", "client_secret_post"],
-            "post_logout_redirect_uri": SIGNED_OUT,
+            "post_logout_redirect_uris": [SIGNED_OUT],
             "scope": ["openid"],
         }
+        self._client = client
         self._send("POST", "/client/", client)
         for person in PEOPLE:
             self._send("POST", "/user/", _person(person))
+
+    def _add_property(self, kind: str, name: str) -> None:
+        """Let users or clients have a property with several values."""
+        module = self._administrator.get(f"/mod/{kind}/database").raise_for_status().json()
+        module["parameters"]["data-format"][name] = {"multiple": True, "read": True, "write": True}
+        self._send("PUT", f"/mod/{kind}/database", module)
+        self._send("PUT", f"/mod/{kind}/database/reset")
 
     def _plugin(self, *former: Any) -> dict[str, Any]:
         parameters = {**_PLUGIN, "iss": f"{self.url}/api/oidc", "jwks-private": _key_set(self._keys[0], *former)}

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +25,7 @@ from tests.identity_programs.program import (
     CALLBACK,
     CLIENT_ID,
     CLIENT_SECRET,
+    GATEHOUSE,
     PEOPLE,
     SECONDS_MAX,
     SIGNED_OUT,
@@ -230,7 +233,18 @@ class LemonldapSaml(Lemonldap):
     @property
     def metadata(self) -> str:
         """Its metadata as they are now."""
-        return httpx.get(f"{self.url}/saml/metadata/idp", timeout=SECONDS_MAX).raise_for_status().text
+        return httpx.get(self.metadata_url, timeout=SECONDS_MAX).raise_for_status().text
+
+    @property
+    def metadata_url(self) -> str:
+        """Where it publishes them."""
+        return f"{self.url}/saml/metadata/idp"
+
+    def sign_out(self, browser: ProgramBrowser) -> str:
+        """Sign a person out at the provider; its page has a frame in which Gatehouse is told."""
+        page = browser.client.get(f"{self.url}/?logout=1").text
+        [address] = re.findall(rf'<iframe src="({GATEHOUSE}/[^"]+)"', page)
+        return unescape(address)
 
     def connection(self) -> dict[str, Any]:
         """Return the fields of a connection to it."""

@@ -1,7 +1,7 @@
 """An identity provider that others have written, as a process of its own, and a browser of one of its people.
 
-Each has the people `ada`, `grace` and `zoe`, whose addresses lie in `acme.example`, knows Gatehouse as the client of
-these tests, and can do what `Program` says. What only some can do has a flag.
+Each has the people of `PEOPLE`, whose addresses lie in `acme.example`. It knows Gatehouse as the client of these tests,
+and can do what `Program` says. What only some can do has a flag.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.service_provider import PostedForm
 GATEHOUSE = "http://localhost:8000"
 CALLBACK = f"{GATEHOUSE}/auth/upstream/callback"
 SIGNED_OUT = f"{GATEHOUSE}/auth/upstream/signed-out"
-PEOPLE = ("ada", "grace", "zoe")
+PEOPLE = ("ada", "grace", "bob", "dora", "fay", "owner", "paul", "sam")
 CLIENT_ID = "gatehouse-at-the-program"
 CLIENT_SECRET = "the-secret-at-the-program"
 PASSWORD = "of this provider alone"
@@ -55,6 +55,19 @@ class Program(ABC):
 
     def know(self, entity_id: str, metadata: str) -> None:
         """Take the metadata of Gatehouse, which a provider of SAML asks for."""
+        raise NotImplementedError
+
+    @property
+    def metadata_url(self) -> str:
+        """Where a provider of SAML publishes its metadata."""
+        raise NotImplementedError
+
+    def tell_of_logouts(self, address: str) -> None:
+        """Tell an address of Gatehouse of logouts, by OpenID's back channel."""
+        raise NotImplementedError
+
+    def sign_out(self, browser: ProgramBrowser) -> str:
+        """Sign a person out at the provider; return the address of Gatehouse that their browser is told to open."""
         raise NotImplementedError
 
     @abstractmethod

@@ -6,7 +6,6 @@ Each KEY is a file with a private key, beside a certificate of the same name tha
 and `rotate` goes on to the next one.
 """
 
-import datetime
 import importlib
 import json
 import os
@@ -88,8 +87,6 @@ def know(*, metadata: str, entity_id: str) -> None:
         id=os.getpid(),
         entity_id=entity_id,
         local_metadata=metadata,
-        # Which it asks for where the metadata name none.
-        metadata_expiration_dt=datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC),
         _processor="__main__.Processor",
         _nameid_field="username",
         # It signs neither by itself, whatever the configuration of pysaml2 says.

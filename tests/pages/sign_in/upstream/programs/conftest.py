@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
@@ -30,6 +31,7 @@ async def installation(installation: Installation, clock: SettableClock) -> Asyn
         requests = UpstreamRequests(client, version=VERSION)
         yield replace(
             installation,
+            key_sets=HttpKeySets(client),
             upstream_connections=HttpConnectionGateway(requests, clock=clock),
             saml_connections=HttpSamlConnectionGateway(requests, processors=1),
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -12,8 +13,9 @@ from tests.identity_programs.django_peers import running_allauth, running_oauth_
 from tests.identity_programs.glewlwyd import running_glewlwyd
 from tests.identity_programs.lemonldap import running_lemonldap_openid
 from tests.identity_programs.program import CLIENT_SECRET, Program
+from tests.upstream_provider import Request, serving
 from tests.waiting import eventually
-from tests.world.visitor import Visitor
+from tests.world.visitor import FORM, Visitor
 from tests.world.world import World
 
 pytestmark = pytest.mark.long
@@ -83,7 +85,6 @@ async def test_sign_ins_go_on_with_another_key(acme: ConnectedProgram) -> None:
     assert acme.linked == ["ada@acme.example"]
 
 
-@pytest.mark.parametrize("program", ["django-allauth", "django-oauth-toolkit", "lemonldap"], indirect=True)
 async def test_a_wrong_client_secret_is_named_by_the_check_and_to_members(acme: ConnectedProgram) -> None:
     assert (await acme.test())["success"] is True
     await acme.change(client_secret="mistyped")
@@ -93,20 +94,22 @@ async def test_a_wrong_client_secret_is_named_by_the_check_and_to_members(acme: 
 
     assert tested["success"] is False
     assert "client secret" in tested["message"]
-    assert page.status >= 500
+    assert page.status == 502
     assert not acme.visitor.has_session
-    assert acme.failure == "wrong_secret"
+    assert acme.failure in {"wrong_secret", "unknown_client"}
     await acme.change(client_secret=CLIENT_SECRET)
     assert (await acme.sign_in("ada")).status == 200
 
 
-async def test_a_clock_that_is_off_by_300_seconds_is_named(acme: ConnectedProgram) -> None:
+async def test_a_clock_may_be_off_by_150_seconds_and_one_that_is_off_by_300_is_named(acme: ConnectedProgram) -> None:
+    is_ahead(acme.world, 150)
+    assert (await acme.sign_in("ada")).status == 200
     is_ahead(acme.world, 300)
 
     page = await acme.sign_in("ada")
     tested = await acme.tried("ada")
 
-    assert page.status >= 500
+    assert page.status == 502
     assert (acme.visitor.has_session, acme.failure) == (False, "clocks")
     assert "Check the clock of the provider" in tested.text
 
@@ -119,3 +122,48 @@ async def test_the_session_at_the_provider_outlives_that_at_gatehouse(acme: Conn
     assert acme.live_sessions == 0
     assert (await acme.sign_in("ada")).status == 200
     assert acme.browsers["ada"].sign_ins == 1
+
+
+async def test_who_signs_out_here_is_signed_out_there_where_the_connection_says_so(acme: ConnectedProgram) -> None:
+    await acme.change(signs_out_at_provider=True)
+    await acme.sign_in("ada")
+
+    page = await acme.sign_out("ada")
+
+    assert acme.live_sessions == 0
+    assert "You are signed out" in page.text
+    assert (await acme.sign_in("ada")).status == 200
+    assert acme.browsers["ada"].sign_ins == 2
+
+
+@pytest.mark.parametrize("program", ["glewlwyd"], indirect=True)
+async def test_a_logout_at_the_provider_ends_the_session_here(acme: ConnectedProgram) -> None:
+    told: list[bytes] = []
+
+    def answer(request: Request, _path: str, _authorization: str) -> tuple[int, str, bytes]:
+        told.append(urlencode(request.form).encode())
+        return 200, "text/plain", b""
+
+    await acme.sign_in("ada")
+    await acme.sign_in("grace")
+    with serving(answer) as listening:
+        acme.program.tell_of_logouts(listening)
+        acme.program.sign_out(acme.browsers["ada"])
+        await eventually(heard(told))
+
+    path = f"/auth/upstream/{acme.connection_id}/backchannel-logout"
+    # A token counts once.
+    answers = [
+        await acme.world.client.request("POST", path, data=told[0], headers={"Content-Type": FORM}) for _ in range(2)
+    ]
+    assert [answer.status for answer in answers] == [204, 400]
+    assert acme.live_sessions == 1
+
+
+def heard(told: list[bytes]) -> Callable[[], Awaitable[bool]]:
+    """Return whether the provider has told of a logout."""
+
+    async def is_heard() -> bool:
+        return bool(told)
+
+    return is_heard
