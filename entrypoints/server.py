@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import logging
 import resource
+import select
 import socket
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
@@ -241,7 +242,8 @@ class _Clients:
             while True:
                 await self._wait_for_room(listener)
                 await trio.lowlevel.wait_readable(listener)
-                await self._turn.comes()
+                if not await self._turn.comes(lambda: _has_queued(listener)):
+                    continue
                 try:
                     self._accept_some(listener)
                 except OSError as error:
@@ -346,6 +348,12 @@ class _Clients:
                 self._last_closed.set()
 
 
+def _has_queued(listener: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class _Turn:
     """Whose turn it is to accept: of workers, that of one that has no more connections than the others."""
 
@@ -373,18 +381,21 @@ class _Turn:
         """Whether a worker that has fewer connections is to accept first."""
         return self._count is not None and self._count.is_ahead
 
-    async def comes(self) -> None:
-        """Return when this process may accept: at once, or when no other one has done so for a moment."""
+    async def comes(self, has_queued: Callable[[], bool]) -> bool:
+        """Return whether this process accepts what is queued, once no other one has done so for a moment."""
         looks = 0
         while self.is_anothers and looks < LEFT_LOOKS:
             if self._has_others_accepting():
                 looks = 0
             elif self._in_vain >= LEFT_IN_VAIN_MAX:
                 # It hangs, or has no time.
-                return
+                return True
             await trio.sleep(LEFT_SECONDS / LEFT_LOOKS)
+            if not has_queued():
+                return False
             looks += 1
         self._is_taking_anyway = looks == LEFT_LOOKS
+        return True
 
     def _has_others_accepting(self) -> bool:
         """Return whether another worker has accepted since the last call."""

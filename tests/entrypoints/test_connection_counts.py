@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from entrypoints.connection_counts import KEPT_MORE, ConnectionCounts
-from entrypoints.server import LEFT_IN_VAIN_MAX, LEFT_SECONDS, _Turn
+from entrypoints.server import LEFT_IN_VAIN_MAX, LEFT_LOOKS, LEFT_SECONDS, _Turn
 
 CONNECTIONS = 40
 OF_ONE_MAX = 28
@@ -84,8 +84,8 @@ async def test_a_turn_comes_at_once_for_a_process_alone_and_for_one_that_is_not_
     counts = ConnectionCounts(2)
     counts.of(1).begin()
 
-    await _Turn(None).comes()
-    await _Turn(counts.of(0)).comes()
+    assert await _Turn(None).comes(lambda: True)
+    assert await _Turn(counts.of(0)).comes(lambda: True)
 
     assert trio.current_time() == 0
 
@@ -98,11 +98,11 @@ async def test_one_that_hangs_delays_the_others_for_a_moment_and_then_no_more(au
     with turn.held():
         turn.note_opened()
         for _ in range(LEFT_IN_VAIN_MAX):
-            await turn.comes()
+            assert await turn.comes(lambda: True)
             turn.note_opened()
         waited = trio.current_time()
         for _ in range(100):
-            await turn.comes()
+            assert await turn.comes(lambda: True)
             turn.note_opened()
 
         assert math.isclose(waited, LEFT_IN_VAIN_MAX * LEFT_SECONDS)
@@ -110,9 +110,21 @@ async def test_one_that_hangs_delays_the_others_for_a_moment_and_then_no_more(au
 
         # It accepts again.
         hanging.opened()
-        await turn.comes()
+        assert await turn.comes(lambda: True)
 
         assert trio.current_time() > waited
+
+
+async def test_what_another_one_has_taken_is_not_waited_for(autojump_clock: MockClock) -> None:
+    counts = ConnectionCounts(2)
+    counts.of(1).begin()
+    turn = _Turn(counts.of(0))
+    with turn.held():
+        turn.note_opened()
+
+        assert not await turn.comes(lambda: False)
+
+        assert math.isclose(trio.current_time(), LEFT_SECONDS / LEFT_LOOKS)
 
 
 async def test_of_workers_that_wake_together_each_gets_as_many(autojump_clock: MockClock) -> None:
@@ -125,8 +137,7 @@ async def test_of_workers_that_wake_together_each_gets_as_many(autojump_clock: M
             task_status.started()
             await may_begin.wait()
             while queued:
-                await turn.comes()
-                if queued:
+                if await turn.comes(lambda: bool(queued)) and queued:
                     queued.pop()
                     taken[number] += 1
                     turn.note_opened()

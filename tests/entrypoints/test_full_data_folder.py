@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Generator
 from contextlib import suppress
@@ -19,7 +18,7 @@ import psutil
 import pytest
 
 from tests.clients import answers, load, losses
-from tests.drills import memory_of, size_of
+from tests.drills import Lasting, memory_of, size_of
 from tests.processes import Service, Services
 from tests.waiting import wait_until
 
@@ -83,11 +82,11 @@ def test_a_full_data_folder_costs_no_request_no_sign_in_and_no_start(services: S
     service.wait_for("worker.ready")
     with load(service.port, PATHS, loyal=4, fickle=4) as clients:
         wait_until(lambda: len(answers(clients)) > ANSWERS_MIN)
-        began_at, statuses, warm = time.monotonic(), Counter[int](), 0
-        while time.monotonic() < began_at + FULL_SECONDS or statuses.total() < SIGN_INS_MIN:
+        drill, statuses, warm = Lasting(FULL_SECONDS), Counter[int](), 0
+        while not drill.is_over() or statuses.total() < SIGN_INS_MIN:
             statuses[sign_in(service)] += 1
             assert service.get("/metrics").status == 200
-            if not warm and time.monotonic() > began_at + FULL_SECONDS / 3:
+            if not warm and drill.is_over(1 / 3):
                 warm = memory_of(family(service))
         last = memory_of(family(service))
 

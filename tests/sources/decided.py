@@ -14,6 +14,7 @@ _PLACES_OF_REASONS: Final = {
         "tests/adapters/outages.py::Load",
         "tests/clients.py::Client",
         "tests/costs.py",
+        "tests/drills.py::Durations",
         "tests/entrypoints/confirmed_writes.py::Registrant",
         "tests/entrypoints/test_silent_name_server.py::seconds_of",
         "tests/stopwatch.py",
@@ -28,6 +29,7 @@ _PLACES_OF_REASONS: Final = {
     "It hangs on purpose, until the test ends it.": ("tests/entrypoints/supervised.py",),
     "The longer it waits the more is looked at: a slow machine refuses nothing that a fast one does not.": (
         "tests/adapters/schema/test_migrations_without_transaction.py",
+        "tests/drills.py::Lasting",
         "tests/entrypoints/test_compiling_server.py",
         "tests/entrypoints/test_heartbeats.py",
         "tests/web/serving/test_plan_costs.py",
