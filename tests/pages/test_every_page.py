@@ -52,6 +52,7 @@ UNSEEN: Final = {
         "ACCEPTED",
         "FOREIGN_DOMAIN",
         "NO_ADDRESS",
+        "NOT_AN_ADDRESS",
         "NOT_ADMITTED",
         "ORGANIZATION_FULL",
         "TO_LINK",
