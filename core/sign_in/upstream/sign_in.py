@@ -135,9 +135,13 @@ def _conclude(
         identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
         if identity is None:
             reason = reason_to_link(user)
-            if reason is not None and connected is not None and _links_at_once(uow, connected, user, proven, context):
-                identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
-                return _begin(uow, user, sign_in, proven, destination, connected)
+            if reason is not None and connected is not None:
+                if _links_at_once(uow, connected, user, proven, context):
+                    identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
+                    return _begin(uow, user, sign_in, proven, destination, connected)
+                if _is_deactivated_there(user, _standing(uow, user, context)):
+                    # No mail reaches them, so they would wait for a code; what refuses them says why.
+                    return _begin(uow, user, sign_in, proven, destination, connected)
             if reason is not None:
                 note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
                 continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
@@ -159,13 +163,22 @@ def _links_at_once(
     uow: UnitOfWork, connected: Connected, user: User, proven: ProvenIdentity, context: IdentityContext
 ) -> bool:
     """Return whether the connection of a sign-in links a locked account without a mailed code."""
+    # A provider at which people write their addresses themselves may say so.
+    return not proven.denies_email and at_once.links(
+        uow, connected.organization.id, connected.connection, user, _standing(uow, user, context)
+    )
+
+
+def _is_deactivated_there(user: User, standing: ConnectionStanding) -> bool:
+    """Return whether the account of a member or end user is deactivated, which their organization may know."""
+    return user.deactivated_at is not None and (standing.role is not None or standing.is_end_user)
+
+
+def _standing(uow: UnitOfWork, user: User, context: IdentityContext) -> ConnectionStanding:
     assert context.confinement is not None, "a connection signs in without limits"
     standing = entitlement.standing_of(uow, user.id, context.confinement)
     assert standing is not None, "a connection that is locked was deleted or switched off"
-    # A provider at which people write their addresses themselves may say so.
-    return not proven.denies_email and at_once.links(
-        uow, connected.organization.id, connected.connection, user, standing
-    )
+    return standing
 
 
 def _conclude_at_service(
@@ -222,7 +235,9 @@ def link_and_conclude(
     identities.link(
         uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed, is_by_word_alone=is_confined
     )
-    return _begin(uow, user, sign_in, proven, destination, connected, is_mailed=is_mailed)
+    # Who has just proved a second factor to sign in to the account is not asked for another code of it.
+    has_factor = connected is not None and present is not None and present.has_proved_second_factor
+    return _begin(uow, user, sign_in, proven, destination, connected, is_mailed=is_mailed, has_second_factor=has_factor)
 
 
 def _require_user(
@@ -273,10 +288,12 @@ def _begin(
     connected: Connected | None,
     *,
     is_mailed: bool = False,
+    has_second_factor: bool = False,
 ) -> Outcome | SignInToLink:
     """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further.
 
-    `is_mailed` means that its user has just proved access to the mailbox, which goes on to count for the session.
+    `is_mailed` means that its user has just proved access to the mailbox, and `has_second_factor` a second factor, which
+    go on to count for the session.
     """
     proof = IdentityProof(
         user_id=user.id,
@@ -287,7 +304,7 @@ def _begin(
         bounded_until=proven.session_ends_at,
     )
     if connected is not None:
-        if connected.connection.trust_mfa:
+        if connected.connection.trust_mfa or has_second_factor:
             proof = proof.with_methods(MFA)
         # Asked before the user joins: an organization does not get back, by its own word, a person it has removed.
         assert proof.confinement is not None, "a sign-in by a connection has made a proof without limits"
