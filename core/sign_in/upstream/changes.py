@@ -264,7 +264,7 @@ def take_published(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, 
 
 
 def take_if_stored(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
-    """Do what `take_published` does, for a check; True for a connection that is gone, of which there is nothing to say."""
+    """Do what `take_published` does, for a check; True for a connection that is gone: there is nothing to say of it."""
     is_taken = take_published(uow, organization_id, connection_id, named)
     return is_taken or uow.upstream_connections.find(organization_id, connection_id) is None
 

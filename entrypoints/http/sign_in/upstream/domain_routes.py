@@ -50,9 +50,9 @@ class RouteChangeQuery(Query, kw_only=True):
 class RouteEffects(Record, of=MoveEffects):
     """What leading the domain to a connection does with the people of the organization who have an address in it.
 
-    `linked` people sign in by it as before. `at_once` are linked at their next sign-in without a code, because they have
-    never signed in or their account is the organization's own, and `by_code` type one mailed code then. `kept_out` are
-    deactivated, or their address was taken back.
+    `linked` people sign in by it as before. `at_once` are linked at their next sign-in without a code, because they
+    have never signed in or their account is the organization's own, and `by_code` type one mailed code then. `kept_out`
+    are deactivated, or their address was taken back.
     """
 
 

@@ -27,8 +27,8 @@ routes = Routes(
     "Identity providers of an organization, by which its people sign in. A session that begins by one is confined to"
     " the organization and its services. Register `{base_url}/auth/upstream/callback` with an OpenID provider, and"
     " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards."
-    " Made with them, a connection is enabled; a change enables or disables it only by `enabled`. The assertion consumer"
-    " service is `{base_url}/auth/upstream/:id/acs`.",
+    " Made with them, a connection is enabled; a change enables or disables it by `enabled` alone. The assertion"
+    " consumer service is `{base_url}/auth/upstream/:id/acs`.",
 )
 
 
@@ -57,8 +57,8 @@ class ConnectionChangeEffects(Record, of=ChangeEffects):
     """What a change ends, and how its people are linked again at their next sign-in.
 
     `at_once` are linked without a code, because their account is the organization's own, and `by_code` type one mailed
-    code. `kept_out` are deactivated, or their address lies in no verified mail domain. All are zero where the connection
-    leads on to the same provider: a new certificate beside the old one ends nothing.
+    code. `kept_out` are deactivated, or their address lies in no verified mail domain. All are zero where the
+    connection leads on to the same provider: a new certificate beside the old one ends nothing.
     """
 
 
