@@ -75,11 +75,6 @@ def _no(_original: Any) -> Any:
     return lambda *_args, **_options: False
 
 
-def _always(_original: Any) -> Any:
-    """Return a property that is true."""
-    return property(lambda _self: True)
-
-
 def _anywhere(original: Any) -> Any:
     """Return a function that takes every address for one of the organization's mail domain."""
     return lambda uow, organization_id, belonging: original(

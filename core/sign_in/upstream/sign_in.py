@@ -27,7 +27,7 @@ from core.sessions.sessions import MAILED, MFA
 from core.sign_in import browser_returns, conclusion, entitlement, identities
 from core.sign_in.conclusion import Outcome
 from core.sign_in.entitlement import ConnectionStanding
-from core.sign_in.identities import IdentityContext, ProvenIdentity
+from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted, note
@@ -138,43 +138,73 @@ def _conclude(
     if known is not None:
         return _conclude_at_service(uow, known, proven, destination, browser=browser)
     if identity is None:
-        email = _verified_address(uow, proven, context)
-        user, is_new = find_or_add(uow, _fresh(uow, email))
-        # The account is locked now; a concurrent sign-in may have linked the same identity before.
-        identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
-        if identity is None:
-            reason = reason_to_link(user)
-            if reason is not None and connected is not None and _links_at_once(uow, connected, user, proven, context):
-                identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
-                return _begin(uow, user, sign_in, proven, destination, connected)
-            if reason is not None:
-                note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
-                continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
-                return SignInToLink(continue_id=continue_id, user_ids=[user.id], email=user.email)
-            user = addresses.mark_proved(uow, user)
-            identities.add(uow, user.id, proven, context, is_confirmed=context.connection_id is None)
-            if is_new:
-                _publish(uow, user, proven, context)
-            return _begin(uow, user, sign_in, proven, destination, connected)
-    found = uow.users.lock(identity.user_id)
+        found = _by_address(uow, sign_in, proven, destination, connected, browser=browser)
+        if not isinstance(found, Identity):
+            return found
+        identity = found
+    user = uow.users.lock(identity.user_id)
     # The identity may have been unlinked while this transaction waited for the lock.
     if not uow.identities.use(identity, proven):
         raise SignInInterrupted().because(SignInReason.IDENTITY_UNLINKED)
-    assert found is not None, "an identity has outlived its account"
-    return _begin(uow, found, sign_in, proven, destination, connected)
+    assert user is not None, "an identity has outlived its account"
+    return _begin(uow, user, sign_in, proven, destination, connected)
+
+
+def _by_address(
+    uow: UnitOfWork,
+    sign_in: UpstreamSignIn,
+    proven: ProvenIdentity,
+    destination: Destination,
+    connected: Connected | None,
+    *,
+    browser: str,
+) -> Outcome | SignInToLink | Identity:
+    """Sign in the user of the address that a provider vouches for; return the identity if it was linked meanwhile."""
+    context = sign_in.context
+    user, is_new = find_or_add(uow, _fresh(uow, _verified_address(uow, proven, context)))
+    # The account is locked now; a concurrent sign-in may have linked the same identity before.
+    identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
+    if identity is not None:
+        return identity
+    reason = reason_to_link(user)
+    if reason is None:
+        user = addresses.mark_proved(uow, user)
+        identities.add(uow, user.id, proven, context, is_confirmed=context.connection_id is None)
+        if is_new:
+            _publish(uow, user, proven, context)
+        return _begin(uow, user, sign_in, proven, destination, connected)
+    if connected is not None:
+        if _links_at_once(uow, connected, user, proven, context):
+            identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
+            return _begin(uow, user, sign_in, proven, destination, connected)
+        if _is_deactivated_there(user, _standing(uow, user, context)):
+            # No mail reaches them, so they would wait for a code; what refuses them says why.
+            return _begin(uow, user, sign_in, proven, destination, connected)
+    note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
+    continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
+    return SignInToLink(continue_id=continue_id, user_ids=[user.id], email=user.email)
 
 
 def _links_at_once(
     uow: UnitOfWork, connected: Connected, user: User, proven: ProvenIdentity, context: IdentityContext
 ) -> bool:
     """Return whether the connection of a sign-in links a locked account without a mailed code."""
+    # A provider at which people write their addresses themselves may say so.
+    return not proven.denies_email and at_once.links(
+        uow, connected.organization.id, connected.connection, user, _standing(uow, user, context)
+    )
+
+
+def _is_deactivated_there(user: User, standing: ConnectionStanding) -> bool:
+    """Return whether the account of a member or end user is deactivated, which their organization may know."""
+    return user.deactivated_at is not None and (standing.role is not None or standing.is_end_user)
+
+
+def _standing(uow: UnitOfWork, user: User, context: IdentityContext) -> ConnectionStanding:
     assert context.confinement is not None, "a connection signs in without limits"
     standing = entitlement.standing_of(uow, user.id, context.confinement)
     assert standing is not None, "a connection that is locked was deleted or switched off"
-    # A provider at which people write their addresses themselves may say so.
-    return not proven.denies_email and at_once.links(
-        uow, connected.organization.id, connected.connection, user, standing
-    )
+    return standing
 
 
 def _conclude_at_service(
@@ -231,7 +261,10 @@ def link_and_conclude(
     identities.link(
         uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed, is_by_word_alone=is_confined
     )
-    return _begin(uow, user, sign_in, proven, destination, connected, is_mailed=is_mailed)
+    # Who has just proved a second factor to sign in to the account is not asked for another code of it.
+    has_factor = connected is not None and present is not None and present.has_proved_second_factor
+    also = (*([MAILED] if is_mailed else []), *([MFA] if has_factor else []))
+    return _begin(uow, user, sign_in, proven, destination, connected, also=also)
 
 
 def _require_user(
@@ -281,22 +314,22 @@ def _begin(
     destination: Destination,
     connected: Connected | None,
     *,
-    is_mailed: bool = False,
+    also: Sequence[str] = (),
 ) -> Outcome | SignInToLink:
     """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further.
 
-    `is_mailed` means that its user has just proved access to the mailbox, which goes on to count for the session.
+    `also` are the methods by which its user has just proved more: access to the mailbox, and a second factor.
     """
     proof = IdentityProof(
         user_id=user.id,
         provider=proven.provider,
-        amr=(FEDERATED, MAILED) if is_mailed else (FEDERATED,),
+        amr=(FEDERATED, *also),
         confinement=sign_in.context.confinement,
         provider_session=proven.provider_session,
         bounded_until=proven.session_ends_at,
     )
     if connected is not None:
-        if connected.connection.trust_mfa:
+        if connected.connection.trust_mfa and not proof.has_second_factor:
             proof = proof.with_methods(MFA)
         # Asked before the user joins: an organization does not get back, by its own word, a person it has removed.
         assert proof.confinement is not None, "a sign-in by a connection has made a proof without limits"

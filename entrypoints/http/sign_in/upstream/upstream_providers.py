@@ -27,7 +27,7 @@ routes = Routes(
     "Identity providers of an organization, by which its people sign in. A session that begins by one is confined to"
     " the organization and its services. Register `{base_url}/auth/upstream/callback` with an OpenID provider, and"
     " `{base_url}/auth/upstream/:id/metadata` with a SAML identity provider, whose metadata may follow afterwards."
-    " Made with them, a connection is enabled; a change enables or disables it only by `enabled`. The assertion"
+    " Made with them, a connection is enabled; a change enables or disables it by `enabled` alone. The assertion"
     " consumer service is `{base_url}/auth/upstream/:id/acs`.",
 )
 

@@ -27,7 +27,7 @@ from tests.world.builder import PASSWORD
 from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS, ROUTES
 from tests.world.saml_connection import HEADERS, saml_acme
-from tests.world.second_factors import insert_person
+from tests.world.second_factors import Person, insert_person
 from tests.world.visitor import ANOTHER_WAY, Visitor, forms_of
 from tests.world.world import World
 
@@ -416,3 +416,76 @@ async def test_who_comes_by_another_connection_than_the_required_one_goes_on_by_
     assert page.status == 200
     assert ADA in (await walk.open("/app")).text
     assert walk.led_to_provider == 2
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of person who moves along, what makes one, and with how many codes they end signed in.
+
+    `reads` stands on the page on which the others end.
+    """
+
+    make: str
+    codes: int = 1
+    reads: str = ""
+
+
+OWN: Final = "UPDATE users SET created_by_organization_id = (SELECT id FROM organizations WHERE slug = 'acme')"
+KINDS: Final = {
+    "linked": Kind(""),
+    "made by the directory": Kind(f"{OWN} WHERE email = 'ada@acme.example'", codes=0),
+    "without a password": Kind("UPDATE users SET password_hash = NULL WHERE email = 'ada@acme.example'"),
+    "owner": Kind(
+        "UPDATE memberships SET role = 'admin' WHERE role = 'owner';"
+        "UPDATE memberships SET role = 'owner' WHERE user_id = (SELECT id FROM users WHERE email = 'ada@acme.example')"
+    ),
+    "closed": Kind("UPDATE users SET closed_at = now() WHERE email = 'ada@acme.example'"),
+    "of two organizations": Kind(
+        "INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)"
+        " SELECT gen_random_uuid(), o.id, u.id, 'member', u.created_at, u.created_at"
+        " FROM users u, organizations o WHERE u.email = 'ada@acme.example' AND o.slug = 'bolt'"
+    ),
+    "suspended": Kind(
+        "UPDATE memberships SET suspended_at = now()"
+        " WHERE user_id = (SELECT id FROM users WHERE email = 'ada@acme.example')"
+    ),
+    "deactivated": Kind(
+        "UPDATE users SET deactivated_at = now() WHERE email = 'ada@acme.example'", reads="Email address or password"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_people_of_every_kind_come_over_by_one_code_at_most_or_read_why_not(walk: Walk, kind: str) -> None:
+    walk.acme.world.organization("bolt")
+    await walk.end(await walk.by_connection())
+    walk.codes.clear()
+    await to_another_connection(walk)
+    for statement in filter(None, KINDS[kind].make.split(";")):
+        walk.acme.world.connection.execute(statement.encode())
+
+    walk.browser.cookies.clear()
+    page = await walk.by_connection()
+    if not walk.is_signed_in and not KINDS[kind].reads:
+        page = await walk.end(page)
+
+    assert len(walk.codes) == (KINDS[kind].codes if not KINDS[kind].reads else 0)
+    assert walk.is_signed_in is not bool(KINDS[kind].reads)
+    if KINDS[kind].reads:
+        assert page.status >= 400
+        assert walk.acme.identities == 0
+
+
+async def test_a_person_with_a_second_factor_comes_over_by_one_code_and_the_factor(walk: Walk) -> None:
+    ada = Person(walk.acme.world, walk.acme.world.user_id(ADA), ADA)
+    walk.acme.world.connection.execute("UPDATE domain_routes SET enforced = false")
+    await ada.turn_mfa_on()
+    walk.acme.world.connection.execute("UPDATE domain_routes SET enforced = true")
+    await to_another_connection(walk)
+
+    page = await by_code(walk, await walk.by_connection())
+    assert has_form(page, "/app/second-factor")
+    ada.next_step()
+    await walk.submit(page, "/app/second-factor", code=ada.code())
+
+    assert (walk.is_signed_in, len(walk.codes)) == (True, 1)
