@@ -346,7 +346,13 @@ async def test_a_change_that_ends_links_is_said_before(acme: Acme) -> None:
     await arrived(acme, oid="ada-1")
     assert acme.identities == 1
     acme.provider.client_id = "another"
-    again = await browser.submit(await browser.open(page), page, issuer)
+    again = await browser.submit(
+        await browser.open(page),
+        page,
+        issuer=acme.provider.url,
+        client_id="another",
+        client_secret=CLIENT_SECRET,
+    )
     assert again.status == 400
     assert "This change unlinks 1 accounts." in again.text
 
