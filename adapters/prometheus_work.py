@@ -160,7 +160,7 @@ class PrometheusWorkMetrics:
         # Whose statements they were, apart: use cases are too many for a series of each from the start.
         self._cancelled_use_cases = Counter(
             "sso_db_use_cases_cancelled_total",
-            "Statements that PostgreSQL has cancelled, by use case and limit; a series begins with its first.",
+            "Statements that PostgreSQL has cancelled, by the use case and by the limit; each series begins at 1.",
             ("use_case", "limit"),
             registry=registry,
         )

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,10 +22,9 @@ from entrypoints.web.serving.application import Application
 from entrypoints.worker_counts import ReplacementReason
 from ports.metrics_of_work import ProcessUsage, StatementLimit
 from tests.documents import MANUAL, ROOT, anchors
+from tests.ops.alert_rules import ALERTS, COUNTED, MONITORING, alerts, needs_promtool, promtool, records
 from tests.web.probe import ask, make_installation
 
-MONITORING = ROOT / "ops" / "monitoring"
-ALERTS = MONITORING / "alerts.yaml"
 CASES = (MONITORING / "alerts_test.yaml", MONITORING / "alerts_days_test.yaml")
 DASHBOARD = MONITORING / "dashboard.json"
 PAGE = MANUAL / "monitoring.md"
@@ -37,38 +33,18 @@ VARIABLES = {"$__rate_interval": "5m", "$instance": ".*"}
 PROMETHEUS_OWN = {"up"}
 SEVERITIES = {"critical", "warning", "info"}
 METRIC = re.compile(r"\b(?:sso|process|python)_[a-z0-9_]+\b|\bup\b")
-PROMTOOL = shutil.which("promtool")
-needs_promtool = pytest.mark.skipif(
-    PROMTOOL is None and "CI" not in os.environ, reason="promtool is not installed (apt-get install prometheus)"
-)
 
 
-def promtool(*arguments: str | Path) -> str:
-    """Run promtool, which must agree, and return what it prints."""
-    command = [PROMTOOL or "promtool", *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, cwd=MONITORING)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def alerts() -> dict[str, dict[str, str]]:
-    """Return the alerts by name: their queries, severities, summaries and runbooks."""
-    found: dict[str, dict[str, str]] = {}
-    for part in ALERTS.read_text().split("      - alert: ")[1:]:
-        name, _, rest = part.partition("\n")
-        query = re.search(r"expr: \|-\n((?: {10}.*\n)+)", rest)
-        assert query is not None, name
-        fields = dict(re.findall(r"^ +(severity|summary|runbook): '?(.*?)'?$", rest, re.MULTILINE))
-        found[name] = fields | {"query": query[1]}
-    return found
-
-
-def records() -> dict[str, str]:
-    """Return the queries whose results the alerts name, by the name of the result."""
-    parts = (part.partition("\n") for part in ALERTS.read_text().split("      - record: ")[1:])
-    return {
-        name: "\n".join(re.findall(r"^ {10}.*$", rest.split("      - ")[0], re.MULTILINE)) for name, _, rest in parts
-    }
+PROVOKING = ROOT / "tests" / "ops" / "test_provoked_alerts.py"
+# Alerts that no test provokes on a real server, and why.
+NOT_PROVOKED = {
+    "GatehouseMissing": "it says that Prometheus has no target, so there is no server to scrape",
+    "GatehouseWorkerMemory": "a worker would have to take 400 MiB of the machine of the tests",
+    "GatehouseWorkerBusy": "a processor would have to be busy for minutes",
+    "GatehouseClusterNodeDown": "it needs a cluster of Citus; tests/actors/test_metrics_refresher.py takes a node away",
+    "GatehouseReconciliationFails": "it needs sales at a payment provider; tests/actors count what its answers lead to",
+    "GatehouseSubscriptionConflict": "the same",
+}
 
 
 def ruled() -> list[tuple[str, str]]:
@@ -149,7 +125,6 @@ async def at_the_start() -> dict[str, list[tuple[dict[str, str], float]]]:
 # What shows how requests and jobs are distributed. Their series begin with the first of a route or a kind, because
 # there would be thousands of them; no rule asks whether there was any.
 DISTRIBUTIONS = re.compile(r"sso_(http_request|job_processing)_duration_seconds_(bucket|count)")
-COUNTED = re.compile(r"\b(?:rate|increase)\(\s*(sso_\w+)(?:\{([^}]*)\})?\[")
 CHOICE = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
 # Added by Prometheus.
 ADDED = {"instance", "job"}
@@ -241,6 +216,14 @@ async def test_each_label_by_which_a_query_chooses_series_exists(exported: dict[
     ]
 
     assert wrong == []
+
+
+def test_each_alert_is_provoked_on_a_real_server_or_it_is_said_why_not() -> None:
+    provoked = set(re.findall(r'assert scrapes\.holds\("(\w+)"\)', PROVOKING.read_text()))
+
+    assert len(provoked) > 25
+    assert provoked & NOT_PROVOKED.keys() == set()
+    assert provoked | NOT_PROVOKED.keys() == alerts().keys()
 
 
 def test_each_alert_has_a_severity_a_summary_and_a_runbook_that_exists() -> None:
