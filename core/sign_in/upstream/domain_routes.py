@@ -75,8 +75,12 @@ class RouteClaim:
 
     def is_enforced_at(self, at: datetime) -> bool:
         """Return whether it is proved and enforced; its connection may be switched off."""
+        return self.enforced and self.is_in_force_at(at)
+
+    def is_in_force_at(self, at: datetime) -> bool:
+        """Return whether its domain is proved."""
         ends_at = self.proof.ends_at
-        return self.enforced and self.proof.verified_at is not None and (ends_at is None or at < ends_at)
+        return self.proof.verified_at is not None and (ends_at is None or at < ends_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

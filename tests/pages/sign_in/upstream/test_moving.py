@@ -316,6 +316,19 @@ async def test_the_console_says_before_a_move_what_becomes_of_how_many_people(ac
     assert (await acme.owner.get(ROUTES)).json["domain_routes"] == [route]
 
 
+async def test_of_a_domain_that_is_not_proved_nobody_is_told_how_its_people_stand(acme: Acme) -> None:
+    acme.world.member(acme.organization_id, acme.world.user("carl@private.example"))
+    eve = await insider(acme)
+    claimed = await eve.post(ROUTES, {"domain": "private.example", "provider_id": acme.connection_id})
+
+    told = await eve.patch(f"{ROUTES}/{claimed.json['id']}?dry_run=true", {})
+    page = (await (await signed_in(acme)).open(f"/app/organizations/acme/sign-in/mail-domains/{claimed.json['id']}")).text
+
+    assert claimed.status == 200
+    assert (told.status, told.json["error_code"]) == (400, "BAD_REQUEST")
+    assert "What becomes of the people with such an address" not in page
+
+
 async def test_a_change_that_ends_links_is_said_before(acme: Acme) -> None:
     own_account(acme)
     acme.world.member(acme.organization_id, acme.world.user("bob@acme.example"))
