@@ -191,6 +191,27 @@ async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> N
     assert not await is_asked()
 
 
+async def test_what_was_under_way_before_somebody_vouched_is_begun_anew(acme: Acme) -> None:
+    own_account(acme)
+    eve = await insider(acme)
+    # What is read of the connection while the provider answers may be what the insider has set.
+    assert (await acme.wish(eve, attribute_mapping={"email": "nickname"})).status == 200
+    acme.provider.claims = {"sub": "eve", "email": "eve@acme.example", "nickname": ADA}
+    browser = Visitor(acme.world.client)
+    answer = acme.provider.sign_in(await acme.depart(browser))
+
+    said = {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET, "attribute_mapping": {"email": "nickname"}}
+    assert (await acme.wish(acme.owner, **said)).status == 200
+    await browser.open(answer)
+
+    assert (browser.has_session, acme.identities) == (False, 0)
+    # Saying it once more changes nothing.
+    answer = acme.provider.sign_in(await acme.depart(browser))
+    assert (await acme.wish(acme.owner, **said)).status == 200
+    await browser.open(answer)
+    assert (browser.has_session, acme.identities) == (True, 1)
+
+
 async def test_both_providers_may_use_the_same_ids(acme: Acme) -> None:
     own_account(acme)
     own_account(acme, "bob@acme.example")
@@ -322,7 +343,9 @@ async def test_of_a_domain_that_is_not_proved_nobody_is_told_how_its_people_stan
     claimed = await eve.post(ROUTES, {"domain": "private.example", "provider_id": acme.connection_id})
 
     told = await eve.patch(f"{ROUTES}/{claimed.json['id']}?dry_run=true", {})
-    page = (await (await signed_in(acme)).open(f"/app/organizations/acme/sign-in/mail-domains/{claimed.json['id']}")).text
+    page = (
+        await (await signed_in(acme)).open(f"/app/organizations/acme/sign-in/mail-domains/{claimed.json['id']}")
+    ).text
 
     assert claimed.status == 200
     assert (told.status, told.json["error_code"]) == (400, "BAD_REQUEST")
