@@ -19,7 +19,8 @@ class ProviderSessions(Protocol):
     ) -> Sequence[UUID]:
         """List the sessions that a connection has begun under a name: the newest first, but ended ones last.
 
-        Those are many for somebody who signs in daily, and must not keep one that lives behind the limit. With indexes only those; one whose provider has named no index has each of them.
+        Those are many for somebody who signs in daily, and must not keep one that lives behind the limit. With indexes
+        only those; one whose provider has named no index has each of them.
         """
         ...
 

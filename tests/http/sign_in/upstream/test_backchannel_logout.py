@@ -129,7 +129,8 @@ async def test_sessions_that_have_ended_since_hide_none_that_lives(
         WITH made AS (
             INSERT INTO sessions
             SELECT (jsonb_populate_record(s, jsonb_build_object(
-                       'id', 'ffffffff-ffff-4fff-8fff-' || lpad(n::text, 12, '0'), 'refresh_hash', '\\x' || md5(n::text),
+                       'id', 'ffffffff-ffff-4fff-8fff-' || lpad(n::text, 12, '0'),
+                       'refresh_hash', '\\x' || md5(n::text),
                        'revoked_at', now()))).*
             FROM   sessions s, generate_series(1, 100) n
             WHERE  s.connection_id IS NOT NULL
