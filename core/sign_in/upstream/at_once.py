@@ -70,10 +70,15 @@ def vouch(
         uow.upstream_connections.save_vouched_for(organization_id, after.id, is_vouched_for=False)
 
 
-def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> None:
-    """Store that an editor has led a mail domain to a connection."""
-    if not editor.may_trust:
-        uow.upstream_connections.save_vouched_for(editor.organization_id, connection_id, is_vouched_for=False)
+def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> UUID | None:
+    """Store that an editor leads a mail domain to a connection; return the connection if the editor vouches for that.
+
+    Who says later where the connection leads does not vouch for the domains that others have led to it.
+    """
+    if editor.may_trust:
+        return connection_id
+    uow.upstream_connections.save_vouched_for(editor.organization_id, connection_id, is_vouched_for=False)
+    return None
 
 
 def _says_where_it_leads(after: ConnectionRecord, wishes: ConnectionWishes) -> bool:

@@ -161,7 +161,7 @@ def _effects_of_leading_elsewhere(uow: UnitOfWork, editor: Editor, connection_id
 
 def _effects(editor: Editor, claim: RouteClaim, arriving: Arriving) -> MoveEffects:
     # Where the domain leads already, nobody has to lead it there.
-    is_led = editor.may_trust or arriving.connection_id == claim.connection_id
+    is_led = editor.may_trust if arriving.connection_id != claim.connection_id else claim.is_vouched_for
     at_once = arriving.fresh + (arriving.own if arriving.is_vouched_for and is_led else 0)
     return MoveEffects(
         connection_id=arriving.connection_id,

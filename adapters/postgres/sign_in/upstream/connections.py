@@ -204,7 +204,7 @@ class PostgresUpstreamConnections(Aggregate):
                            FROM   upstream_connections c
                            JOIN   domain_routes r ON r.organization_id = c.organization_id AND r.connection_id = c.id
                            WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
-                             AND  c.is_vouched_for AND r.domain = %(domain)s AND {IN_FORCE})
+                             AND  c.is_vouched_for AND r.vouched_for = c.id AND r.domain = %(domain)s AND {IN_FORCE})
             """,
             {
                 "organization_id": organization_id,

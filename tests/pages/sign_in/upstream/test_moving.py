@@ -191,6 +191,26 @@ async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> N
     assert not await is_asked()
 
 
+async def test_who_says_where_a_connection_leads_vouches_for_no_domain_that_others_lead_there(acme: Acme) -> None:
+    own_account(acme)
+    first, again = acme.connection_id, {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET}
+    await lead(acme, await connect(acme))
+    await lead(acme, first, eve := await insider(acme))
+    [route] = (await acme.owner.get(ROUTES)).json["domain_routes"]
+
+    assert (await acme.wish(acme.owner, **again)).status == 200
+    told = (await acme.owner.patch(f"{ROUTES}/{route['id']}?dry_run=true", {})).json
+    _, is_asked = await arrived(acme)
+
+    assert is_asked
+    assert (told["at_once"], told["by_code"]) == (0, 2)
+    # The owner leads it there too; the insider, who does so once more, changes nothing.
+    await lead(acme, first)
+    await lead(acme, first, eve)
+    browser, is_asked = await arrived(acme)
+    assert (browser.has_session, is_asked) == (True, False)
+
+
 async def test_what_was_under_way_before_somebody_vouched_is_begun_anew(acme: Acme) -> None:
     own_account(acme)
     eve = await insider(acme)
