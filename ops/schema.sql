@@ -1923,11 +1923,13 @@ CREATE TABLE domain_routes (
     failing_since timestamp with time zone,
     checked_at timestamp with time zone,
     next_check_at timestamp with time zone,
+    vouched_for uuid,
     CONSTRAINT domain_routes_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
     CONSTRAINT domain_routes_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
     CONSTRAINT domain_routes_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
 );
 COMMENT ON TABLE domain_routes IS 'Mail domains of organizations, and the connections by which their addresses sign in; at most one verified claim to each domain.';
+COMMENT ON COLUMN domain_routes.vouched_for IS 'The connection to which someone has led the domain who may give every role, or before that was recorded; null, or another one than connection_id, where nobody has.';
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_domain_key UNIQUE (organization_id, domain);
 ALTER TABLE ONLY domain_routes

@@ -201,7 +201,7 @@ async def domain_route(world: World) -> Resource:
     ]
     route_id = await made(team, "/domain-routes", {"domain": "acme.example", "provider_id": connections[0]})
     values = {"provider_id": connections[1], "enforced": True}
-    found = at(team, f"/domain-routes/{route_id}", values, names={"provider_id": {"connection_id"}})
+    found = at(team, f"/domain-routes/{route_id}", values, names={"provider_id": {"connection_id", "vouched_for"}})
     found.read = row(world, "domain_routes", "id = %s", UUID(route_id))
     return found
 

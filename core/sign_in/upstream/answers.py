@@ -207,9 +207,14 @@ def checked_subject(value: Any) -> str:
     """
     if not isinstance(value, str):
         raise UpstreamFailed("The id of the account (sub) is not a text.").because("no_subject")
-    if not 0 < len(value) <= SUBJECT_CHARACTERS_MAX or not value.isprintable():
+    if not is_subject(value):
         raise UpstreamFailed().because("no_subject")
     return value
+
+
+def is_subject(value: Any) -> bool:
+    """Return whether a claim is the stable id of an account."""
+    return isinstance(value, str) and 0 < len(value) <= SUBJECT_CHARACTERS_MAX and value.isprintable()
 
 
 def _require_text(claims: Mapping[str, Any]) -> None:

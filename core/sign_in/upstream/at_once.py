@@ -58,25 +58,35 @@ def vouch(
     An editor who may not give every role vouches for nothing, and ends it by a change of where the connection leads or
     of what counts of its answers, and by switching it on. One who may begins it by saying where it leads.
     """
+    organization_id = editor.organization_id
     if editor.may_trust:
-        if _says_where_it_leads(after, wishes):
-            uow.upstream_connections.save_vouched_for(editor.organization_id, after.id, is_vouched_for=True)
+        is_said = _says_where_it_leads(after, wishes)
+        if is_said and uow.upstream_connections.save_vouched_for(organization_id, after.id, is_vouched_for=True):
+            # A sign-in under way may have been answered by what nobody has vouched for.
+            uow.unfinished_sign_ins.end_by_connection(organization_id, after.id)
         return
     is_switched_on = after.enabled and not before.enabled
     if gains_key or is_switched_on or _leading(before) != _leading(after):
-        uow.upstream_connections.save_vouched_for(editor.organization_id, after.id, is_vouched_for=False)
+        uow.upstream_connections.save_vouched_for(organization_id, after.id, is_vouched_for=False)
 
 
-def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> None:
-    """Store that an editor has led a mail domain to a connection."""
-    if not editor.may_trust:
-        uow.upstream_connections.save_vouched_for(editor.organization_id, connection_id, is_vouched_for=False)
+def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> UUID | None:
+    """Store that an editor leads a mail domain to a connection; return the connection if the editor vouches for that.
+
+    Who says later where the connection leads does not vouch for the domains that others have led to it.
+    """
+    if editor.may_trust:
+        return connection_id
+    uow.upstream_connections.save_vouched_for(editor.organization_id, connection_id, is_vouched_for=False)
+    return None
 
 
 def _says_where_it_leads(after: ConnectionRecord, wishes: ConnectionWishes) -> bool:
     """Return whether wishes name the provider, and what counts of its answers where that is not the usual."""
     names_provider = any(one is not None for one in (wishes.issuer, wishes.metadata_url, wishes.metadata_xml))
-    return names_provider and (not after.attribute_mapping or wishes.attribute_mapping is not None)
+    names_mapping = not after.attribute_mapping or wishes.attribute_mapping is not None
+    names_format = after.name_id_format is None or wishes.name_id_format is not None
+    return names_provider and names_mapping and names_format
 
 
 def _leading(connection: ConnectionRecord) -> tuple[object, ...]:
@@ -86,4 +96,6 @@ def _leading(connection: ConnectionRecord) -> tuple[object, ...]:
         connection.metadata_url,
         connection.metadata_xml,
         connection.attribute_mapping,
+        # It may be the name in which the address is.
+        connection.name_id_format,
     )

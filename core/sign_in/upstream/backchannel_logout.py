@@ -18,7 +18,7 @@ from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
-from core.sign_in.upstream.answers import CLOCK_SKEW, SUBJECT_CHARACTERS_MAX, is_session_id
+from core.sign_in.upstream.answers import CLOCK_SKEW, is_session_id, is_subject
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -27,7 +27,7 @@ TOKEN_TYPE: Final = "logout+jwt"  # noqa: S105 - the name of a kind, not a secre
 EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 # How old a token may be, and how long its id is remembered: providers send it at once, and some try again.
 AGE_MAX: Final = timedelta(minutes=10)
-# A token that names more sessions than this ends the newest of them.
+# A token that names more sessions than this ends the newest of those that live.
 SESSIONS_MAX: Final = 100
 _ID_CHARACTERS_MAX: Final = 200
 # What a signed token may say it is where it does not say that it is a logout token; an ID token has a nonce.
@@ -155,8 +155,7 @@ def _problem_of_times(claims: Mapping[str, Any], at: datetime) -> str | None:
 
 
 def _problem_of_names(claims: Mapping[str, Any]) -> str | None:
-    subject = claims.get("sub")
-    if "sub" in claims and (not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_CHARACTERS_MAX):
+    if "sub" in claims and not is_subject(claims["sub"]):
         return "no_subject"
     if "sid" in claims and not is_session_id(claims["sid"]):
         return "no_session"

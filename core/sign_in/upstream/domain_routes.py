@@ -60,23 +60,36 @@ class TooManyRoutes(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteClaim:
-    """A claim to a mail domain, and the connection to which it leads."""
+    """A claim to a mail domain, and the connection to which it leads.
+
+    `vouched_for` is the connection to which someone has led it who may give every role (`at_once.py`).
+    """
 
     id: UUID
     organization_id: UUID
     connection_id: UUID
     enforced: bool
     proof: DomainProof
+    vouched_for: UUID | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether the holder of a setup link can give it up: it was never verified, and nothing is to be enforced."""
         return self.proof.verified_at is None and not self.enforced
 
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether someone has led it to its connection who may give every role."""
+        return self.vouched_for == self.connection_id
+
     def is_enforced_at(self, at: datetime) -> bool:
         """Return whether it is proved and enforced; its connection may be switched off."""
+        return self.enforced and self.is_in_force_at(at)
+
+    def is_in_force_at(self, at: datetime) -> bool:
+        """Return whether its domain is proved."""
         ends_at = self.proof.ends_at
-        return self.enforced and self.proof.verified_at is not None and (ends_at is None or at < ends_at)
+        return self.proof.verified_at is not None and (ends_at is None or at < ends_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,9 +151,9 @@ def change(
         connection_id=connection_id or before.connection_id,
         enforced=before.enforced if enforced is None else enforced,
     )
+    if connection_id is not None and (editor.may_trust or connection_id != before.connection_id):
+        after = replace(after, vouched_for=at_once.lead_domain(uow, editor, connection_id))
     uow.domain_routes.save(after)
-    if after.connection_id != before.connection_id:
-        at_once.lead_domain(uow, editor, after.connection_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_UPDATED, after, **_enforce(uow, before, after))
     return _shown(after)
 
@@ -222,10 +235,10 @@ def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, 
         connection_id=connection_id,
         enforced=enforced,
         proof=domain_proofs.claim(uow, domain),
+        vouched_for=at_once.lead_domain(uow, editor, connection_id),
     )
     if not uow.domain_routes.add(claim):
         raise DomainRoutedAlready
-    at_once.lead_domain(uow, editor, connection_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_CREATED, claim)
     return _shown(claim)
 

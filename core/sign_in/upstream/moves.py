@@ -13,6 +13,7 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
+from core.organizations.settings.domain import DomainUnproved
 from core.outbound import Network
 from core.sign_in.upstream import changes, connection_wishes, connections, domain_routes
 from core.sign_in.upstream.connection_wishes import ConnectionWishes
@@ -84,9 +85,14 @@ NOTHING_ENDS: Final = ChangeEffects(identities_unlinked=0, sessions_ended=0, at_
 
 
 def of_route(uow: UnitOfWork, slug: str, route_id: UUID) -> Sequence[MoveEffects]:
-    """Return for each connection, the oldest first, what leading a mail domain to it does; raise `RouteUnknown`."""
+    """Return for each connection, the oldest first, what leading a mail domain to it does; raise `RouteUnknown`.
+
+    There is nothing to say of a domain that is not proved: nobody signs in by its route.
+    """
     editor = Editor.of_reader(uow, slug, Operation.DOMAIN_ROUTES_READ)
     claim = domain_routes.found(uow, editor.organization_id, route_id)
+    if not claim.is_in_force_at(uow.now):
+        return []
     arriving = uow.connection_moves.of_domain(
         editor.organization_id, claim.proof.domain, connection_id=None, limit=MOVES_MAX
     )
@@ -96,12 +102,15 @@ def of_route(uow: UnitOfWork, slug: str, route_id: UUID) -> Sequence[MoveEffects
 def preview_route(uow: UnitOfWork, slug: str, route_id: UUID, connection_id: UUID | None) -> MoveEffects:
     """Return what leading a mail domain to a connection does, else what it does where it leads.
 
-    Raise as `domain_routes.change`.
+    Raise as `domain_routes.change`, and `DomainUnproved` for a domain that is not proved: a claim to the domain of one
+    person would tell how their account stands.
     """
     editor = Editor.of_reader(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
     if connection_id is not None:
         domain_routes.require_connection(uow, editor.organization_id, connection_id)
     claim = domain_routes.found(uow, editor.organization_id, route_id)
+    if not claim.is_in_force_at(uow.now):
+        raise DomainUnproved
     [arriving] = uow.connection_moves.of_domain(
         editor.organization_id, claim.proof.domain, connection_id=connection_id or claim.connection_id, limit=1
     )
@@ -152,7 +161,7 @@ def _effects_of_leading_elsewhere(uow: UnitOfWork, editor: Editor, connection_id
 
 def _effects(editor: Editor, claim: RouteClaim, arriving: Arriving) -> MoveEffects:
     # Where the domain leads already, nobody has to lead it there.
-    is_led = editor.may_trust or arriving.connection_id == claim.connection_id
+    is_led = editor.may_trust if arriving.connection_id != claim.connection_id else claim.is_vouched_for
     at_once = arriving.fresh + (arriving.own if arriving.is_vouched_for and is_led else 0)
     return MoveEffects(
         connection_id=arriving.connection_id,

@@ -88,8 +88,8 @@ class UpstreamConnections(Protocol):
         """Return whether a mail domain that counts leads to a connection which links own accounts at once."""
         ...
 
-    def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> None:
-        """Store whether a connection links own accounts at once."""
+    def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> bool:
+        """Store whether a connection links own accounts at once; return whether it did otherwise before."""
         ...
 
     def takes_certificates(self, organization_id: UUID, connection_id: UUID) -> bool:

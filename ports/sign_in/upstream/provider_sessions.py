@@ -17,14 +17,15 @@ class ProviderSessions(Protocol):
     def named(
         self, organization_id: UUID, connection_id: UUID, name: str, indexes: Sequence[str], *, limit: int
     ) -> Sequence[UUID]:
-        """List the sessions that a connection has begun under a name, ended ones too, the newest first.
+        """List the sessions that a connection has begun under a name: the newest first, but ended ones last.
 
-        With indexes only those; one whose provider has named no index has each of them.
+        Those are many for somebody who signs in daily, and must not keep one that lives behind the limit. With indexes
+        only those; one whose provider has named no index has each of them.
         """
         ...
 
     def of_index(self, organization_id: UUID, connection_id: UUID, index: str, *, limit: int) -> Sequence[UUID]:
-        """List the sessions that a connection has begun under an index, whoever has them, the newest first."""
+        """List the sessions that a connection has begun under an index, whoever has them, in the same order."""
         ...
 
     def forget_token(self, organization_id: UUID, connection_id: UUID, session_id: UUID) -> None:

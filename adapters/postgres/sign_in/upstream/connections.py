@@ -204,7 +204,7 @@ class PostgresUpstreamConnections(Aggregate):
                            FROM   upstream_connections c
                            JOIN   domain_routes r ON r.organization_id = c.organization_id AND r.connection_id = c.id
                            WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
-                             AND  c.is_vouched_for AND r.domain = %(domain)s AND {IN_FORCE})
+                             AND  c.is_vouched_for AND r.vouched_for = c.id AND r.domain = %(domain)s AND {IN_FORCE})
             """,
             {
                 "organization_id": organization_id,
@@ -214,11 +214,16 @@ class PostgresUpstreamConnections(Aggregate):
             },
         )
 
-    def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> None:
-        self._connection.execute_later(
-            "UPDATE upstream_connections SET is_vouched_for = %s WHERE organization_id = %s AND id = %s",
-            (is_vouched_for, organization_id, connection_id),
+    def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> bool:
+        changed = self._connection.execute(
+            """
+            UPDATE upstream_connections
+            SET    is_vouched_for = %(is_vouched_for)s
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s AND is_vouched_for <> %(is_vouched_for)s
+            """,
+            {"organization_id": organization_id, "id": connection_id, "is_vouched_for": is_vouched_for},
         )
+        return changed.rowcount > 0
 
     def takes_certificates(self, organization_id: UUID, connection_id: UUID) -> bool:
         return self._value(
@@ -316,6 +321,15 @@ class PostgresUpstreamConnections(Aggregate):
         )
         self._connection.execute_later(
             "DELETE FROM departed_identities WHERE organization_id = %s AND connection_id = %s",
+            (organization_id, connection_id),
+        )
+        # A sign-out under way would take it there.
+        self._connection.execute_later(
+            """
+            UPDATE provider_sessions
+            SET    id_token_sealed = NULL
+            WHERE  organization_id = %s AND connection_id = %s AND id_token_sealed IS NOT NULL
+            """,
             (organization_id, connection_id),
         )
         return self._connection.execute(

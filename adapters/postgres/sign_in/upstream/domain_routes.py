@@ -17,7 +17,7 @@ from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
-_COLUMNS: Final = f"id, organization_id, connection_id, enforced, {PROOF}"
+_COLUMNS: Final = f"id, organization_id, connection_id, enforced, vouched_for, {PROOF}"
 _CLAIM: Final = f"SELECT {_COLUMNS} FROM domain_routes"
 # The index of verified claims finds at most one row.
 _OPEN: Final = f"""
@@ -68,8 +68,8 @@ class PostgresDomainRoutes(DomainClaims):
     def add(self, claim: RouteClaim) -> bool:
         return self._changes_one(
             """
-            INSERT INTO domain_routes (id, organization_id, domain, connection_id, enforced, value, status)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO domain_routes (id, organization_id, domain, connection_id, enforced, value, status, vouched_for)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (organization_id, domain) DO NOTHING
             """,
             (
@@ -80,13 +80,18 @@ class PostgresDomainRoutes(DomainClaims):
                 claim.enforced,
                 claim.proof.value,
                 claim.proof.status.value,
+                claim.vouched_for,
             ),
         )
 
     def save(self, claim: RouteClaim) -> None:
         self._connection.execute_later(
-            "UPDATE domain_routes SET connection_id = %s, enforced = %s WHERE organization_id = %s AND id = %s",
-            (claim.connection_id, claim.enforced, claim.organization_id, claim.id),
+            """
+            UPDATE domain_routes
+            SET    connection_id = %s, enforced = %s, vouched_for = %s
+            WHERE  organization_id = %s AND id = %s
+            """,
+            (claim.connection_id, claim.enforced, claim.vouched_for, claim.organization_id, claim.id),
         )
 
     def save_proof(self, claim: RouteClaim) -> bool:
@@ -164,5 +169,5 @@ def _only_enforced(found: tuple[RequiredConnection, bool] | None) -> RequiredCon
 
 
 def _claim(**columns: Any) -> RouteClaim:
-    own = {name: columns.pop(name) for name in ("id", "organization_id", "connection_id", "enforced")}
+    own = {name: columns.pop(name) for name in ("id", "organization_id", "connection_id", "enforced", "vouched_for")}
     return RouteClaim(proof=proof_row(**columns), **own)

@@ -62,7 +62,8 @@ OF_LINKED: Final = f"""
     CROSS JOIN LATERAL (
         SELECT {_COUNTS}
         FROM   (SELECT one.id, one.is_new, one.is_open AND route.id IS NOT NULL AS is_open, false AS is_linked,
-                       one.is_own AND route.connection_id = c.id AS is_own, {_OPENS} AS opens
+                       one.is_own AND route.connection_id = c.id AND route.vouched_for = c.id AS is_own,
+                       {_OPENS} AS opens
                 FROM   (SELECT    {_PERSON}, split_part(u.email, '@', 2) AS domain
                         FROM      identities i
                         JOIN      users u       ON u.id = i.user_id

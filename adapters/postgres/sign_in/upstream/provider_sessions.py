@@ -47,11 +47,14 @@ class PostgresProviderSessions(Aggregate):
     ) -> Sequence[UUID]:
         return self._values(
             """
-            SELECT   session_id
-            FROM     provider_sessions
-            WHERE    organization_id = %(organization_id)s AND connection_id = %(connection_id)s AND name_id = %(name)s
-              AND    (%(indexes)s::text[] = '{}' OR session_index IS NULL OR session_index = ANY (%(indexes)s::text[]))
-            ORDER BY session_id DESC
+            SELECT   p.session_id
+            FROM     provider_sessions p
+            JOIN     sessions s ON s.id = p.session_id
+            WHERE    p.organization_id = %(organization_id)s AND p.connection_id = %(connection_id)s
+              AND    p.name_id = %(name)s
+              AND    (%(indexes)s::text[] = '{}' OR p.session_index IS NULL
+                      OR p.session_index = ANY (%(indexes)s::text[]))
+            ORDER BY s.revoked_at IS NULL DESC, p.session_id DESC
             LIMIT    %(limit)s
             """,
             {
@@ -66,10 +69,11 @@ class PostgresProviderSessions(Aggregate):
     def of_index(self, organization_id: UUID, connection_id: UUID, index: str, *, limit: int) -> Sequence[UUID]:
         return self._values(
             """
-            SELECT   session_id
-            FROM     provider_sessions
-            WHERE    organization_id = %s AND connection_id = %s AND session_index = %s
-            ORDER BY session_id DESC
+            SELECT   p.session_id
+            FROM     provider_sessions p
+            JOIN     sessions s ON s.id = p.session_id
+            WHERE    p.organization_id = %s AND p.connection_id = %s AND p.session_index = %s
+            ORDER BY s.revoked_at IS NULL DESC, p.session_id DESC
             LIMIT    %s
             """,
             (organization_id, connection_id, index, limit),

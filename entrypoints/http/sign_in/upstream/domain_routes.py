@@ -78,7 +78,7 @@ async def create_domain_route(call: Call, slug: str, body: RouteCreation) -> Dom
     return await call.transact(domain_routes.create, slug, body.domain, body.provider_id, enforced=body.enforced)
 
 
-@routes.patch("/api/organizations/:slug/domain-routes/:route_id", refuses=(RouteUnknown,))
+@routes.patch("/api/organizations/:slug/domain-routes/:route_id", refuses=(RouteUnknown, DomainUnproved))
 @in_organization(Operation.DOMAIN_ROUTES_CHANGE)
 async def change_domain_route(
     call: Call, slug: str, route_id: UUID, query: RouteChangeQuery, body: RouteChange
@@ -87,7 +87,7 @@ async def change_domain_route(
 
     People who have an account are kept: each types one mailed code at the first sign-in by the new connection, and
     those whose account is the organization's own type none. With `dry_run=true` nothing changes, and the answer says of
-    how many people that is so.
+    how many people that is so, once the domain is verified.
     """
     if query.dry_run:
         return RouteEffects.of(await call.read(moves.preview_route, slug, route_id, body.provider_id))

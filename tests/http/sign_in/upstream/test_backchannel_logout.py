@@ -119,6 +119,34 @@ async def test_it_ends_what_began_by_the_connection_and_nothing_else(acme: Acme,
     assert len(world.events("user.logout")) == 1
 
 
+@pytest.mark.parametrize("named", [{}, {"sub": None, "sid": "s-1"}])
+async def test_sessions_that_have_ended_since_hide_none_that_lives(
+    acme: Acme, world: World, named: dict[str, Any]
+) -> None:
+    await begin(acme, "s-1")
+    world.connection.execute(
+        """
+        WITH made AS (
+            INSERT INTO sessions
+            SELECT (jsonb_populate_record(s, jsonb_build_object(
+                       'id', 'ffffffff-ffff-4fff-8fff-' || lpad(n::text, 12, '0'),
+                       'refresh_hash', '\\x' || md5(n::text),
+                       'revoked_at', now()))).*
+            FROM   sessions s, generate_series(1, 100) n
+            WHERE  s.connection_id IS NOT NULL
+            RETURNING id)
+        INSERT INTO provider_sessions (session_id, organization_id, connection_id, name_id, session_index)
+        SELECT made.id, p.organization_id, p.connection_id, p.name_id, p.session_index
+        FROM   made, provider_sessions p
+        """
+    )
+    assert world.rows(LIVE) == [("s-1",)]
+
+    assert (await log_out(acme, **named)).status == 204
+
+    assert world.rows(LIVE) == []
+
+
 async def test_a_user_is_named_by_the_provider_s_own_id_where_another_one_is_mapped(acme: Acme, world: World) -> None:
     await acme.change(attribute_mapping={"id": "oid"})
     acme.provider.claims = {"oid": "7", "sid": "s-1"}

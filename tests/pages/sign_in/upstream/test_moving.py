@@ -191,6 +191,47 @@ async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> N
     assert not await is_asked()
 
 
+async def test_who_says_where_a_connection_leads_vouches_for_no_domain_that_others_lead_there(acme: Acme) -> None:
+    own_account(acme)
+    first, again = acme.connection_id, {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET}
+    await lead(acme, await connect(acme))
+    await lead(acme, first, eve := await insider(acme))
+    [route] = (await acme.owner.get(ROUTES)).json["domain_routes"]
+
+    assert (await acme.wish(acme.owner, **again)).status == 200
+    told = (await acme.owner.patch(f"{ROUTES}/{route['id']}?dry_run=true", {})).json
+    _, is_asked = await arrived(acme)
+
+    assert is_asked
+    assert (told["at_once"], told["by_code"]) == (0, 2)
+    # The owner leads it there too; the insider, who does so once more, changes nothing.
+    await lead(acme, first)
+    await lead(acme, first, eve)
+    browser, is_asked = await arrived(acme)
+    assert (browser.has_session, is_asked) == (True, False)
+
+
+async def test_what_was_under_way_before_somebody_vouched_is_begun_anew(acme: Acme) -> None:
+    own_account(acme)
+    eve = await insider(acme)
+    # What is read of the connection while the provider answers may be what the insider has set.
+    assert (await acme.wish(eve, attribute_mapping={"email": "nickname"})).status == 200
+    acme.provider.claims = {"sub": "eve", "email": "eve@acme.example", "nickname": ADA}
+    browser = Visitor(acme.world.client)
+    answer = acme.provider.sign_in(await acme.depart(browser))
+
+    said = {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET, "attribute_mapping": {"email": "nickname"}}
+    assert (await acme.wish(acme.owner, **said)).status == 200
+    await browser.open(answer)
+
+    assert (browser.has_session, acme.identities) == (False, 0)
+    # Saying it once more changes nothing.
+    answer = acme.provider.sign_in(await acme.depart(browser))
+    assert (await acme.wish(acme.owner, **said)).status == 200
+    await browser.open(answer)
+    assert (browser.has_session, acme.identities) == (True, 1)
+
+
 async def test_both_providers_may_use_the_same_ids(acme: Acme) -> None:
     own_account(acme)
     own_account(acme, "bob@acme.example")
@@ -314,6 +355,21 @@ async def test_the_console_says_before_a_move_what_becomes_of_how_many_people(ac
     assert "If it leads to Second: 0 are linked, 2 are linked at once, 3 type one mailed code" in page
     assert "Acme, as now: 1 are linked" in page
     assert (await acme.owner.get(ROUTES)).json["domain_routes"] == [route]
+
+
+async def test_of_a_domain_that_is_not_proved_nobody_is_told_how_its_people_stand(acme: Acme) -> None:
+    acme.world.member(acme.organization_id, acme.world.user("carl@private.example"))
+    eve = await insider(acme)
+    claimed = await eve.post(ROUTES, {"domain": "private.example", "provider_id": acme.connection_id})
+
+    told = await eve.patch(f"{ROUTES}/{claimed.json['id']}?dry_run=true", {})
+    page = (
+        await (await signed_in(acme)).open(f"/app/organizations/acme/sign-in/mail-domains/{claimed.json['id']}")
+    ).text
+
+    assert claimed.status == 200
+    assert (told.status, told.json["error_code"]) == (400, "BAD_REQUEST")
+    assert "What becomes of the people with such an address" not in page
 
 
 async def test_a_change_that_ends_links_is_said_before(acme: Acme) -> None:

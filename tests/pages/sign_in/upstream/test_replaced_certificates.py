@@ -177,6 +177,25 @@ async def test_what_nobody_vouches_for_is_not_taken_and_the_check_says_so(
     assert "certificate that has ended" not in (await acme.owner.get("/api/organizations/acme/sign-ins")).text
 
 
+async def test_who_asks_for_names_of_another_format_vouches_for_them_or_nobody_does(publishing: Publishing) -> None:
+    acme = publishing.acme
+    acme.world.connection.execute("UPDATE upstream_connections SET joins_as = NULL")
+
+    def is_vouched_for() -> bool:
+        return acme.world.value("SELECT is_vouched_for FROM upstream_connections")
+
+    assert is_vouched_for()
+    asked = await (await insider(acme)).patch(f"{CONNECTIONS}/{acme.connection_id}", {"name_id_format": "persistent"})
+
+    assert asked.status == 200
+    assert not is_vouched_for()
+    # The owner does not look at the format.
+    assert (await acme.change(metadata_url=publishing.address)).status == 200
+    assert not is_vouched_for()
+    assert (await acme.change(metadata_url=publishing.address, name_id_format="persistent")).status == 200
+    assert is_vouched_for()
+
+
 async def test_a_check_of_what_is_taken_succeeds_and_takes_it(publishing: Publishing) -> None:
     publishing.rotate(NEXT)
 

@@ -70,6 +70,15 @@ async def test_the_browser_is_led_to_the_provider_with_the_id_token_of_its_sessi
     assert "You are signed out" in back.text
 
 
+async def test_the_provider_that_comes_next_gets_no_id_token_of_the_one_before(leaving: Acme, world: World) -> None:
+    await leaving.sign_in()
+    assert sealed(world) == 1
+
+    await leaving.change(issuer="https://other.example", client_secret="its-own")
+
+    assert sealed(world) == 0
+
+
 async def test_from_there_the_browser_is_led_to_where_the_service_wanted_it(leaving: Acme) -> None:
     await leaving.sign_in()
 
