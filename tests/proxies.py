@@ -130,7 +130,7 @@ def _caddy(text: str, folder: Path, port: int, name: str) -> tuple[str, list[str
     # No certificate authority of the internet.
     options = CADDY_OPTIONS.format(https_port=port, http_port=free_port())
     adapted = _replaced(
-        text, {"\n{\n": f"\n{options}", NAME: name, "health_interval 2s": f"health_interval {CHECK_PERIOD}"}
+        text, {"\n{\n": f"\n{options}", NAME: name, "health_interval 1s": f"health_interval {CHECK_PERIOD}"}
     )
     return adapted, ["run", "--adapter", "caddyfile", "--config"], []
 

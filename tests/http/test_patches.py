@@ -287,6 +287,7 @@ async def connection(world: World, **others: Any) -> Resource:
         "attribute_mapping": {"email": "mail"},
         "joins_as": "member",
         "trust_mfa": True,
+        "signs_out_at_provider": True,
         "enabled": True,
         "issuer": "https://other.example",
     }
@@ -314,6 +315,7 @@ async def saml_connection(world: World) -> Resource:
             "attribute_mapping": {"email": "mail"},
             "joins_as": "member",
             "trust_mfa": True,
+            "name_id_format": "persistent",
             "enabled": True,
         },
     )

@@ -99,7 +99,9 @@ async def test_a_connection_that_is_not_valid_is_refused(team: Team, subtests: p
             assert answer.invalid_fields == [field]
 
 
-async def test_a_saml_connection_is_made_first_and_enabled_with_the_metadata(team: Team, clock: SettableClock) -> None:
+async def test_a_saml_connection_is_made_first_and_enabled_once_it_has_metadata(
+    team: Team, clock: SettableClock
+) -> None:
     made = await connect_by_saml(team)
     path = f"/upstream-providers/{made['id']}"
     idp = IdentityProvider(now=clock)
@@ -111,7 +113,9 @@ async def test_a_saml_connection_is_made_first_and_enabled_with_the_metadata(tea
     assert (tested.json["success"], "metadata" in tested.json["message"]) == (False, True)
     assert (await team.world.client.get(f"/auth/upstream?connection_id={made['id']}")).status == 404
     changed = await team.request("owner", "PATCH", path, body={"metadata_xml": idp.metadata()})
-    assert (changed.json["enabled"], changed.json["issuer"]) == (True, idp.entity_id)
+    assert (changed.json["enabled"], changed.json["issuer"]) == (False, idp.entity_id)
+    enabled = await team.request("owner", "PATCH", path, body={"enabled": True})
+    assert (enabled.json["enabled"], enabled.json["issuer"]) == (True, idp.entity_id)
     assert (await team.request("owner", "POST", f"{path}/test")).json["success"] is True
     for name in ("issuer", "client_id", "client_secret", "scopes"):
         body = {name: ["x"] if name == "scopes" else "https://idp.acme.example"}
