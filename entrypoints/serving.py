@@ -117,7 +117,9 @@ def serve(settings: Settings, *, workers: int) -> int:
             start = _Start(settings=settings, served=served, address=address, keeper=keeper, listeners=listeners)
             status = _serve_with(workers, start)
     if listeners.kept:
-        # Everything else has ended in order. What connects meanwhile waits in the queues of these sockets.
+        # Everything else has ended in order. What connects meanwhile waits in the queues of these sockets. Python's
+        # cleanup, which writes what is left of the log, does not happen.
+        logs.finish()
         handed_sockets.begin_anew(listeners.kept)
     log.info("server.stopped")
     return status
@@ -255,8 +257,17 @@ def _work(start: _Start, process: Process) -> None:
         logs.configure(log_format=start.settings.log_format, log_level=start.settings.log_level)
         # Its settings may name another database.
         database.require_schema(start.address)
+    if process.worker is None:
+        for number in reload_signals():
+            # By default, one that comes behind the event loop would end this process, with its database. It is not
+            # set to be ignored, because the next server would find it so.
+            signal.signal(number, _outlive)
     logs.allow_thread()
     trio.run(_serve, start, process)
+
+
+def _outlive(_number: int, _frame: object) -> None:
+    return
 
 
 def _prepare(settings: Settings, address: Secret) -> None:
@@ -318,6 +329,8 @@ async def _serve(start: _Start, process: Process) -> None:
                     for server in servers:
                         serving.start_soon(server.serve, ending.stopping)
             nursery.cancel_scope.cancel()
+        # One that comes from here on waits for the server that this process begins anew, also while that is executed.
+        signal.pthread_sigmask(signal.SIG_BLOCK, reload_signals())
 
 
 def _servers(installation: Installation, start: _Start, ending: _Ending) -> list[Server]:

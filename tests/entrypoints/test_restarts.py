@@ -149,6 +149,18 @@ def test_wrong_settings_are_refused_and_the_server_goes_on(services: Services, w
     assert family(service) == before
 
 
+def test_signals_to_reload_at_any_moment_of_a_reload_end_no_process_alone(services: Services) -> None:
+    service = replace(services, has_own_session=True).ready()
+
+    def is_reloaded() -> bool:
+        service.process.send_signal(signal.SIGHUP)
+        return len(service.logged("server.ready")) > RELOADS
+
+    wait_until(is_reloaded)
+
+    assert service.stop() == 0
+
+
 def test_workers_that_do_not_become_ready_replace_none(services: Services) -> None:
     file = services.folder / "settings.env"
     file.write_text("")
