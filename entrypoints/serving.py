@@ -192,6 +192,8 @@ class _Start:
     address: Secret
     keeper: Keeper | None
     listeners: _Listeners
+    # Before a reload.
+    address_before: Secret | None = None
 
     def again(self, settings: Settings) -> _Start:
         """Return the start by other settings."""
@@ -200,6 +202,7 @@ class _Start:
             settings=settings,
             served=_served(settings),
             address=database.address_again(settings, self.address),
+            address_before=self.address,
         )
         again.prepare_routes()
         return again
@@ -255,7 +258,9 @@ def _work(start: _Start, process: Process) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, process.signals)
     if process.is_of_reload:
         logs.configure(log_format=start.settings.log_format, log_level=start.settings.log_level)
-        # Its settings may name another database.
+        # Its settings may name another database, and the workers before it go on meanwhile.
+        if start.address_before is not None:
+            database.require_same(start.address, start.address_before)
         database.require_schema(start.address)
     if process.worker is None:
         for number in reload_signals():
