@@ -24,8 +24,8 @@ FIRST_ATTEMPTS_MAX: Final = 2
 LOGGED_LOOKS: Final = 150
 ERROR_SECONDS_MAX: Final = 5.0
 ADVICE: Final = (
-    "This process goes on by the time of the database. Correct the clock of this machine, by NTP; see"
-    " ops/runbooks/clock.md."
+    "This process goes on by the time of the database. Where the clocks have never agreed since its start, it deletes"
+    " nothing because of its age. Correct the clock of this machine, by NTP; see ops/runbooks/clock.md."
 )
 
 DATABASE_ADVICE: Final = (
@@ -75,7 +75,7 @@ class ClockWatcher:
         compared = self._clock.compare(reading, database_time)
         self._is_compared = True
         self._clock.share()
-        self._metrics.clock_compared(self._clock.error_seconds())
+        self._metrics.clock_compared(max(self._clock.error_seconds(), compared.database_error_seconds, key=abs))
         if abs(compared.moved_seconds) > ERROR_SECONDS_MAX:
             log.warning("clock.moved", seconds=round(compared.moved_seconds, 1), reason="the database's clock decides")
         self._report(compared.database_error_seconds)

@@ -196,7 +196,7 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
 
         self._clock_error = Gauge(
             "sso_clock_error_seconds",
-            "By how much the machine's clock differs from the time that a process uses; the worst process counts.",
+            "By how much the clock of the machine or of the database differs from a process's time; the worst counts.",
             registry=registry,
             multiprocess_mode="max",
         )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import time
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -157,10 +158,13 @@ class _Value:
             self._values[self._index] += amount
 
     def set(self, value: float, timestamp: float | None = None) -> None:
-        """Set the value, and the time of a gauge of which the most recent value counts."""
+        """Set the value, and the time of a gauge of which the most recent value counts.
+
+        The library gives the time of the machine's clock, which may be set back: then no later value would be shown.
+        """
         with self._lock:
             self._values[self._index] = value
-            self._values[self._index + 1] = timestamp or _TIMELESS
+            self._values[self._index + 1] = _TIMELESS if timestamp is None else time.monotonic()
 
 
 @dataclass(frozen=True, slots=True)

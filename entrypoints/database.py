@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+import psycopg
 import trio
 
 from adapters.postgres.backup import runs
@@ -75,6 +76,19 @@ def address_again(settings: Settings, present: Secret) -> Secret:
     if settings.database_url is None:
         return present
     return Secret(servers.to_writable_server(settings.database_url.reveal()))
+
+
+def require_same(address: Secret, other: Secret) -> None:
+    """Raise `CannotStart` when two addresses lead to different databases, as far as both of them answer."""
+    if address == other:
+        return
+    # The one before may be gone, or take its password no more.
+    with suppress(psycopg.Error, OSError):
+        if timed_connection.difference(address.reveal(), other.reveal()) is not None:
+            raise CannotStart(
+                "GATEHOUSE_DATABASE_URL leads to another database than before, which the other workers still write to."
+                " Stop the server, and start it again."
+            )
 
 
 @contextmanager

@@ -58,7 +58,8 @@ def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout) -
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[log_level]),
         logger_factory=lambda *names: loggers[names == (REQUESTS,)],
-        cache_logger_on_first_use=True,
+        # A logger that was used would keep this output and this level, also in a worker that has others.
+        cache_logger_on_first_use=False,
     )
 
     root = logging.getLogger()
@@ -78,6 +79,8 @@ def begin_worker(number: int) -> None:
 def allow_thread() -> None:
     """Let a thread wait for the reader of the log, if that is needed; for a process that forks no other."""
     if _lines is not None:
+        # It keeps this log to its end, so each logger is made once.
+        structlog.configure(cache_logger_on_first_use=True)
         _lines.allow_thread()
 
 

@@ -117,7 +117,9 @@ def serve(settings: Settings, *, workers: int) -> int:
             start = _Start(settings=settings, served=served, address=address, keeper=keeper, listeners=listeners)
             status = _serve_with(workers, start)
     if listeners.kept:
-        # Everything else has ended in order. What connects meanwhile waits in the queues of these sockets.
+        # Everything else has ended in order. What connects meanwhile waits in the queues of these sockets. Python's
+        # cleanup, which writes what is left of the log, does not happen.
+        logs.finish()
         handed_sockets.begin_anew(listeners.kept)
     log.info("server.stopped")
     return status
@@ -190,6 +192,8 @@ class _Start:
     address: Secret
     keeper: Keeper | None
     listeners: _Listeners
+    # Before a reload.
+    address_before: Secret | None = None
 
     def again(self, settings: Settings) -> _Start:
         """Return the start by other settings."""
@@ -198,6 +202,7 @@ class _Start:
             settings=settings,
             served=_served(settings),
             address=database.address_again(settings, self.address),
+            address_before=self.address,
         )
         again.prepare_routes()
         return again
@@ -253,10 +258,21 @@ def _work(start: _Start, process: Process) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, process.signals)
     if process.is_of_reload:
         logs.configure(log_format=start.settings.log_format, log_level=start.settings.log_level)
-        # Its settings may name another database.
+        # Its settings may name another database, and the workers before it go on meanwhile.
+        if start.address_before is not None:
+            database.require_same(start.address, start.address_before)
         database.require_schema(start.address)
+    if process.worker is None:
+        for number in reload_signals():
+            # By default, one that comes behind the event loop would end this process, with its database. It is not
+            # set to be ignored, because the next server would find it so.
+            signal.signal(number, _outlive)
     logs.allow_thread()
     trio.run(_serve, start, process)
+
+
+def _outlive(_number: int, _frame: object) -> None:
+    return
 
 
 def _prepare(settings: Settings, address: Secret) -> None:
@@ -318,6 +334,8 @@ async def _serve(start: _Start, process: Process) -> None:
                     for server in servers:
                         serving.start_soon(server.serve, ending.stopping)
             nursery.cancel_scope.cancel()
+        # One that comes from here on waits for the server that this process begins anew, also while that is executed.
+        signal.pthread_sigmask(signal.SIG_BLOCK, reload_signals())
 
 
 def _servers(installation: Installation, start: _Start, ending: _Ending) -> list[Server]:

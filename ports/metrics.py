@@ -106,7 +106,7 @@ class Metrics(WorkMetrics, ReplicaMetrics, Protocol):
         ...
 
     def clock_compared(self, error_seconds: float) -> None:
-        """Expose by how much the machine's clock is ahead of the time that this process uses."""
+        """Expose by how much the clock of the machine, or of the database, is ahead of the time of this process."""
         ...
 
     def processes_counted(self, number: int) -> None:

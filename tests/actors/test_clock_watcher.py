@@ -185,9 +185,12 @@ async def test_a_jump_of_the_clock_of_the_database_is_reported_until_it_is_right
 
     with capture_logs() as logged:
         await trio.sleep((AGREEING_LOOKS + 3) * LOOK_SECONDS + 1)
+        exposed = watched.gauge.error_seconds
         watched.clock.database_error = 0.0
         await trio.sleep(LOOK_SECONDS)
 
+    assert exposed == DAY_SECONDS
+    assert watched.gauge.error_seconds == 0
     assert events(logged) == ["clock.database_wrong", "clock.right_again"]
     assert logged[0]["seconds"] == DAY_SECONDS
 

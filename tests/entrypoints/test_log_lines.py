@@ -6,6 +6,8 @@ import fcntl
 import os
 import resource
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -380,3 +382,28 @@ def test_processes_count_in_places_of_their_own_and_read_all() -> None:
     os.waitpid(process, 0)
 
     assert dropped.by_level() == {"debug": 0, "info": 5, "warning": 0, "error": 1}
+
+
+# As in a worker of a reload: its parent has used the logger by other settings.
+CONFIGURED_AGAIN: Final = """
+import structlog
+from entrypoints import logs
+
+log = structlog.get_logger("used")
+logs.configure(log_format="console", log_level="warning")
+log.info("first.hidden")
+log.warning("first.shown")
+logs.configure(log_format="json", log_level="info")
+logs.allow_thread()
+log.info("second.shown", number=7)
+"""
+
+
+def test_a_logger_that_was_used_follows_the_settings_of_a_reload() -> None:
+    printed = subprocess.run(
+        [sys.executable, "-c", CONFIGURED_AGAIN], capture_output=True, text=True, check=True
+    ).stdout
+
+    first, second = printed.splitlines()
+    assert "first.shown" in first
+    assert '"number":7' in second

@@ -23,7 +23,7 @@ from tests.clients import answers, load, losses
 from tests.drills import Durations, size_of
 from tests.entrypoints import handing
 from tests.entrypoints.confirmed_writes import registering
-from tests.processes import Service, Services
+from tests.processes import Service, Services, address
 from tests.shown_text import shows
 from tests.waiting import wait_until
 
@@ -149,6 +149,18 @@ def test_wrong_settings_are_refused_and_the_server_goes_on(services: Services, w
     assert family(service) == before
 
 
+def test_signals_to_reload_at_any_moment_of_a_reload_end_no_process_alone(services: Services) -> None:
+    service = replace(services, has_own_session=True).ready()
+
+    def is_reloaded() -> bool:
+        service.process.send_signal(signal.SIGHUP)
+        return len(service.logged("server.ready")) > RELOADS
+
+    wait_until(is_reloaded)
+
+    assert service.stop() == 0
+
+
 def test_workers_that_do_not_become_ready_replace_none(services: Services) -> None:
     file = services.folder / "settings.env"
     file.write_text("")
@@ -168,6 +180,21 @@ def test_workers_that_do_not_become_ready_replace_none(services: Services) -> No
     psutil.Process(min(before)).kill()
     service.wait_for("worker.ready", times=2)
     assert len(service.logged("worker.died")) == 1
+
+
+def test_a_reload_does_not_serve_on_two_databases(services: Services, empty_database_url: str) -> None:
+    file = services.folder / "settings.env"
+    file.write_text("")
+    service = replace(services, has_own_session=True).ready("--workers", "2", SETTINGS_FILE=str(file))
+    service.wait_for("worker.ready")
+    before = family(service)
+
+    file.write_text(f"GATEHOUSE_DATABASE_URL={address(empty_database_url)}\n")
+    service.process.send_signal(signal.SIGHUP)
+    service.wait_for("server.reload_failed")
+
+    assert shows(service.log, "GATEHOUSE_DATABASE_URL leads to another database than before")
+    assert family(service) == before
 
 
 def test_the_socket_for_metrics_is_handed_over_by_its_name(services: Services) -> None:

@@ -38,6 +38,20 @@ _SHARE_AFTERWARDS: Final = 0.5
 # What writes wait for.
 _BLOCKING: Final = Lock.SHARE
 _TABLE_OF: Final = "SELECT indrelid::regclass::text FROM pg_index WHERE indexrelid = to_regclass(%s)"
+# PostgreSQL waits that long for each table, and a log has one for each month: what is left is set before each of them.
+_SET_LEFT: Final = (
+    "PERFORM set_config('lock_timeout', "
+    "greatest(1, ceil(1000 * extract(epoch FROM until - clock_timestamp())))::bigint || 'ms', true);"
+)
+# No partition comes or goes once the table itself is locked.
+_LOCKING: Final = """
+    {left}
+    LOCK TABLE ONLY {table} IN {mode} MODE;
+    FOR part IN SELECT inhrelid FROM pg_inherits WHERE inhparent = '{table}'::regclass ORDER BY inhrelid LOOP
+        {left}
+        EXECUTE format('LOCK TABLE %s IN {mode} MODE', part);
+    END LOOP;
+"""
 _ARE_THERE: Final = """
     SELECT name
     FROM   unnest(%s::text[]) AS name
@@ -87,14 +101,10 @@ def statement_of(wanted: Wanted, *, seconds_max: float) -> str:
     """
     if not wanted.locks:
         return ""
-    left = "greatest(1, ceil(1000 * extract(epoch FROM until - clock_timestamp())))::bigint || 'ms'"
-    taken = "".join(
-        f"    PERFORM set_config('lock_timeout', {left}, true);\n    LOCK TABLE {table} IN {lock.title} MODE;\n"
-        for table, lock in wanted.locks
-    )
+    taken = "".join(_LOCKING.format(table=table, mode=lock.title, left=_SET_LEFT) for table, lock in wanted.locks)
     return (
         f"DO $locks$\nDECLARE\n    until timestamptz := clock_timestamp() + interval '{seconds_max * 1000:.0f} ms';\n"
-        f"BEGIN\n{taken}"
+        f"    part regclass;\nBEGIN\n{taken}"
         f"    PERFORM set_config('lock_timeout', '{seconds_max * 1000 * _SHARE_AFTERWARDS:.0f}ms', true);\n"
         "END $locks$"
     )

@@ -167,6 +167,43 @@ def test_the_order_names_tables_that_are_there_each_once(connection: RawConnecti
     ]
 
 
+def test_all_partitions_of_a_log_together_are_waited_for_no_longer_than_a_try(
+    empty_database_url: str, observer: psycopg.Connection
+) -> None:
+    observer.execute("CREATE TABLE events (id integer) PARTITION BY LIST (id)")
+    parts = ["events_1", "events_2"]
+    for number, part in enumerate(parts):
+        observer.execute(f"CREATE TABLE {part} PARTITION OF events FOR VALUES IN ({number})".encode())
+    writers = [Writer(empty_database_url, part, []) for part in parts]
+    wanted = lock_order.Wanted(before=0, locks=(("events", Lock.ACCESS_EXCLUSIVE),))
+    failures: list[psycopg.Error] = []
+
+    def lock() -> None:
+        with psycopg.connect(empty_database_url) as connection:
+            try:
+                connection.execute(lock_order.statement_of(wanted, seconds_max=1.0).encode())
+            except psycopg.errors.LockNotAvailable as error:
+                failures.append(error)
+
+    def has_waited(part: str, seconds: float) -> bool:
+        asked = (
+            "SELECT FROM pg_locks WHERE relation = %s::regclass AND clock_timestamp() - waitstart > %s * interval '1 s'"
+        )
+        return not locking.is_alive() or observer.execute(asked.encode(), (part, seconds)).rowcount > 0
+
+    locking = threading.Thread(target=lock, daemon=True)
+    locking.start()
+    # Each wait is shorter than a try, and together they are longer.
+    for writer, part in zip(writers, parts, strict=True):
+        wait_until(lambda part=part: has_waited(part, 0.7))
+        writer.start()
+        writer.go_on()
+        writer.join()
+    locking.join()
+
+    assert len(failures) == 1
+
+
 def test_a_try_is_over_before_postgresql_looks_for_a_deadlock() -> None:
     assert 2 * migrations.TABLE_WAITS.try_seconds < DEADLOCK_SECONDS
 
