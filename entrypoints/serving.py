@@ -411,7 +411,7 @@ async def _begin_anew(ending: _Ending, start: _Start) -> None:
     if ending.stopping.is_set():
         return
     # On a thread, because it reads files.
-    if await trio.to_thread.run_sync(reloading.read_again, start.settings) is None:
+    if await trio.to_thread.run_sync(reloading.read_again, start.settings, limiter=trio.CapacityLimiter(1)) is None:
         return
     log.info("server.reloading", workers=1)
     start.listeners.keep()

@@ -88,6 +88,12 @@ ELSEWHERE: Final = (
         otherwise="`gatehouse demo` fails.",
     ),
     Written(
+        module="entrypoints/operator/backups.py",
+        place="a temporary folder, with the database of `gatehouse restore --drill`",
+        occasion=Occasion.COMMAND,
+        otherwise="The drill fails; name a folder with enough space by `TMPDIR`.",
+    ),
+    Written(
         module="entrypoints/operator/remote.py",
         place="the file with the token of `gatehouse login`",
         occasion=Occasion.COMMAND,

@@ -42,6 +42,7 @@ NOT_PROVOKED = {
     "GatehouseWorkerMemory": "a worker would have to take 400 MiB of the machine of the tests",
     "GatehouseWorkerBusy": "a processor would have to be busy for minutes",
     "GatehouseClusterNodeDown": "it needs a cluster of Citus; tests/actors/test_metrics_refresher.py takes a node away",
+    "GatehouseDataFolderFull": "it needs a small file system; tests/entrypoints/test_full_data_folder.py mounts one",
     "GatehouseReconciliationFails": "it needs sales at a payment provider; tests/actors count what its answers lead to",
     "GatehouseSubscriptionConflict": "the same",
 }

@@ -23,6 +23,7 @@ import psutil
 import psycopg
 import pytest
 
+from tests.entrypoints.piped_service import PIPELINED, ask, piped_service
 from tests.entrypoints.test_jumping_clock import WallClock
 from tests.ops.alert_rules import ALERTS, COUNTED, Scrapes, alerts, needs_promtool
 from tests.processes import Service, Services, embedded_services, lay_made_cluster, services
@@ -358,6 +359,15 @@ def test_a_worker_dies(services: Services, scrapes: Scrapes) -> None:
     until_scraped_by(service, scrapes, "sso_workers_replaced_total", 1, at=1)
 
     assert scrapes.holds("GatehouseWorkersReplaced")
+
+
+def test_nobody_reads_the_log(scrapes: Scrapes, tmp_path: Path, database_url: str) -> None:
+    with piped_service(tmp_path, database_url) as piped:
+        scrapes.take(piped.service, at=0)
+        assert ask(piped.service.port, PIPELINED * 100) == PIPELINED * 100
+        scrapes.take(piped.service, at=1)
+
+    assert scrapes.holds("GatehouseLogLinesDropped")
 
 
 def test_the_embedded_postgres_dies(

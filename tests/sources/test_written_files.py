@@ -22,8 +22,13 @@ WRITING: Final = frozenset(
 )
 FLAGS: Final = frozenset({"O_CREAT", "O_WRONLY", "O_RDWR", "O_APPEND", "O_TRUNC"})
 MODES: Final = frozenset("wax+")
-# Standard output, when its reader has closed the pipe.
-NO_FILES: Final = {"entrypoints/operator/cli.py": "os.open(os.devnull, os.O_WRONLY)"}
+# Standard output, when its reader has closed the pipe; and what the log goes to, opened once more.
+NO_FILES: Final = {
+    "entrypoints/operator/cli.py": "os.open(os.devnull, os.O_WRONLY)",
+    "entrypoints/log_outlets.py": (
+        "os.open(f'/proc/self/fd/{descriptor}', os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_APPEND | os.O_CLOEXEC)"
+    ),
+}
 
 
 def writes(tree: ast.AST) -> Iterator[str]:

@@ -102,6 +102,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "match": marked("Claims"),
     "mfa_required": marked("Second factor required"),
     "mfa_methods": marked("Second factors that count"),
+    "certificates_added": marked("Certificates that are new"),
+    "certificates_removed": marked("Certificates that are gone"),
     "mode": marked("Mode of billing"),
     "name": marked("Name"),
     "new_role": marked("New role"),

@@ -16,6 +16,8 @@ WAITING_ROUTES: Final = frozenset(
         "/app/platform/audit/feed",
     }
 )
+# What a sign-in answers when an identity provider fails.
+_OF_PROVIDERS: Final = frozenset({ErrorCode.OAUTH_ERROR, ErrorCode.PROVIDER_ERROR})
 
 
 def kind_of(route: Route) -> RequestKind | None:
@@ -27,4 +29,4 @@ def kind_of(route: Route) -> RequestKind | None:
 
 def may_fail_outside(route: Route) -> bool:
     """Whether a sign-in of this route may fail because of an identity provider."""
-    return route.use.is_sign_in and any(refusal.code is ErrorCode.OAUTH_ERROR for refusal in route.refuses)
+    return route.use.is_sign_in and any(refusal.code in _OF_PROVIDERS for refusal in route.refuses)

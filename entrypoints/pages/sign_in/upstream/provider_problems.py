@@ -256,23 +256,21 @@ TO_PEOPLE: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.USER_UNKNOWN: marked(
         "Your organization's identity provider did not say who you are. Tell your IT staff the id below."
     ),
-    ProviderProblem.UNREADABLE: _UNREADABLE,
     ProviderProblem.OTHER: _UNREADABLE,
+    # What an encrypted answer is refused for shows in no word of the page, as it shows in no difference of time.
     **dict.fromkeys(
         (
+            ProviderProblem.UNREADABLE,
+            ProviderProblem.UNDECIPHERED,
             ProviderProblem.UNSIGNED,
             ProviderProblem.SIGNATURE,
             ProviderProblem.WEAK_SIGNATURE,
             ProviderProblem.CERTIFICATES_REPLACED,
         ),
         marked(
-            "The answer of your organization's identity provider is not signed as it was agreed. Tell your IT staff the"
-            " id below: trying again does not help."
+            "The answer of your organization's identity provider is not signed, or not encrypted, as it was agreed."
+            " Tell your IT staff the id below: trying again does not help."
         ),
-    ),
-    ProviderProblem.UNDECIPHERED: marked(
-        "The answer of your organization's identity provider is encrypted for another key. Tell your IT staff the id"
-        " below: trying again does not help."
     ),
     ProviderProblem.CLOCKS: marked(
         "The answer of your organization's identity provider is not valid at this time, as when its clock is wrong."
