@@ -84,9 +84,11 @@ def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> UUID | 
 def _says_where_it_leads(after: ConnectionRecord, wishes: ConnectionWishes) -> bool:
     """Return whether wishes name the provider, and what counts of its answers where that is not the usual."""
     names_provider = any(one is not None for one in (wishes.issuer, wishes.metadata_url, wishes.metadata_xml))
+    # Another application at the same provider may be told other addresses of the same people.
+    names_client = after.client_id is None or wishes.client_id is not None
     names_mapping = not after.attribute_mapping or wishes.attribute_mapping is not None
     names_format = after.name_id_format is None or wishes.name_id_format is not None
-    return names_provider and names_mapping and names_format
+    return names_provider and names_client and names_mapping and names_format
 
 
 def _leading(connection: ConnectionRecord) -> tuple[object, ...]:

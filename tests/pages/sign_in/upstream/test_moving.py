@@ -163,6 +163,10 @@ async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> N
     # The owner says anew where it leads.
     again = {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET}
     await change(acme.owner, **again)
+    # The owner does not look at the application there.
+    assert await is_asked()
+    again["client_id"] = acme.provider.client_id
+    await change(acme.owner, **again)
     assert not await is_asked()
     # The insider changes which claim has the address, and back.
     for mapping in ({"email": "nickname"}, {}):
@@ -193,7 +197,12 @@ async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> N
 
 async def test_who_says_where_a_connection_leads_vouches_for_no_domain_that_others_lead_there(acme: Acme) -> None:
     own_account(acme)
-    first, again = acme.connection_id, {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET}
+    first = acme.connection_id
+    again = {
+        "issuer": acme.provider.url,
+        "client_id": acme.provider.client_id,
+        "client_secret": CLIENT_SECRET,
+    }
     await lead(acme, await connect(acme))
     await lead(acme, first, eve := await insider(acme))
     [route] = (await acme.owner.get(ROUTES)).json["domain_routes"]
@@ -220,7 +229,12 @@ async def test_what_was_under_way_before_somebody_vouched_is_begun_anew(acme: Ac
     browser = Visitor(acme.world.client)
     answer = acme.provider.sign_in(await acme.depart(browser))
 
-    said = {"issuer": acme.provider.url, "client_secret": CLIENT_SECRET, "attribute_mapping": {"email": "nickname"}}
+    said = {
+        "issuer": acme.provider.url,
+        "client_id": acme.provider.client_id,
+        "client_secret": CLIENT_SECRET,
+        "attribute_mapping": {"email": "nickname"},
+    }
     assert (await acme.wish(acme.owner, **said)).status == 200
     await browser.open(answer)
 
