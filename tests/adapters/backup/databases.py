@@ -52,14 +52,10 @@ def restored(
 
 
 def contents(url: str) -> dict[str, tuple[int, str | None]]:
-    """Return how many rows each table has, and a fingerprint of them; of all but the times of backups.
-
-    A backup is over, and noted, after it was made.
-    """
+    """Return how many rows each table has, and a fingerprint of them."""
     with psycopg.connect(url) as connection:
         tables = connection.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
-            " AND relname <> 'recovery_runs'"
         ).fetchall()
         return {
             table: one
@@ -72,3 +68,8 @@ def contents(url: str) -> dict[str, tuple[int, str | None]]:
                 ).fetchone()
             )
         }
+
+
+def contents_of_backup(url: str) -> dict[str, tuple[int, str | None]]:
+    """Return what the first backup of a database has: it is noted in the database once it is there."""
+    return contents(url) | {"recovery_runs": (0, None)}

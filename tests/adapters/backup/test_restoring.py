@@ -22,7 +22,7 @@ from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.schema.migrations import MigrationError
 from core.platform.backups import BackupError, Manifest
 from ops.dump_schema import dump
-from tests.adapters.backup.databases import NOW, backed_up, contents, restored
+from tests.adapters.backup.databases import NOW, backed_up, contents, contents_of_backup, restored
 from tests.clock import SettableClock
 from tests.postgres import Databases
 from tests.shown_text import shows
@@ -89,7 +89,7 @@ def test_a_restored_database_has_every_row_and_the_whole_schema(
 
     assert manifest.schema_version == newest_version()
     assert (done.sessions_ended, done.dropped) == (None, {})
-    assert contents(empty_database_url) == contents(filled)
+    assert contents(empty_database_url) == contents_of_backup(filled)
     assert contents(filled)["users"][0] == 50
     assert dump(empty_database_url) == dump(filled)
 
@@ -143,7 +143,7 @@ def test_with_replace_nothing_of_the_database_before_is_left(
 
     restored(another_database_url, path, replace=True)
 
-    assert contents(another_database_url) == contents(filled)
+    assert contents(another_database_url) == contents_of_backup(filled)
     assert dump(another_database_url) == dump(filled)
 
 
@@ -223,7 +223,7 @@ def test_a_session_that_is_just_ending_is_waited_for(filled: str, empty_database
 
     [line] = said
     assert line.startswith("Gatehouse is still connected to this database (gatehouse restore). Waiting up to 3 s")
-    assert contents(empty_database_url) == contents(filled)
+    assert contents(empty_database_url) == contents_of_backup(filled)
 
 
 def test_what_a_restore_takes_away_is_said_before_and_nothing_else_is_done_without_replace(
@@ -280,7 +280,7 @@ def test_a_database_that_is_too_damaged_to_be_counted_is_replaced_all_the_same(
     restored(another_database_url, path, replace=True, report=said.append)
 
     assert said[1:] == ["  what it has could not be counted: division by zero"]
-    assert contents(another_database_url) == contents(filled)
+    assert contents(another_database_url) == contents_of_backup(filled)
 
 
 def test_a_connection_that_holds_a_table_ends_the_restore_without_a_change(
@@ -425,7 +425,7 @@ def test_a_backup_that_is_in_the_database_is_not_said_to_be_refused_when_the_sta
         """,
     )
     backed_up(another_database_url, path)
-    before = contents(another_database_url)
+    before = contents_of_backup(another_database_url)
     execute(another_database_url, b"DELETE FROM tiers")
     said: list[str] = []
 

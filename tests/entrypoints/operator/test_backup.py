@@ -23,7 +23,7 @@ from adapters.postgres.schema.migration_files import newest_version
 from core.ids import PLATFORM
 from core.platform.backups import MANIFEST
 from core.secrets import Secret
-from tests.adapters.backup.databases import contents
+from tests.adapters.backup.databases import contents, contents_of_backup
 from tests.postgres import Databases, connected, data_folder
 from tests.processes import GATEHOUSE, MASTER_KEY, Commands, CommandsHere, Services, address, clean_environment
 from tests.waiting import wait_until
@@ -91,7 +91,7 @@ def test_a_backup_is_written_and_restored_by_command(
     assert restored.stdout.splitlines()[0].startswith("The backup is complete: Gatehouse ")
     assert restored.stdout.splitlines()[1:] == ["Restored. Run `gatehouse doctor`, then start the servers."]
     # The time is kept when the file is complete, so the file is without it.
-    assert contents(empty_database_url) == contents(database_url) | {"recovery_runs": (0, None)}
+    assert contents(empty_database_url) == contents_of_backup(database_url)
     [(kind, succeeded_at)] = connection.execute("SELECT kind, succeeded_at FROM recovery_runs").fetchall()
     assert (kind, succeeded_at == backup_made_at(file)) == ("backup", True)
 
@@ -222,7 +222,7 @@ def test_a_newer_schema_is_refused(
 
         assert refused.returncode == 1
         assert f"its schema is {newer}, and this version of Gatehouse knows none after {newer - 1}" in refused.stderr
-        assert re.search(r"\. Restore it with Gatehouse [0-9.]+ or newer\b", refused.stderr)
+        assert re.search(r"\. Restore it with Gatehouse [0-9]\S* or newer\b", refused.stderr)
     assert contents(empty_database_url) == {}
 
 
