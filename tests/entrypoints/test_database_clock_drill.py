@@ -31,7 +31,7 @@ pytestmark = pytest.mark.long
 
 IS_FULL: Final = os.environ.get("GATEHOUSE_TEST_DRILL") == "full"
 MOVES: Final = ("+1h", "-1h", "+30d", "-30d", "+500d", "-500d") if IS_FULL else ("+500d",)
-ROUNDS_OF_EACH: Final = 30 if IS_FULL else 1
+ROUNDS_OF_EACH: Final = 3 if IS_FULL else 1
 WORKERS: Final = 2
 CLIENTS: Final = 8 if IS_FULL else 2
 # Each on a connection of its own, so that every worker gets some.
