@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from tests.application import Answer
-from tests.identity_programs.program import GATEHOUSE, STEPS_MAX, Program, ProgramBrowser
+from tests.identity_programs.program import GATEHOUSE, STEPS_MAX, Program, ProgramBrowser, SamlProgram
 from tests.service_provider import PostedForm, posted_form
 from tests.world.openid_connection import CONNECTIONS, ROUTES, prove_domain
 from tests.world.saml_connection import HEADERS
@@ -235,7 +235,7 @@ async def connect(world: World, owner: SignedInUser, program: Program, name: str
     created = await owner.post(CONNECTIONS, {"name": name, "joins_as": "member", **program.connection()})
     assert created.status == 200, created.text
     connection_id = created.json["id"]
-    if program.kind == "saml":
+    if isinstance(program, SamlProgram):
         entity_id = f"{GATEHOUSE}/auth/upstream/{connection_id}/metadata"
         metadata = await world.client.get(entity_id)
         program.know(entity_id, metadata.text)

@@ -11,9 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
-
-from tests.identity_programs.program import CLIENT_ID, CLIENT_SECRET, PEOPLE, Program, require
+from tests.identity_programs.program import CLIENT_ID, CLIENT_SECRET, PEOPLE, Program, SamlProgram, require
 from tests.peers import ROOT, peer
 from tests.service_provider import key_pair
 
@@ -73,24 +71,13 @@ class OAuthToolkit(DjangoOpenId):
     path = "/o"
 
 
-class DjangoSaml2Idp(DjangoProgram):
+class DjangoSaml2Idp(DjangoProgram, SamlProgram):
     """djangosaml2idp, which is made with pysaml2."""
-
-    kind = "saml"
-
-    @property
-    def metadata(self) -> str:
-        """Its metadata as they are now."""
-        return httpx.get(self.metadata_url, timeout=60).raise_for_status().text
 
     @property
     def metadata_url(self) -> str:
         """Where it publishes them."""
         return f"{self.url}/idp/metadata/"
-
-    def connection(self) -> dict[str, Any]:
-        """Return the fields of a connection to it."""
-        return {"type": "saml", "metadata_xml": self.metadata}
 
     def know(self, entity_id: str, metadata: str) -> None:
         """Register Gatehouse."""

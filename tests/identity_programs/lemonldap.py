@@ -31,6 +31,7 @@ from tests.identity_programs.program import (
     SIGNED_OUT,
     Program,
     ProgramBrowser,
+    SamlProgram,
     require,
 )
 from tests.mellon import free_port
@@ -223,17 +224,11 @@ class LemonldapOpenId(Lemonldap):
         }
 
 
-class LemonldapSaml(Lemonldap):
+class LemonldapSaml(Lemonldap, SamlProgram):
     """The portal as an identity provider of SAML."""
 
-    kind = "saml"
     keeps_old_keys = False
     _known: str | None = None
-
-    @property
-    def metadata(self) -> str:
-        """Its metadata as they are now."""
-        return httpx.get(self.metadata_url, timeout=SECONDS_MAX).raise_for_status().text
 
     @property
     def metadata_url(self) -> str:
@@ -245,10 +240,6 @@ class LemonldapSaml(Lemonldap):
         page = browser.client.get(f"{self.url}/?logout=1").text
         [address] = re.findall(rf'<iframe src="({GATEHOUSE}/[^"]+)"', page)
         return unescape(address)
-
-    def connection(self) -> dict[str, Any]:
-        """Return the fields of a connection to it."""
-        return {"type": "saml", "metadata_xml": self.metadata}
 
     def know(self, entity_id: str, metadata: str) -> None:
         """Register Gatehouse."""

@@ -48,28 +48,6 @@ class Program(ABC):
     def connection(self) -> dict[str, Any]:
         """Return the fields of a connection to it."""
 
-    @property
-    def metadata(self) -> str:
-        """The metadata of a provider of SAML as they are now."""
-        raise NotImplementedError
-
-    def know(self, entity_id: str, metadata: str) -> None:
-        """Take the metadata of Gatehouse, which a provider of SAML asks for."""
-        raise NotImplementedError
-
-    @property
-    def metadata_url(self) -> str:
-        """Where a provider of SAML publishes its metadata."""
-        raise NotImplementedError
-
-    def tell_of_logouts(self, address: str) -> None:
-        """Tell an address of Gatehouse of logouts, by OpenID's back channel."""
-        raise NotImplementedError
-
-    def sign_out(self, browser: ProgramBrowser) -> str:
-        """Sign a person out at the provider; return the address of Gatehouse that their browser is told to open."""
-        raise NotImplementedError
-
     @abstractmethod
     def set_groups(self, person: str, *groups: str) -> None:
         """Put a person into these groups alone."""
@@ -81,6 +59,30 @@ class Program(ABC):
     def browser(self, person: str) -> ProgramBrowser:
         """Return a new browser of a person, who is not signed in."""
         return ProgramBrowser(person)
+
+
+class SamlProgram(Program):
+    """A running provider by SAML."""
+
+    kind = "saml"
+
+    @property
+    @abstractmethod
+    def metadata_url(self) -> str:
+        """Where it publishes its metadata."""
+
+    @property
+    def metadata(self) -> str:
+        """Its metadata as they are now."""
+        return httpx.get(self.metadata_url, timeout=SECONDS_MAX).raise_for_status().text
+
+    @abstractmethod
+    def know(self, entity_id: str, metadata: str) -> None:
+        """Take the metadata of Gatehouse."""
+
+    def connection(self) -> dict[str, Any]:
+        """Return the fields of a connection to it."""
+        return {"type": "saml", "metadata_xml": self.metadata}
 
 
 def http_client(**options: Any) -> httpx.Client:
