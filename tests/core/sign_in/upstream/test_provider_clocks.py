@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -82,7 +83,7 @@ def logout_token(at: datetime) -> object:
     """Judge a logout token likewise."""
     claims: dict[str, Any] = {"iss": IDP, "aud": CLIENT, "jti": ID, "sub": ID, "events": {EVENT: {}}}
     times = {"iat": at.timestamp(), "exp": (at + timedelta(seconds=1)).timestamp()}
-    issuer = LogoutIssuer(organization_id=None, issuer=IDP, client_id=CLIENT)  # type: ignore[arg-type]
+    issuer = LogoutIssuer(organization_id=UUID(int=1), issuer=IDP, client_id=CLIENT)
     return backchannel_logout.judged({**claims, **times}, None, issuer, at=NOW)
 
 

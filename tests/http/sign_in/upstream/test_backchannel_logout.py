@@ -6,6 +6,7 @@ from collections.abc import Generator
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 import jwt
 import pytest
@@ -227,7 +228,7 @@ async def test_a_connection_that_was_changed_meanwhile_takes_nothing(acme: Acme,
 
     with pytest.raises(LogoutTokenRefused):
         await world.installation.database.transact(
-            lambda uow: backchannel_logout.log_out(uow, acme.connection_id, token)  # type: ignore[arg-type]
+            lambda uow: backchannel_logout.log_out(uow, UUID(acme.connection_id), token)
         )
 
 
