@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -38,6 +39,7 @@ CLIENTS: Final = 8 if IS_FULL else 2
 QUESTIONS: Final = 40
 OWNER: Final = "owner@example.com"
 PASSWORD: Final = "correct horse battery"
+REGISTRATION: Final = "accounts.registration.register"
 BACK_SECONDS_MAX: Final = 120.0
 # What a right clock keeps for days at least; an account takes some of the first three with it, and none goes here.
 KEPT: Final = (
@@ -158,7 +160,9 @@ def test_a_moved_clock_of_the_database_deletes_nothing_and_all_workers_agree(
             replace_workers(service)
             expect_agreement(service, first)
 
-    statuses = {status for one in registrants for status in one.statuses}
+    statuses = sum((one.statuses for one in registrants), Counter[int]())
+    # PostgreSQL measures its time limits by the clock that is moved, and may end a commit with it.
+    unclear = [line for line in service.logged("database.commit_unknown") if line["use_case"] == REGISTRATION]
     with psycopg.connect(postgres.url("gatehouse")) as connection:
         gone = connection.execute("SELECT of_table, row_was FROM gone").fetchall()
         [[today]] = connection.execute("SELECT current_date").fetchall()
@@ -168,7 +172,8 @@ def test_a_moved_clock_of_the_database_deletes_nothing_and_all_workers_agree(
     assert gone == []
     assert times == (True, True)
     assert months <= _months(postgres) <= months | _months_of(today)
-    assert statuses == {200}
+    assert statuses.keys() <= {200, 503}
+    assert statuses[503] == len(unclear)
     assert not service.logged("clock.moved")
     _expect_deletion_by_the_right_time(service, postgres)
 
