@@ -78,7 +78,7 @@ class SignInExplanation:
 
     @property
     def next_step(self) -> NextStep | None:
-        """What a user does whom the other ways refuse, because a connection is required; None where none is known.
+        """The next step of a user whose organization requires a connection; None where no connection is required.
 
         None as well where that connection refuses them too, or what it takes is not told.
         """

@@ -1,4 +1,4 @@
-"""Which step a person waits for whom an organization leads to its identity provider."""
+"""The next step of a person whose organization requires its identity provider."""
 
 from __future__ import annotations
 
