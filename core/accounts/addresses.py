@@ -10,8 +10,6 @@ also when another account proves it, and ends when the account leaves the addres
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -20,10 +18,8 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import User
 from core.credentials import mfa
 from core.email_addresses import domain_of
-from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations import departures, group_roles, keys, members
-from core.sessions.callers import AddressDisowned, MailedProofRequired
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -65,29 +61,7 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
     uow.users.set_changed_by_service(user.id, at=None)
     uow.users.set_name(user.id, None, at=uow.now)
     uow.users.set_verified(user.id, at=uow.now)
-    return reclaimed(user, at=uow.now)
-
-
-def reclaimed(user: User, *, at: datetime) -> User:
-    """Return the account as `reclaim` leaves it."""
-    return replace(
-        user,
-        email_verified_at=at,
-        mfa_enabled_at=None,
-        has_passkey_factor=False,
-        changed_by_service_at=None,
-        name=None,
-    )
-
-
-def refusal_to_settle(user: User, *, proves_address: bool) -> Refusal | None:
-    """Refuse a user who is about to use an unconfirmed gift, where using it does not confirm it.
-
-    None for one who proves the address: `reclaim` gives the account to its owner first.
-    """
-    if user.is_disowned:
-        return AddressDisowned().because("address_disowned")
-    return None if proves_address else MailedProofRequired().because("mailed_proof_required")
+    return user.reclaimed(at=uow.now)
 
 
 def give(uow: UnitOfWork, user: User, address: str) -> bool:

@@ -116,10 +116,8 @@ def reset(uow: UnitOfWork, token: str, password_hash: str, *, binding: str | Non
 
 def _is_closed(uow: UnitOfWork, link: ValidLink, place: ReturnTarget, binding: str | None) -> bool:
     """Return whether the user of a link has to sign in by a connection, from which their browser does not come."""
-    required = single_sign_on.defer_required_connection(uow, link.user.id)()
-    if required is None or not required.holds_for(place.organization_id):
-        return False
-    return not single_sign_on.is_linking(uow, binding, link.user.id, required.connection_id)
+    required = single_sign_on.defer_required_connection(uow, link.user.id, binding)()
+    return required is not None and required.holds_for(place.organization_id) and not required.is_linking
 
 
 def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:

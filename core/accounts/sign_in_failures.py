@@ -62,24 +62,42 @@ def attempt(
     Raise `RateLimitExceeded` when there were too many. Without a network the limits are off. Attempts for one address
     wait for each other until their transactions end, so that each sees those before it.
     """
+    recorded = record(uow, address, network, session_id=session_id)
+    if network is None:
+        return recorded.id
+    allowed_at = blocked_until(recorded.attempts, network, is_known_device=is_known_device(), session_id=session_id)
+    if allowed_at is not None:
+        # Raising rolls this attempt back: only attempts that are compared are counted.
+        raise too_many(allowed_at, at=uow.now)
+    return recorded.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedAttempt:
+    """An attempt that is recorded, and all for its address that count, itself the first of them."""
+
+    id: UUID
+    attempts: Sequence[SignInFailure]
+
+
+def record(uow: UnitOfWork, address: str, network: str | None, *, session_id: UUID | None = None) -> RecordedAttempt:
+    """Record an attempt as `attempt` does, without judging it; what refuses it has to roll it back."""
     email_hash = hash_address(uow, address)
     attempt_id = uow.randomness.new_id()
     uow.sign_in_failures.add(attempt_id, email_hash, network or _UNLIMITED, at=uow.now, session_id=session_id)
-    failures = _read(uow, email_hash)
-    if network is None:
-        return attempt_id
-    allowed_at = blocked_until(failures, network, is_known_device=is_known_device(), session_id=session_id)
-    if allowed_at is not None:
-        # Raising rolls this attempt back: only attempts that are compared are counted.
-        raise (
-            RateLimitExceeded(
-                "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
-                retry_after_seconds=max(1, ceil((allowed_at - uow.now).total_seconds())),
-            )
-            .of("sign_in_failures", counts="failures")
-            .because("too_many_failures")
+    return RecordedAttempt(id=attempt_id, attempts=_read(uow, email_hash))
+
+
+def too_many(until: datetime, *, at: datetime) -> RateLimitExceeded:
+    """Return the refusal of an attempt for an address with too many failed ones."""
+    return (
+        RateLimitExceeded(
+            "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
+            retry_after_seconds=max(1, ceil((until - at).total_seconds())),
         )
-    return attempt_id
+        .of("sign_in_failures", counts="failures")
+        .because("too_many_failures")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 class RequiredConnection:
     """The connection by which a user has to sign in, and the organization that enforces it.
 
-    `is_of_owner` says that the user owns that organization.
+    `is_of_owner` says that the user owns that organization. `is_linking` says that a browser comes from the connection
+    to sign in to the account, so that the two are linked: there the connection refuses nothing that it requires
+    elsewhere (decisions 10.8).
     """
 
     connection_id: UUID
     organization_id: UUID
     is_of_owner: bool = False
+    is_linking: bool = False
 
     def holds_for(self, organization_id: UUID | None, customer_organization_id: UUID | None = None) -> bool:
         """Return whether it is required on the way to an organization, or to none.
@@ -44,18 +47,15 @@ class RequiredConnection:
         return not self.is_of_owner and organization_id in {None, self.organization_id}
 
 
-def defer_required_connection(uow: UnitOfWork, user_id: UUID) -> Deferred[RequiredConnection | None]:
-    """Defer reading the connection by which a user has to sign in; None when any way is open."""
-    return uow.domain_routes.defer_enforced_on(user_id)
+def defer_required_connection(
+    uow: UnitOfWork, user_id: UUID, binding: str | None = None
+) -> Deferred[RequiredConnection | None]:
+    """Defer reading the connection by which a user has to sign in; None when any way is open.
 
-
-def is_linking(uow: UnitOfWork, binding: str | None, user_id: UUID, connection_id: UUID) -> bool:
-    """Return whether a browser comes from a connection to sign in to an account, so that the two are linked.
-
-    There the connection refuses nothing that it requires elsewhere (decisions 10.8). `binding` is the value of the
-    cookie that binds the browser to its sign-ins with other providers; None without one.
+    `binding` is the value of the cookie that binds the browser to its sign-ins with other providers; None without one.
     """
-    return binding is not None and uow.upstream_sign_ins.is_linking(hash_token(binding), user_id, connection_id)
+    browser_hash = hash_token(binding) if binding is not None else None
+    return uow.domain_routes.defer_enforced_on(user_id, browser_hash)
 
 
 def require_open(uow: UnitOfWork, user: User, organization_id: UUID | None) -> None:

@@ -95,6 +95,17 @@ class User:
         """Whether the appointment gives power: with a verified address and a second factor (decisions 5.12)."""
         return self.is_platform_support and self.has_mfa and self.is_verified and not self.is_disowned
 
+    def reclaimed(self, *, at: datetime) -> User:
+        """Return the account as a proof of its address leaves it: without what was set up before."""
+        return replace(
+            self,
+            email_verified_at=at,
+            mfa_enabled_at=None,
+            has_passkey_factor=False,
+            changed_by_service_at=None,
+            name=None,
+        )
+
     def appointed(self, *, at: datetime) -> User:
         """Return the account as a platform owner, with a verified address, for which the appointer vouches.
 

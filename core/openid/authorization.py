@@ -34,7 +34,8 @@ from core.sign_in import browser_returns, child_sessions
 from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import SecondFactorDue, note
+from core.sign_in.recorded_refusals import note
+from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

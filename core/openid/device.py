@@ -32,9 +32,9 @@ from core.sessions import sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.client_grants import ClientGrant
 from core.sign_in import child_sessions, customer_settling
-from core.sign_in.conclusion import BegunSession
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.customer_settling import Settlement, SignInAnew
+from core.sign_in.outcomes import BegunSession
 from core.sign_in.proofs import Destination
 
 if TYPE_CHECKING:

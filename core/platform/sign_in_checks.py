@@ -1,15 +1,24 @@
-"""What a walk by the rules of signing in answers (`sign_in_walks.py`): a check for each rule, in their order."""
+"""The rules of signing in as those read them who help: a check for each rule, in their order.
+
+They are a reading of the judgements of `core/sign_in/judgement.py`, for a user who is not signing in.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.sign_in.facts import SignInFacts, amended, answered
+from core.sign_in.judgement import Check, Judgement, Verdict, judge
 from core.sign_in.own_ways import NamedConnection
-from core.sign_in.reasons import SignInReason
-from core.sign_in.rules import Rule
+from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.rules import Amend, Asks, Depends, Facts, Rule
 
 
 class SignInWay(StrEnum):
@@ -75,3 +84,55 @@ class SignInWalk:
     def refusal(self) -> RuleCheck | None:
         """The rule that refuses; None when none does."""
         return next((check for check in self.checks if check.verdict is RuleVerdict.REFUSES), None)
+
+
+_VERDICTS: Final = {
+    Verdict.PASSED: RuleVerdict.PASSES,
+    Verdict.AMENDED: RuleVerdict.PASSES,
+    Verdict.REFUSED: RuleVerdict.REFUSES,
+    Verdict.ASKS: RuleVerdict.ASKS,
+    Verdict.DEPENDS: RuleVerdict.DEPENDS,
+    Verdict.NOT_REACHED: RuleVerdict.NOT_REACHED,
+    Verdict.NOT_TOLD: RuleVerdict.NOT_TOLD,
+}
+
+
+def judge_to_end(judged: Judgement[Facts]) -> Judgement[Facts]:
+    """Return a judgement of facts that are all read, gone on with until a rule refuses or the last has judged.
+
+    What a sign-in would change, the facts are changed by, and what it would ask for, they are given.
+    """
+    while judged.answer is not None and judged.refusal is None:
+        judged = judge(judged.rules, _after(judged), judged, untold=judged.untold)
+    return judged
+
+
+def _after(judged: Judgement[Facts]) -> Facts:
+    facts, answer = judged.facts, judged.answer
+    if not isinstance(facts, SignInFacts):
+        return facts
+    if answer is Amend.RECLAIM:
+        return amended(facts)
+    return answered(facts) if answer == Asks(SignInReason.SECOND_FACTOR_ASKED) else facts
+
+
+def checks_of(*traces: Iterable[Check]) -> tuple[RuleCheck, ...]:
+    """Return what is said of each rule, once: where it is judged for the first time."""
+    found = dict[Rule, RuleCheck]()
+    for trace in traces:
+        for check in trace:
+            found.setdefault(check.rule, _check(check))
+    return tuple(found.values())
+
+
+def _check(check: Check) -> RuleCheck:
+    answer, told = check.answer, RuleCheck(rule=check.rule, verdict=_VERDICTS[check.verdict])
+    match answer:
+        case Refusal():
+            return replace(told, reason=reason_of(answer.reason))
+        case Asks():
+            return replace(told, reason=answer.reason)
+        case Depends():
+            return replace(told, reason=answer.reason, until=answer.until, networks=answer.networks)
+        case _:
+            return told

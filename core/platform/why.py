@@ -1,8 +1,8 @@
 """Why a person cannot sign in: the answer for those who help, with every rule in its order and the last attempts.
 
 An organization is answered in `why_for_organizations.py`, also as a vendor or a customer, and the platform in
-`why_for_platform.py`. Both use `why_asked.py`, which has the rules walked (`sign_in_walks.py`) and leaves out what the
-one who asks may not know. What a vendor and a customer learn of each other's people is in `explained_customers.py`.
+`why_for_platform.py`. Both use `why_asked.py`, which has the rules judge (`core/sign_in/rules.py`) and leaves out what
+the one who asks may not know. What a vendor and a customer learn of each other's people is in `explained_customers.py`.
 """
 
 from __future__ import annotations

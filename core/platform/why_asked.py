@@ -1,17 +1,19 @@
 """Why a person cannot sign in: a question about an account at a place, answered as far as the one who asks may know.
 
-It reads what the walks of `sign_in_walks.py` take, and has them walked. Who asks is in `why_for_organizations.py` and
-`why_for_platform.py`.
+It reads the facts of a user who is not signing in, has them judged as signing in does, and leaves out what is not told.
+Who asks is in `why_for_organizations.py` and `why_for_platform.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import sign_in_failures
+from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.customers.relations import CustomerSide
 from core.email_addresses import canonical_email, domain_of
@@ -23,21 +25,35 @@ from core.organizations.group_roles import ExplainedRole
 from core.organizations.organizations import Organization
 from core.platform import explained_customers
 from core.platform.explained_customers import CustomerOfUser, ExplainedCustomer
-from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
+from core.platform.sign_in_checks import (
+    RuleCheck,
+    RuleVerdict,
+    SignInWalk,
+    SignInWay,
+    WalkedConnection,
+    checks_of,
+    judge_to_end,
+)
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.sign_in_walks import ByConnection, Journey, WalkedAccount, Walker, fresh
 from core.platform.why import ConnectionProblems
 from core.saml import providers
+from core.sessions.confinement import Confinement
+from core.sessions.sessions import MAILED, MFA
+from core.sign_in import arrivals, ways
 from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.facts import Circumstances, SignInFacts, Stage
 from core.sign_in.identities import IdentityContext
+from core.sign_in.judgement import Judgement, judge
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.places import Place
-from core.sign_in.proofs import Destination
-from core.sign_in.rules import Rule
-from core.sign_in.upstream import at_once, returning
+from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
+from core.sign_in.rules import RULES, Facts, Rule, SignInRule
+from core.sign_in.upstream import at_once, by_connection, returning
 from core.sign_in.upstream import sign_in as upstream_sign_in
+from core.sign_in.upstream.connection_rules import ConnectionFacts
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.failures import SHOWN_MAX
+from core.sign_in.ways import Failures, LinkFacts, PasskeyFacts, PasswordFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -80,6 +96,15 @@ class SignInView:
     is_of_address_alone: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByConnection:
+    """The connection of a walk, its user, who may be new, and whether they become a member by it."""
+
+    connection: WalkedConnection
+    user: User
+    has_joined: bool
+
+
 class AskedSignIn:
     """A question about an account at a place, as far as the one who asks may know the answer."""
 
@@ -92,7 +117,7 @@ class AskedSignIn:
         self._view = view
         self._address = user.email if user is not None else canonical_email(question.email, uow.domain_names.to_ascii)
         self._destination = Destination(
-            organization_slug=slug, service_slug=question.service_slug, customer=question.customer
+            organization_slug=slug, service_slug=question.service_slug, customer=question.customer, is_pushed=None
         )
         user_id = user.id if user is not None else uow.randomness.new_account_id()
         place = uow.sign_in_places.defer(user_id, slug, question.service_slug)()
@@ -113,23 +138,22 @@ class AskedSignIn:
         asks_route = question.way in {None, SignInWay.CONNECTION} or view.is_of_address_alone
         self._route = uow.domain_routes.open_route(domain_of(self._address)) if asks_route else None
         self._connections = self._walked_connections()
+        self._required_connection = self._required_here()
+        self._is_admitted_by_saml = self._saml_admission()
 
     def walks(self, *, are_limits_on: bool) -> tuple[SignInWalk, ...]:
         """Return a walk for each way that is asked about."""
-        subject, journey = self._subject(are_limits_on=are_limits_on), self._journey()
-        # A connection makes the account; the other ways are those of one that the organization does not know.
-        known = replace(subject, user=fresh(self._uow)) if self._view.is_of_address_alone else subject
         walks = list[SignInWalk]()
         for way in (self._question.way,) if self._question.way is not None else WAYS:
             match way:
                 case SignInWay.PASSWORD:
-                    walks.append(self._walker(known, journey).by_password())
+                    walks.append(self._by_password(are_limits_on=are_limits_on))
                 case SignInWay.LINK:
-                    walks.append(self._walker(known, journey).by_link())
+                    walks.append(self._by_link(are_limits_on=are_limits_on))
                 case SignInWay.PASSKEY:
-                    walks.append(self._walker(known, journey).by_passkey())
+                    walks.append(self._by_passkey())
                 case _:
-                    found = [self._by_connection(subject, journey, one) for one in self._connections]
+                    found = [self._by_connection(one) for one in self._connections]
                     walks += [walk for walk in found if walk is not None]
         return tuple(self._told(walk) for walk in walks)
 
@@ -174,27 +198,106 @@ class AskedSignIn:
         assert self._connecting is not None, "a connection was walked without its organization"
         return self._connecting
 
-    def _walker(self, subject: WalkedAccount, journey: Journey) -> Walker:
-        return Walker(self._uow, subject, journey, self._hidden)
+    @property
+    def _known(self) -> User | None:
+        """The account of all ways but a connection, which makes one; those are of one that is not known here."""
+        return fresh(self._uow) if self._view.is_of_address_alone else self._user
 
-    def _subject(self, *, are_limits_on: bool) -> WalkedAccount:
-        uow, user, way = self._uow, self._user, self._question.way
-        # What no walk asks for is not read.
-        by_password, by_link, by_passkey = (
-            way in {None, one} for one in (SignInWay.PASSWORD, SignInWay.LINK, SignInWay.PASSKEY)
+    @property
+    def _is_place_known(self) -> bool:
+        return self._destination.organization_slug is None or self._place.organization is not None
+
+    def _by_password(self, *, are_limits_on: bool) -> SignInWalk:
+        """Walk the way by password, with the right one."""
+        uow, user = self._uow, self._user
+        failures = None
+        if are_limits_on:
+            counted = sign_in_failures.read(uow, self._address)
+            failures = Failures(others=counted, network=self._question.network, now=uow.now)
+        facts = PasswordFacts(
+            is_place_known=self._is_place_known,
+            user=self._known,
+            has_password=user is not None and uow.credentials.has_password(user.id),
+            failures=failures,
         )
-        is_mailed = are_limits_on and by_link and user is not None
-        return WalkedAccount(
-            user=user,
-            has_password=user is not None and by_password and uow.credentials.has_password(user.id),
-            passkeys=[one for one in uow.passkeys.of_user(user.id) if one.begins_sign_ins]
-            if user is not None and by_passkey
-            else (),
-            failures=sign_in_failures.read(uow, self._address) if are_limits_on else None,
-            mailed_again_at=mail.mailed_again_at(uow, self._address, MailTemplate.MAGIC_LINK) if is_mailed else None,
-            network=self._question.network,
-            required=self._required_here(),
+        walk = self._walk(SignInWay.PASSWORD, ways.OF_PASSWORD, facts, self._proof(Provider.PASSWORD, "pwd"))
+        until = failures.blocked_until if failures is not None else None
+        return replace(walk, checks=tuple(_until(check, until) for check in walk.checks))
+
+    def _by_link(self, *, are_limits_on: bool) -> SignInWalk:
+        """Walk the way by a mailed link or code."""
+        is_mailed = are_limits_on and self._user is not None
+        facts = LinkFacts(
+            is_place_known=self._is_place_known,
+            user=self._known,
+            mailed_again_at=mail.mailed_again_at(self._uow, self._address, MailTemplate.MAGIC_LINK)
+            if is_mailed
+            else None,
         )
+        proof = replace(self._proof(Provider.MAGIC_LINK, MAILED), proves_address=True)
+        return self._walk(SignInWay.LINK, ways.OF_LINK, facts, proof)
+
+    def _by_passkey(self) -> SignInWalk:
+        """Walk the way by a passkey; with several, by one that verifies its user."""
+        own = self._uow.passkeys.of_user(self._user.id) if self._user is not None else ()
+        passkeys = sorted((one for one in own if one.begins_sign_ins), key=lambda passkey: not passkey.verifies_user)
+        facts = PasskeyFacts(is_place_known=self._is_place_known, user=self._known, is_accepted=bool(passkeys))
+        methods = [method for passkey in passkeys[:1] for method in passkey.methods]
+        methods += [MFA for passkey in passkeys[:1] if passkey.verifies_user]
+        return self._walk(SignInWay.PASSKEY, ways.OF_PASSKEY, facts, self._proof(Provider.PASSKEY, *methods))
+
+    def _proof(self, provider: Provider, *methods: str) -> IdentityProof:
+        user_id = self._user.id if self._user is not None else self._uow.randomness.new_account_id()
+        return IdentityProof(user_id=user_id, provider=provider, amr=methods)
+
+    def _walk(
+        self,
+        way: SignInWay,
+        rules: Sequence[SignInRule[Facts]],
+        asked: Facts,
+        proof: IdentityProof,
+        *,
+        standing: ConnectionStanding | None = None,
+        by: ByConnection | None = None,
+    ) -> SignInWalk:
+        """Walk by what a way asks, and by what every proof has to pass."""
+        first = judge_to_end(judge(rules, asked, untold=self._hidden))
+        facts = self._facts(proof, standing, by)
+        if first.refusal is None:
+            judged = judge(RULES, facts, untold=self._hidden)
+            if judged.stage is Stage.GIFT:
+                judged = judge(RULES, arrivals.with_gift(self._uow, facts), untold=self._hidden)
+            judged = judge_to_end(judged)
+        else:
+            judged = Judgement[SignInFacts].unjudged(RULES, facts, untold=self._hidden)
+        is_by_saml = facts.is_admitted_by_saml is not None
+        checks = checks_of(first.trace, judged.trace)
+        return SignInWalk(
+            way=way,
+            connection=by.connection if by is not None else None,
+            checks=tuple(
+                self._with_required(check) for check in checks if is_by_saml or check.rule is not Rule.SAML_ADMISSION
+            ),
+        )
+
+    def _facts(self, proof: IdentityProof, standing: ConnectionStanding | None, by: ByConnection | None) -> SignInFacts:
+        place = self._place if by is None or not by.has_joined else replace(self._place, is_member=True)
+        required = self._required_connection
+        circumstances = Circumstances.of(
+            proof, self._destination, place, place.target, required.standing if required is not None else None, standing
+        )
+        return SignInFacts(
+            user=by.user if by is not None else self._known,
+            proof=proof,
+            destination=self._destination,
+            now=self._uow.now,
+            is_admitted_by_saml=self._is_admitted_by_saml,
+            circumstances=circumstances,
+        )
+
+    def _with_required(self, check: RuleCheck) -> RuleCheck:
+        is_required = check.rule is Rule.SINGLE_SIGN_ON and check.verdict is RuleVerdict.REFUSES
+        return replace(check, required=self._required_connection) if is_required else check
 
     def _required_here(self) -> NamedConnection | None:
         """Return the required connection; at another organization than its own the rule passes without it.
@@ -212,21 +315,20 @@ class AskedSignIn:
             )
         return self._required
 
-    def _journey(self) -> Journey:
+    def _saml_admission(self) -> bool | None:
+        """Return whether the service admits the user by SAML; None where it is not signed in to by SAML.
+
+        Whom the vendor admits by SAML is not told to its customer.
+        """
         uow, place = self._uow, self._place
-        provider = None
-        # Whom the vendor admits by SAML is not told to its customer.
         is_by_saml = self._question.by_saml is not False and self._view.side is not CustomerSide.CUSTOMER
-        if is_by_saml and place.organization is not None and place.service is not None:
-            provider = uow.saml_providers.by_id(place.organization.id, place.service.id)
-        if provider is None or not providers.is_usable(provider) or self._user is None:
-            return Journey(destination=self._destination, place=place)
-        return Journey(
-            destination=self._destination,
-            place=place,
-            members_only=provider.configuration.members_only,
-            admission=uow.saml_providers.defer_standing(provider, self._user.id)(),
-        )
+        if not is_by_saml or place.organization is None or place.service is None or self._user is None:
+            return None
+        provider = uow.saml_providers.by_id(place.organization.id, place.service.id)
+        if provider is None or not providers.is_usable(provider):
+            return None
+        standing = uow.saml_providers.defer_standing(provider, self._user.id)()
+        return standing is not None and standing.is_admitted(members_only=provider.configuration.members_only)
 
     def _walked_connections(self) -> Sequence[ConnectionRecord]:
         """Return the connections that a walk goes by, first the one to which the address leads."""
@@ -239,10 +341,11 @@ class AskedSignIn:
         routed = self._route.connection_id if self._route is not None else None
         return sorted(found, key=lambda one: (one.id != routed, not one.enabled))[:CONNECTIONS_WALKED_MAX]
 
-    def _by_connection(
-        self, subject: WalkedAccount, journey: Journey, connection: ConnectionRecord
-    ) -> SignInWalk | None:
-        """Return the walk by a connection; None when it or the account was deleted since it was read."""
+    def _by_connection(self, connection: ConnectionRecord) -> SignInWalk | None:
+        """Walk the way by a connection, whose provider proves the address of the account.
+
+        None when it or the account was deleted since it was read.
+        """
         uow, user, organization = self._uow, self._user, self._organization
         vouches = upstream_sign_in.vouches_for(uow, organization.id, self._address)
         if user is None:
@@ -256,16 +359,36 @@ class AskedSignIn:
             is_back = returning.would_link_again(uow, organization.id, connection, user, found)
             standing, is_linked = found, is_back or bool(uow.identities.of_user(user.id, context))
             links_at_once = not is_linked and at_once.links(uow, organization.id, connection, user, found)
-        return self._walker(subject, journey).by_connection(
-            ByConnection(
-                organization=organization,
-                connection=connection,
-                standing=standing,
-                is_linked=is_linked,
-                vouches=vouches,
-                links_at_once=links_at_once,
-            )
+        asked = ConnectionFacts(
+            is_open=by_connection.is_open(organization, connection),
+            is_linked=is_linked,
+            vouches=vouches,
+            user=user,
+            links_at_once=links_at_once,
+            joins=False,
+            has_room=True,
         )
+        if user is not None and asked.asks_to_link:
+            # Its user signs in to the account once, which opens a closed one again.
+            user, standing = replace(user, closed_at=None), replace(standing, is_by_word_alone=False)
+        user, opens = user or fresh(uow), standing.confined_to_role
+        role = by_connection.role_to_join(uow, organization.id, connection)
+        if role is not None and standing.role is None and upstream_sign_in.may_join(user, standing):
+            standing = replace(standing, role=role)
+            asked = replace(asked, joins=True, has_room=by_connection.has_room(uow, organization, joining=1))
+        amr = (FEDERATED, MFA) if connection.trust_mfa else (FEDERATED,)
+        proof = IdentityProof(
+            user_id=user.id,
+            provider=Provider.UPSTREAM,
+            amr=amr,
+            confinement=Confinement(organization_id=organization.id, connection_id=connection.id),
+            # The address of an account that was never proved is proved by the connection.
+            proves_address=not is_linked and not user.is_verified,
+        ).confined_to_role(opens)
+        by = ByConnection(
+            connection=WalkedConnection(id=connection.id, name=connection.name), user=user, has_joined=asked.joins
+        )
+        return self._walk(SignInWay.CONNECTION, asked.rules, asked, proof, standing=standing, by=by)
 
     def _told(self, walk: SignInWalk) -> SignInWalk:
         """Return a walk as far as the one who asks may know it."""
@@ -282,6 +405,23 @@ class AskedSignIn:
         is_own = check.required is not None and check.required.organization_id == self._view.organization_id
         # Where else attempts were made is not told, nor the connection of another organization.
         return replace(check, networks=(), required=check.required if is_own else None)
+
+
+def fresh(uow: UnitOfWork) -> User:
+    """Return the account that a sign-in by a connection makes, with an address that is proved by it."""
+    return User(
+        id=uow.randomness.new_account_id(),
+        email="",
+        email_verified_at=uow.now,
+        is_platform_owner=False,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )
+
+
+def _until(check: RuleCheck, until: datetime | None) -> RuleCheck:
+    is_refused = check.rule is Rule.FAILURES and check.verdict is RuleVerdict.REFUSES
+    return replace(check, until=until) if is_refused else check
 
 
 def named(uow: UnitOfWork, question: SignInQuestion) -> User | None:

@@ -27,12 +27,13 @@ from core.saml.visits import FoundSession, SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.callers import Caller, ServiceTokenRefused
 from core.sign_in import browser_returns
-from core.sign_in.conclusion import BegunSession
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.customer_settling import Settled, SignInAnew
+from core.sign_in.outcomes import BegunSession
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.refusals import SecondFactorDue, note
+from core.sign_in.recorded_refusals import note
+from core.sign_in.refusals import NotAdmitted, SecondFactorDue
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -83,15 +84,6 @@ class AgreementRequired:
 
 
 Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired | CustomerQuestion
-
-
-class NotAdmitted(access.Forbidden):
-    """The service is for members, and for users whom the organization or the service knows."""
-
-    default_message = (
-        "Your account cannot use this service. It is for people whom the organization has given access. Ask an"
-        " administrator of the organization."
-    )
 
 
 def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> Outcome | Refusal:

@@ -17,7 +17,7 @@ from core.sessions.customer_contexts import CustomerContext
 from core.sessions.sessions import ParentSession
 from core.sign_in import child_sessions
 from core.sign_in.child_sessions import PreparedChild
-from core.sign_in.conclusion import BegunSession
+from core.sign_in.outcomes import BegunSession
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted
 
@@ -88,7 +88,8 @@ def begin_session(
 
     The service has no other one of this parent for that customer.
     """
-    outcome = child_sessions.begin_by_saml(uow, found.child, found.parent, customer)
+    is_admitted = found.standing.is_admitted(members_only=provider.configuration.members_only)
+    outcome = child_sessions.begin_by_saml(uow, found.child, found.parent, customer, is_admitted=is_admitted)
     if isinstance(outcome, Refusal):
         return outcome
     # The new one is not among them yet: what the service provider is told about it is stored later.

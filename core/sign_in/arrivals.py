@@ -1,87 +1,32 @@
-"""The assessment of an authenticated user who signs in: the destination, the device, and the risk."""
+"""Reading what a sign-in is judged by (`facts.py`), in as few round trips as its statements allow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts import single_sign_on
 from core.accounts.single_sign_on import RequiredConnection
-from core.accounts.users import User
-from core.errors import Refusal
 from core.events import person_events
 from core.lazy_dataclasses import dataclass
-from core.organizations import session_strength
-from core.organizations.organizations import DEVICE_TRUST_DEFAULT
-from core.sessions.mfa_methods import MfaMethods
 from core.sign_in import places, recognition, risk
-from core.sign_in.customer_choices import CustomerStanding, Undecided
+from core.sign_in.facts import Circumstances, KnownDevice, SignInFacts
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination, IdentityProof, Target
-from core.sign_in.reasons import SignInReason
 from core.sign_in.recognition import DeviceMatch
-from core.sign_in.risk import Habits, Risk
+from core.sign_in.risk import Habits
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
+    from core.sign_in.entitlement import ConnectionStanding
     from ports.unit_of_work import UnitOfWork
 
-RISK_HIGH: Final = 0.7
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AssessedSignIn:
-    """An authenticated user with the proof, the destination, the device, and the risk."""
-
-    user: User
-    proof: IdentityProof
-    place: Place
-    device_match: DeviceMatch
-    habits: Habits
-    risk: Risk
-    # To which organizations its event belongs; None stands for no organization.
-    receivers: Sequence[UUID | None]
-    # What the user has to choose among before the session begins; None when it is clear for whom they come.
-    undecided: Undecided | None = None
-
-    @property
-    def is_suspicious(self) -> bool:
-        """Whether the risk is so high that a trusted device does not suffice, or the user is warned."""
-        return self.risk.score > RISK_HIGH
-
-    def has_trusted_device(self, at: datetime) -> bool:
-        """Return whether the device is trusted in place of the second factor."""
-        organization, customer = self.place.organization, self.place.customer
-        if organization is not None and organization.mfa_required and organization.is_phishing_resistant:
-            return False
-        trust = organization.device_trust if organization is not None else DEVICE_TRUST_DEFAULT
-        if customer is not None:
-            # The rules of both hold, the stricter one each (decisions 15.5).
-            if customer.requires_mfa and customer.mfa_methods is MfaMethods.PHISHING_RESISTANT:
-                return False
-            trust = min(trust, customer.device_trust)
-        return self.device_match.is_trusted(trust, at=at) and not self.is_suspicious
-
-    def with_methods(self, *methods: str) -> AssessedSignIn:
-        """Return the sign-in with further authentication methods."""
-        return replace(self, proof=self.proof.with_methods(*methods))
-
-    def require_second_factor(self) -> None:
-        """Raise `SecondFactorRequired` for a single factor where the organization requires two of its members."""
-        refusal = refusal_of_single_factor(self.place, self.proof)
-        if refusal is not None:
-            raise refusal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What a sign-in is judged by, all of it read in one round trip after the account was locked.
-
-    `receivers` are those of the event of a sign-in that names no organization.
-    """
+class DeferredCircumstances:
+    """The circumstances of a sign-in, all of them read in one round trip after the account was locked."""
 
     place: Deferred[Place]
     target: Deferred[Target]
@@ -91,70 +36,45 @@ class Circumstances:
     receivers: Deferred[Sequence[UUID | None]]
 
 
-def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination) -> Circumstances:
+def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination) -> DeferredCircumstances:
     """Defer reading the circumstances of a sign-in; the statement that locks the account goes out before."""
     place = uow.sign_in_places.defer(user_id, destination.organization_slug, destination.service_slug, holds=True)
-    return Circumstances(
+    binding = destination.browser.upstream_binding if destination.browser is not None else None
+    return DeferredCircumstances(
         place=place,
         target=places.defer_target(uow, destination, place),
-        required_connection=single_sign_on.defer_required_connection(uow, user_id),
+        required_connection=single_sign_on.defer_required_connection(uow, user_id, binding),
         device_match=recognition.defer_recognition(uow, user_id, destination.device_token),
         habits=risk.defer_habits(uow, user_id),
         receivers=person_events.defer_receivers(uow, user_id) if destination.organization_slug is None else tuple,
     )
 
 
-def assess(
-    uow: UnitOfWork,
-    user: User,
-    proof: IdentityProof,
-    place: Place,
-    circumstances: Circumstances,
-    undecided: Undecided | None = None,
-) -> AssessedSignIn:
-    """Return the assessment of a user who signs in at a place that is open to them."""
-    device_match, habits = circumstances.device_match(), circumstances.habits()
-    return AssessedSignIn(
-        user=user,
-        proof=proof,
-        place=place,
-        device_match=device_match,
-        habits=habits,
-        risk=risk.assess(uow, habits, is_known_device=device_match.is_known),
-        receivers=circumstances.receivers() or (place.organization_id,),
-        undecided=undecided,
+def with_circumstances(
+    uow: UnitOfWork, facts: SignInFacts, deferred: DeferredCircumstances | None = None
+) -> SignInFacts:
+    """Return the facts with the circumstances, which may have been deferred before."""
+    proof, destination = facts.proof, facts.destination
+    deferred = deferred or defer_circumstances(uow, facts.account.id, destination)
+    standing = _defer_standing(uow, proof)
+    circumstances = Circumstances.of(
+        proof, destination, deferred.place(), deferred.target(), deferred.required_connection(), standing()
     )
+    match, habits = deferred.device_match(), deferred.habits()
+    device = KnownDevice(match=match, habits=habits, risk=risk.assess(uow, habits, is_known_device=match.is_known))
+    return replace(facts, circumstances=replace(circumstances, device=device, receivers=deferred.receivers()))
 
 
-def asks_second_factor(user: User, proof: IdentityProof, destination: Destination) -> bool:
-    """Return whether a sign-in waits for a second factor, unless its device is trusted."""
-    return user.has_mfa and not proof.has_second_factor and not destination.continues_two_factors
+def with_gift(uow: UnitOfWork, facts: SignInFacts) -> SignInFacts:
+    """Return the facts with whether the user has not confirmed yet what the organization gave."""
+    slug = facts.destination.organization_slug
+    assert slug is not None, "no organization is named that could have given anything"
+    waits = uow.departures.is_waiting(facts.account.id, slug, facts.destination.service_slug)
+    return replace(facts, gift_waits=waits)
 
 
-def refusal_of_single_factor(place: Place, proof: IdentityProof) -> Refusal | None:
-    """Refuse a single factor, or one that does not count, where the organization requires two of its members.
-
-    It does so at its services too (decisions 5.1); their users who are no members are the services' matter. For a
-    customer its own rule counts, and the vendor's is not that of a member.
-    """
-    organization = place.organization
-    if place.customer is not None:
-        return _refusal_by_customer(place.customer, proof)
-    if organization is None or not organization.mfa_required:
-        return None
-    if organization.mfa_methods.are_met_by(proof.amr, proof.connection_id):
-        return None
-    if place.service is not None and not place.has_access:
-        return None
-    reason = (
-        SignInReason.PASSKEY_REQUIRED if organization.is_phishing_resistant else SignInReason.SECOND_FACTOR_REQUIRED
-    )
-    return session_strength.refusal_of(organization.mfa_methods).because(reason)
-
-
-def _refusal_by_customer(customer: CustomerStanding, proof: IdentityProof) -> Refusal | None:
-    if not customer.requires_mfa or customer.mfa_methods.are_met_by(proof.amr, proof.connection_id):
-        return None
-    is_strict = customer.mfa_methods is MfaMethods.PHISHING_RESISTANT
-    reason = SignInReason.PASSKEY_REQUIRED if is_strict else SignInReason.SECOND_FACTOR_REQUIRED
-    return session_strength.refusal_of(customer.mfa_methods).because(reason)
+def _defer_standing(uow: UnitOfWork, proof: IdentityProof) -> Deferred[ConnectionStanding | None]:
+    limits = proof.confinement
+    if limits is None or limits.connection_id is None:
+        return lambda: None
+    return uow.identities.defer_standing(proof.user_id, limits.organization_id, limits.connection_id)

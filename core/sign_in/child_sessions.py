@@ -20,8 +20,8 @@ from core.sessions.callers import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import ParentSession
 from core.sign_in import conclusion
-from core.sign_in.arrivals import Circumstances, defer_circumstances
-from core.sign_in.conclusion import BegunSession, SecondFactorPending
+from core.sign_in.arrivals import DeferredCircumstances, defer_circumstances
+from core.sign_in.outcomes import BegunSession, SecondFactorPending
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SecondFactorDue
 
@@ -81,7 +81,7 @@ class PreparedVisit:
     destination: Destination
     user: Deferred[User | None]
     parent: Deferred[BrowserSession | None]
-    circumstances: Circumstances
+    circumstances: DeferredCircumstances
 
     def begin(self, customer: str | None = None) -> BegunSession | Refusal:
         """Begin the session, for the customer that the user has chosen, where one is named."""
@@ -111,7 +111,7 @@ class PreparedChild:
     destination: Destination
     user: Deferred[User | None]
     parent: Deferred[ParentSession | None]
-    circumstances: Circumstances
+    circumstances: DeferredCircumstances
 
 
 def prepare_by_saml(
@@ -144,11 +144,12 @@ def prepare_by_saml(
 
 
 def begin_by_saml(
-    uow: UnitOfWork, prepared: PreparedChild, parent: ParentSession, customer: str | None = None
+    uow: UnitOfWork, prepared: PreparedChild, parent: ParentSession, customer: str | None = None, *, is_admitted: bool
 ) -> BegunSession | Refusal:
     """Sign the user of a parent, which was read, in to a SAML service provider; refuse as `begin` does.
 
-    `customer` is the one that the user has chosen, where the service has customers.
+    `customer` is the one that the user has chosen, where the service has customers. `is_admitted` says whether the
+    service provider takes an individual.
     """
     circumstances = prepared.circumstances
     _require_own_organization(parent, circumstances)
@@ -162,18 +163,26 @@ def begin_by_saml(
         bounded_until=parent.bounded_until,
     )
     destination = prepared.destination if customer is None else replace(prepared.destination, customer=customer)
-    return _conclude(uow, prepared.user(), proof, destination, circumstances)
+    return _conclude(uow, prepared.user(), proof, destination, circumstances, is_admitted_by_saml=is_admitted)
 
 
 def _conclude(
-    uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination, circumstances: Circumstances
+    uow: UnitOfWork,
+    user: User | None,
+    proof: IdentityProof,
+    destination: Destination,
+    circumstances: DeferredCircumstances,
+    *,
+    is_admitted_by_saml: bool | None = None,
 ) -> BegunSession | Refusal:
-    outcome = conclusion.conclude_child(uow, user, proof, destination, circumstances)
+    outcome = conclusion.conclude_child(
+        uow, user, proof, destination, circumstances, is_admitted_by_saml=is_admitted_by_saml
+    )
     # A session that begins here cannot wait for a code; the browser signs in again instead.
     return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome
 
 
-def _require_own_organization(parent: BrowserSession | ParentSession, circumstances: Circumstances) -> None:
+def _require_own_organization(parent: BrowserSession | ParentSession, circumstances: DeferredCircumstances) -> None:
     """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization (decisions 13.3)."""
     own_id = parent.domain_organization_id
     if own_id is not None and own_id != circumstances.place().organization_id:

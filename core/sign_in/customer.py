@@ -10,7 +10,7 @@ from core.sign_in.customer_choices import AS_INDIVIDUAL
 
 if TYPE_CHECKING:
     from core.errors import Refusal
-    from core.sign_in.conclusion import SignInCompleted
+    from core.sign_in.outcomes import SignInCompleted
     from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 

@@ -12,6 +12,7 @@ changes nothing for a user who comes as an individual. It counts where it is nam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -152,6 +153,21 @@ class CustomersOfUser:
     is_of_vendor: bool
     has_come_alone: bool
     suspended: Sequence[SuspendedCustomer] = ()
+
+    def unconfirmed(self) -> CustomersOfUser:
+        """Return the customers of a user whose memberships are all unconfirmed, as far as these say it.
+
+        Without a confirmed membership it is the mail domain that makes the user one of a customer.
+        """
+        is_by_membership = bool(self.suspended) or any(one.is_confirmed for one in self.standings)
+        is_by_domain = any(one.is_in_mail_domain for one in self.standings)
+        return CustomersOfUser(
+            standings=[replace(one, is_confirmed=False) for one in self.standings],
+            is_of_customer=is_by_domain if is_by_membership else self.is_of_customer,
+            is_of_vendor=False,
+            has_come_alone=False,
+            suspended=[],
+        )
 
 
 @dataclass(frozen=True, slots=True)

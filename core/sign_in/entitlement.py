@@ -3,33 +3,26 @@
 The identity provider of an organization speaks for the people of that organization alone: its members, the end users of
 its services, and the addresses of its verified mail domains. For anyone else, such as a person who has left, it opens
 nothing, and the identity is unlinked. Every sign-in passes these rules (`rules.py`), also the second half of one, and
-the child of a browser session (`core/sign_in/conclusion.py`).
+the child of a browser session.
 
 An identity that the connection's word alone has linked opens no role but `member`, the one with which the connection
 lets people join, or one of a rule by the groups that it asserts (decisions 16.2), until its user has once typed a code
-that was mailed to the address of the account. A user who has to
-set up a second factor types it before: a factor is no matter of the connection (decisions 10.8 and 15.5). So does one
-who asks for it on the pages of the account, to change what only a confirmed user may.
+that was mailed to the address of the account. A user who has to set up a second factor types it before: a factor is no
+matter of the connection (decisions 10.8 and 15.5). So does one who asks for it on the pages of the account, to change
+what only a confirmed user may.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from uuid import UUID
-
-from core.accounts.users import User
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, departures, group_roles
+from core.organizations import access, group_roles
 from core.organizations.access import MembershipSuspended
 from core.organizations.memberships import MEMBER
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.confinement import Confinement
 from core.sign_in.reasons import SignInReason
 from core.sign_in.refusals import SignInInterrupted
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
 
 
 class NotOfOrganization(Forbidden):
@@ -91,16 +84,10 @@ class ConnectionStanding:
         return self.joins_as or MEMBER
 
 
-def standing_of(uow: UnitOfWork, user_id: UUID, confinement: Confinement) -> ConnectionStanding | None:
-    """Return what a user is to the connection of a proof; None when it was deleted or switched off since."""
-    assert confinement.connection_id is not None, "a proof by no connection has no standing"
-    found = uow.identities.standing(user_id, confinement.organization_id, confinement.connection_id)
-    return found if found is not None and found.is_enabled else None
-
-
 def refusal_of_closed(standing: ConnectionStanding | None) -> Refusal | None:
     """Refuse a connection that was deleted or switched off."""
-    return SignInInterrupted().because(SignInReason.CONNECTION_CLOSED) if standing is None else None
+    is_open = standing is not None and standing.is_enabled
+    return None if is_open else SignInInterrupted().because(SignInReason.CONNECTION_CLOSED)
 
 
 def refusal_of_stranger(standing: ConnectionStanding) -> Refusal | None:
@@ -124,13 +111,3 @@ def refusal_of_word_alone(
     if has_more or (confinement.opens_role(standing.role) and not (takes_code or takes_code_again)):
         return None
     return AddressNotConfirmed().because(SignInReason.ADDRESS_NOT_CONFIRMED)
-
-
-def unlink(uow: UnitOfWork, user: User, confinement: Confinement, standing: ConnectionStanding) -> None:
-    """Unlink the identity of a user who does not belong to the organization of its connection.
-
-    The caller has locked the account.
-    """
-    # A suspended member can be restored, and then signs in as before.
-    if not standing.is_suspended:
-        departures.end(uow, confinement.organization_id, [user.id], ())

@@ -10,7 +10,7 @@ response time does not reveal which it was.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -18,13 +18,16 @@ from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.email_addresses import canonical_email
-from core.errors import RateLimitExceeded
+from core.errors import NotFound, RateLimitExceeded, Refusal
 from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
-from core.sign_in.conclusion import Outcome
+from core.sign_in.judgement import judge
+from core.sign_in.outcomes import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInReason, reason_of_account
-from core.sign_in.refusals import SignInRefused, noted, refuse
+from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.recorded_refusals import noted, refuse
+from core.sign_in.refusals import SignInRefused
+from core.sign_in.ways import OF_PASSWORD, Failures, PasswordFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -39,41 +42,45 @@ class LoginAttempt:
     """
 
     id: UUID
-    user: User | None
+    facts: PasswordFacts
     password_hash: str | None = field(repr=False)
     decoys: Sequence[str]
+
+    @property
+    def user(self) -> User | None:
+        """The account of the address; None without one."""
+        return self.facts.user
 
 
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> LoginAttempt:
     """Count and return the attempt, with the hash to compare; refuse an unknown organization, or too many attempts."""
-    require_organization = places.defer_known(uow, destination.organization_slug)
+    is_place_known = places.defer_is_known(uow, destination.organization_slug)
     address = canonical_email(email, uow.domain_names.to_ascii)
     stored = uow.credentials.defer_password_of(address)
     owner_of_device = recognition.defer_owner(uow, destination.device_token)
     decoys = uow.credentials.defer_decoys()
-
-    def is_known_device() -> bool:
-        owner_id = owner_of_device()
-        return owner_id is not None and (found := stored()) is not None and found.user.id == owner_id
-
-    try:
-        attempt_id = sign_in_failures.attempt(
-            uow, address, network, is_known_device=is_known_device, session_id=destination.continued_session_id
-        )
-    except RateLimitExceeded as refusal:
-        require_organization()
-        limited = stored()
-        user_id = limited.user.id if limited is not None else None
-        raise noted(refusal, user_id, UsedWay(Provider.PASSWORD), destination) from None
-    require_organization()
-    found = stored()
-    return LoginAttempt(
-        id=attempt_id,
-        user=found.user if found is not None else None,
-        # The right password of a deactivated account is refused, and would be compared in less time than a wrong one.
-        password_hash=found.password_hash if found is not None and found.user.may_sign_in else None,
-        decoys=decoys(),
+    session_id = destination.continued_session_id
+    recorded = sign_in_failures.record(uow, address, network, session_id=session_id)
+    found, owner_id = stored(), owner_of_device()
+    user = found.user if found is not None else None
+    # The right password of a deactivated account is refused, and would be compared in less time than a wrong one.
+    password_hash = found.password_hash if found is not None and found.user.may_sign_in else None
+    facts = PasswordFacts(is_place_known=is_place_known(), user=user, has_password=password_hash is not None)
+    failures = Failures(
+        others=recorded.attempts[1:],
+        network=network,
+        now=uow.now,
+        is_known_device=user is not None and user.id == owner_id,
+        session_id=session_id,
     )
+    # Without a network the limits are off. What the account refuses is said after the comparison.
+    refusal = judge(OF_PASSWORD, replace(facts, failures=failures if network is not None else None)).refusal
+    if isinstance(refusal, RateLimitExceeded):
+        user_id = user.id if user is not None else None
+        raise noted(refusal, user_id, UsedWay(Provider.PASSWORD), destination)
+    if isinstance(refusal, NotFound):
+        raise refusal
+    return LoginAttempt(id=recorded.id, facts=facts, password_hash=password_hash, decoys=decoys())
 
 
 def give_up(uow: UnitOfWork, attempt: LoginAttempt) -> None:
@@ -93,9 +100,10 @@ def finish(
 
     An attempt with a right password that is refused because of its destination counts for another minute.
     """
+    refusal = judge(OF_PASSWORD, replace(attempt.facts, is_right=is_right)).refusal
     user = attempt.user
-    if user is None or not user.may_sign_in or not is_right:
-        return _refuse(uow, attempt, destination, reason=_reason(attempt))
+    if user is None or refusal is not None:
+        return _refuse(uow, attempt, destination, reason=_reason(refusal))
     locked = uow.credentials.defer_lock(user.id)
     circumstances = arrivals.defer_circumstances(uow, user.id, destination)
     stored = locked()
@@ -115,14 +123,7 @@ def _refuse(uow: UnitOfWork, attempt: LoginAttempt, destination: Destination, *,
     return refuse(uow, attempt.user, UsedWay(Provider.PASSWORD), destination, SignInRefused(), reason=reason)
 
 
-def _reason(attempt: LoginAttempt) -> SignInReason:
-    return reason_before_comparison(attempt.user, has_password=attempt.password_hash is not None) or (
-        SignInReason.WRONG_PASSWORD
-    )
-
-
-def reason_before_comparison(user: User | None, *, has_password: bool) -> SignInReason | None:
-    """Return why no password signs in to an account; None when the right one does."""
-    if user is None:
-        return SignInReason.UNKNOWN_ACCOUNT
-    return reason_of_account(user) or (None if has_password else SignInReason.NO_PASSWORD)
+def _reason(refusal: Refusal | None) -> SignInReason:
+    reason = reason_of(refusal.reason) if refusal is not None else None
+    assert reason is not None, "a password is refused for no reason of the vocabulary"
+    return reason

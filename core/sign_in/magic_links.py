@@ -35,11 +35,14 @@ from core.mail.mail import MailTemplate
 from core.secrets import Secret, hash_token
 from core.sessions.sessions import MAILED
 from core.sign_in import conclusion
-from core.sign_in.conclusion import Outcome
 from core.sign_in.customer_choices import CustomerRequired
+from core.sign_in.judgement import judge
+from core.sign_in.outcomes import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, MailedProof, UsedWay
 from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import SignInRefused, note, noted
+from core.sign_in.recorded_refusals import note, noted
+from core.sign_in.refusals import SignInRefused
+from core.sign_in.ways import OF_LINK, LinkFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -115,7 +118,8 @@ def request(
     target = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
     found = lock_unless_anonymized(uow, uow.users.by_email(address))
-    user = found if found is not None and found.receives_links else None
+    is_refused = judge(OF_LINK, LinkFacts(is_place_known=True, user=found)).refusal is not None
+    user = None if is_refused else found
     is_first_proof = user is not None and not user.is_verified
     code = mailed_codes.make(uow, user)
     links.send(

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.sign_in.proofs import Destination, IdentityProof
 
@@ -50,7 +49,7 @@ class MfaChallenge:
     @property
     def takes_passkey(self) -> bool:
         """Whether a passkey may finish it: one that has begun it must not be proved a second time."""
-        return self.proof.provider is not Provider.PASSKEY
+        return not self.proof.is_by_passkey
 
     def asked_of_passkey(self, at: datetime) -> bytes | None:
         """Return what a passkey has to sign; None when none was asked for, or too long ago."""

@@ -21,11 +21,14 @@ from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, places
-from core.sign_in.conclusion import Outcome
 from core.sign_in.customer_choices import CustomerRequired
+from core.sign_in.judgement import judge
+from core.sign_in.outcomes import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import SignInRefused, refuse
+from core.sign_in.reasons import reason_of
+from core.sign_in.recorded_refusals import refuse
+from core.sign_in.refusals import SignInRefused
+from core.sign_in.ways import OF_ANSWER, PasskeyFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -75,19 +78,24 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: PasskeyAssertion, des
         challenge.challenge if challenge is not None else b"",
         passkey.public_key if passkey is not None else None,
     )
+    is_accepted = has_regressed = False
     if (
-        challenge is None
-        or passkey is None
-        or asserted is None
-        or not passkey.begins_sign_ins
-        or not _may_answer(uow, challenge, passkey, assertion)
+        challenge is not None
+        and passkey is not None
+        and asserted is not None
+        and passkey.begins_sign_ins
+        and _may_answer(uow, challenge, passkey, assertion)
     ):
-        return _refuse(uow, user, destination, reason=SignInReason.WRONG_PASSKEY)
-    if not uow.passkeys.record_use(
-        passkey.id, sign_count=asserted.sign_count, is_user_verified=asserted.is_user_verified, at=uow.now
-    ):
-        record_regression(uow, passkey, asserted)
-        return _refuse(uow, user, destination, reason=SignInReason.SIGN_COUNT_REGRESSED)
+        is_accepted = True
+        has_regressed = not uow.passkeys.record_use(
+            passkey.id, sign_count=asserted.sign_count, is_user_verified=asserted.is_user_verified, at=uow.now
+        )
+        if has_regressed:
+            record_regression(uow, passkey, asserted)
+    facts = PasskeyFacts(is_place_known=True, user=user, is_accepted=is_accepted, has_regressed=has_regressed)
+    refusal = judge(OF_ANSWER, facts).refusal
+    if refusal is not None or passkey is None or asserted is None:
+        return _refuse(uow, user, destination, refusal)
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
     if isinstance(outcome, Refusal) and not isinstance(outcome, (SsoRequired, CustomerRequired)):
@@ -114,5 +122,7 @@ def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> IdentityProof:
     return proof.with_methods(MFA) if asserted.is_user_verified else proof
 
 
-def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: SignInReason) -> SignInRefused:
+def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, refusal: Refusal | None) -> SignInRefused:
+    reason = reason_of(refusal.reason) if refusal is not None else None
+    assert reason is not None, "a passkey is refused for no reason of the vocabulary"
     return refuse(uow, user, UsedWay(Provider.PASSKEY), destination, PasskeyRefused(), reason=reason)

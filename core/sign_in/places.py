@@ -5,6 +5,7 @@ All of it is read at once, after the account was locked (`core/sign_in/arrivals.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -62,12 +63,17 @@ class Place:
         """Whether the user has a membership that is not suspended."""
         return self.is_member and not self.is_suspended
 
+    def unconfirmed(self) -> Place:
+        """Return the place for a user whose memberships are all unconfirmed, and who has not chosen a customer."""
+        customers = self.customers.unconfirmed() if self.customers is not None else None
+        return replace(self, customers=customers, customer=None)
+
 
 # The rules of a place, in the order of decisions 1.6; any user may use a service. Each returns its refusal, None when
 # the place passes.
 def refusal_of_unknown(place: Place, destination: Destination) -> Refusal | None:
     """Refuse an organization that is named and does not exist."""
-    return _unknown() if destination.organization_slug is not None and place.organization is None else None
+    return unknown() if destination.organization_slug is not None and place.organization is None else None
 
 
 def refusal_of_stranger(place: Place, destination: Destination) -> Refusal | None:
@@ -145,6 +151,14 @@ def target_of(uow: UnitOfWork, user_id: UUID, organization_slug: str | None, ser
     return uow.sign_in_places.defer(user_id, organization_slug, service_slug)().target
 
 
+def defer_is_known(uow: UnitOfWork, slug: str | None) -> Deferred[bool]:
+    """Defer reading whether the organization exists that a sign-in names, if it names one."""
+    if slug is None:
+        return lambda: True
+    found = uow.organizations.defer_by_slug(slug)
+    return lambda: found() is not None
+
+
 def require_known(uow: UnitOfWork, slug: str | None) -> Organization | None:
     """Return the organization that a sign-in names, None when it names none; raise `NotFound` for an unknown one."""
     return defer_known(uow, slug)()
@@ -159,11 +173,12 @@ def defer_known(uow: UnitOfWork, slug: str | None) -> Deferred[Organization | No
     def known() -> Organization:
         organization = found()
         if organization is None:
-            raise _unknown()
+            raise unknown()
         return organization
 
     return known
 
 
-def _unknown() -> Refusal:
+def unknown() -> Refusal:
+    """Return the refusal of an organization that does not exist."""
     return NotFound("There is no such organization.").because(SignInReason.UNKNOWN_ORGANIZATION)

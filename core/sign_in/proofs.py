@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
-from core.sessions.browser_sessions import BrowserSession
-from core.sessions.confinement import Confinement
 from core.sessions.sessions import MAILED
-from core.sign_in.identities import ProviderSession
+
+if TYPE_CHECKING:
+    from core.sessions.browser_sessions import BrowserSession
+    from core.sessions.confinement import Confinement
+    from core.sign_in.identities import ProviderSession
 
 # A sign-in by another party's word, for which no registered method (RFC 8176) stands.
 FEDERATED: Final = "fed"
@@ -74,6 +76,11 @@ class IdentityProof:
     def is_of_provider(self) -> bool:
         """Whether it began with the word of another party."""
         return FEDERATED in self.amr
+
+    @property
+    def is_by_passkey(self) -> bool:
+        """Whether it was made by a passkey."""
+        return self.provider is Provider.PASSKEY
 
     @property
     def is_by_connection(self) -> bool:
@@ -145,7 +152,8 @@ class Destination:
     """The organization and service to sign in to, and the token of the device.
 
     `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
-    `is_pushed` says that the service has pushed the request that the sign-in answers. `target` is that of a request
+    `is_pushed` says whether the service has pushed the request that the sign-in answers, None where that is not known.
+    `target` is that of a request
     which waits for the sign-in, where another than its own place is known. `confirms_address` says that the sign-in is
     made to confirm the address of the account. `customer` names the customer of the service for which the user comes,
     by its id or slug; it is empty for none, and None where nothing is said of it. With `asks_for_customer` another
@@ -159,7 +167,7 @@ class Destination:
     device_token: str | None = field(default=None, repr=False)
     browser: InBrowser | None = None
     parent_id: UUID | None = None
-    is_pushed: bool = False
+    is_pushed: bool | None = False
     target: Target | None = None
     confirms_address: bool = False
     customer: str | None = None

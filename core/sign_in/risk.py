@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
+RISK_HIGH: Final = 0.7
 FAILURES_WINDOW: Final = timedelta(minutes=15)
 # Five reach the maximum score, so more are not counted.
 FAILURES_MAX: Final = 5
@@ -79,6 +80,11 @@ class Risk:
     factors: tuple[str, ...]
     score: float
     location: Location | None
+
+    @property
+    def is_high(self) -> bool:
+        """Whether a trusted device does not suffice, or the user is warned."""
+        return self.score > RISK_HIGH
 
     @property
     def percent(self) -> int:

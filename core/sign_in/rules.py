@@ -1,36 +1,44 @@
-"""The rules of signing in, in their order: each reads what it judges, and answers with a refusal or with nothing.
+"""The rules of signing in, in their order: each judges facts, and answers with a refusal, a change, or nothing.
 
-A rule changes nothing. Signing in records or raises what a rule answers (`conclusion.py`); the explanation for those
-who help reads the same rules (`core/platform/why.py`), so that it cannot say anything else. What a way takes before it
-has proved an identity is judged beside that way.
+A rule reads nothing and changes nothing. Signing in carries out what a rule answers (`effects.py`), and the explanation
+for those who help reads the same answers (`core/platform/why.py`), so that it cannot say anything else. What a way asks
+before it has proved an identity is in `ways.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from enum import StrEnum
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from dataclasses import field
+from enum import Enum, StrEnum, auto
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
-from core.accounts import addresses, single_sign_on
-from core.accounts.single_sign_on import RequiredConnection
-from core.accounts.users import User
 from core.errors import Forbidden, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
-from core.sessions.confinement import Confinement
+from core.organizations import session_strength
+from core.sessions.callers import AddressDisowned, MailedProofRequired
+from core.sessions.mfa_methods import MfaMethods
 from core.sessions.sessions import MAILED
-from core.sign_in import customer_choices, entitlement, places
-from core.sign_in.arrivals import Circumstances, defer_circumstances
-from core.sign_in.customer_choices import Choice, ForCustomer, NotOpen, Undecided
-from core.sign_in.entitlement import ConnectionStanding
-from core.sign_in.places import Place
-from core.sign_in.proofs import Destination, IdentityProof, Target
+from core.sign_in import entitlement, places
+from core.sign_in.customer_choices import ForCustomer, NotOpen, Undecided
+from core.sign_in.facts import SignInFacts, Stage
 from core.sign_in.reasons import SignInReason, reason_of_account
-from core.sign_in.refusals import AccountNotOpen, ClosedToProviders, EmailNotVerified, SignInRefused
+from core.sign_in.refusals import (
+    AccountNotOpen,
+    ClosedToProviders,
+    EmailNotVerified,
+    NotAdmitted,
+    SignInInterrupted,
+    SignInRefused,
+)
 
 if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
+    from datetime import datetime
+
+    from core.sign_in.customer_choices import CustomerStanding
+    from core.sign_in.places import Place
+    from core.sign_in.proofs import Destination
+
+Facts = TypeVar("Facts")
 
 
 class Rule(StrEnum):
@@ -70,224 +78,159 @@ class Rule(StrEnum):
     REQUIRED_SECOND_FACTOR = "required_second_factor"
 
 
-@dataclass(kw_only=True)
-class Candidate:
-    """A user who would sign in: the account, the proof, and the destination; the rest is read when a rule asks for it.
+class Amend(Enum):
+    """A change that a proof brings about; the rules behind it judge the facts as it leaves them."""
 
-    `circumstances` are None while they are not read, or are out of date. `of_unusable` is how an account is refused
-    that may not be used.
-    """
-
-    uow: UnitOfWork
-    user: User | None
-    proof: IdentityProof
-    destination: Destination
-    circumstances: Circumstances | None
-    of_unusable: SignInRefused
-
-    @property
-    def account(self) -> User:
-        """The account of a candidate who has one, as the first rule has found."""
-        assert self.user is not None, "a rule judges a candidate without an account"
-        return self.user
-
-    @cached_property
-    def uses_unconfirmed_gift(self) -> bool:
-        """Whether the sign-in uses what an organization gave, where using it does not confirm it."""
-        slug, service_slug = self.destination.organization_slug, self.destination.service_slug
-        if slug is None or not (self.account.waits_for_proof or self._is_proved_before_address):
-            return False
-        return self.uow.departures.is_waiting(self.account.id, slug, service_slug)
-
-    @property
-    def uses_unconfirmed_customer(self) -> bool:
-        """Whether the user comes for a customer that has added them, where coming does not confirm that."""
-        choice = self.choice
-        is_new = isinstance(choice, ForCustomer) and not choice.customer.is_confirmed
-        return is_new and (self.account.waits_for_proof or self._is_proved_before_address)
-
-    @property
-    def _is_proved_before_address(self) -> bool:
-        """Whether the identity was proved in a session that is older than the proof of the address."""
-        proved_at, address_proved_at = self.proof.authenticated_at, self.account.email_verified_at
-        return proved_at is not None and address_proved_at is not None and proved_at < address_proved_at
-
-    @cached_property
-    def standing(self) -> ConnectionStanding | None:
-        """What the user is to the connection of the proof; None when that is gone."""
-        assert self.proof.confinement is not None, "a proof by a connection is not confined"
-        return entitlement.standing_of(self.uow, self.proof.user_id, self.proof.confinement)
-
-    @cached_property
-    def place(self) -> Place:
-        """Where the sign-in leads, and what the user is there, for the customer for which they come."""
-        found, choice = self.known_circumstances.place(), self.choice
-        return replace(found, customer=choice.customer) if isinstance(choice, ForCustomer) else found
-
-    @cached_property
-    def choice(self) -> Choice:
-        """For which customer of the service the user comes, or that they have to choose."""
-        found = self.known_circumstances.place()
-        return customer_choices.choose(
-            found.service,
-            found.customers,
-            self.destination.customer,
-            self.proof.confinement,
-            must_know=self.destination.asks_for_customer,
-        )
-
-    @cached_property
-    def target(self) -> Target:
-        """Where the sign-in leads at last; a limited proof that leads nowhere stays with what it is limited to."""
-        if self.place.customer is not None:
-            return self.place.target
-        target = self.known_circumstances.target()
-        return target if target.organization_id is not None else Target.within(self.proof.confinement)
-
-    @cached_property
-    def lacking_connection(self) -> RequiredConnection | None:
-        """The connection by which the user has to sign in and does not; None when the way is open."""
-        required = self.known_circumstances.required_connection()
-        confinement = self.proof.confinement
-        if required is None or (confinement is not None and confinement.connection_id == required.connection_id):
-            return None
-        browser = self.destination.browser
-        if browser is None:
-            return required
-        present = browser.present if browser.is_again else None
-        if present is not None and present.connection_id == required.connection_id:
-            return None
-        # A browser that comes from the connection signs in to the account, so that the two are linked.
-        is_linking = single_sign_on.is_linking(
-            self.uow, browser.upstream_binding, self.account.id, required.connection_id
-        )
-        return None if is_linking else required
-
-    @property
-    def limited_proof(self) -> IdentityProof:
-        """The proof of a sign-in that every rule lets in, with what its session is limited to.
-
-        Without the connection that another organization requires, it opens nothing but its target (decisions 13.6).
-        """
-        lacking = self.lacking_connection
-        is_as_it_is = lacking is None or lacking.is_of_owner or self.proof.confinement is not None
-        return self.proof if is_as_it_is else _limited_to(self.proof, self.target)
-
-    @property
-    def known_circumstances(self) -> Circumstances:
-        """The circumstances of a candidate that needs them."""
-        assert self.circumstances is not None, "a rule judges a destination that is not read"
-        return self.circumstances
-
-    def as_proved(self, user: User) -> Candidate:
-        """Return the candidate with an account that a proof has changed, and with it what was read of it before."""
-        return replace(self, user=user, circumstances=None)
-
-    def informed(self) -> Candidate:
-        """Return the candidate with the circumstances deferred, unless they were before."""
-        circumstances = self.circumstances or defer_circumstances(self.uow, self.account.id, self.destination)
-        return replace(self, circumstances=circumstances)
-
-
-def _limited_to(proof: IdentityProof, target: Target) -> IdentityProof:
-    """Return a proof without limits as one whose session opens a target alone."""
-    assert target.organization_id is not None, "a sign-in without the required connection leads to no organization"
-    limits = Confinement(organization_id=target.organization_id, service_id=target.service_id, lacks_connection=True)
-    return replace(proof, confinement=limits)
+    # The user has proved the address: what was set up before goes, and what organizations gave is unconfirmed.
+    RECLAIM = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class SignInRule:
-    """A rule, and the function that returns its refusal of a candidate, None when it passes."""
+class Asks:
+    """The user has to do something more, and then goes on."""
+
+    reason: SignInReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depends:
+    """The rule refuses some attempts and not others, by a fact that is not known while nobody is signing in.
+
+    `until` says how long that lasts, and `networks` are those whose attempts are refused.
+    """
+
+    reason: SignInReason | None = None
+    until: datetime | None = None
+    networks: tuple[str, ...] = ()
+
+
+# None stands for a rule that passes.
+Answer: TypeAlias = Refusal | Amend | Asks | Depends | None
+
+
+@dataclass(frozen=True, slots=True)
+class SignInRule(Generic[Facts]):
+    """A rule: its name, the function that judges, and what has to be read for it and the rules behind it."""
 
     name: Rule
-    judge: Callable[[Candidate], Refusal | None]
+    judge: Callable[[Facts], Answer]
+    needs: Stage | None = field(default=None, kw_only=True)
 
 
-def _activated(candidate: Candidate) -> Refusal | None:
-    reason = reason_of_account(candidate.user) if candidate.user is not None else SignInReason.DEACTIVATED
+# What concerns the account
+
+
+def _activated(facts: SignInFacts) -> Answer:
+    reason = reason_of_account(facts.user) if facts.user is not None else SignInReason.DEACTIVATED
     if reason is None:
         return None
-    # Who comes back from a provider has typed neither address nor password.
-    refusal = AccountNotOpen() if candidate.proof.is_of_provider else candidate.of_unusable
-    return refusal.because(reason)
+    if facts.proof.is_of_provider:
+        # Who comes back from a provider has typed neither address nor password.
+        return AccountNotOpen().because(reason)
+    # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
+    return (SignInInterrupted() if facts.has_waited else SignInRefused()).because(reason)
 
 
-def _reopening(candidate: Candidate) -> Refusal | None:
-    if candidate.account.closed_at is None or not candidate.proof.is_of_provider:
+def _reopening(facts: SignInFacts) -> Answer:
+    if facts.account.closed_at is None or not facts.proof.is_of_provider:
         return None
     return ClosedToProviders().because(SignInReason.CLOSED)
 
 
-def _address_verified(candidate: Candidate) -> Refusal | None:
-    if candidate.account.is_verified or candidate.proof.proves_address:
+def _address_verified(facts: SignInFacts) -> Answer:
+    if facts.account.is_verified:
         return None
-    return EmailNotVerified().because(SignInReason.EMAIL_NOT_VERIFIED)
+    return Amend.RECLAIM if facts.proof.proves_address else EmailNotVerified().because(SignInReason.EMAIL_NOT_VERIFIED)
 
 
-def _address_owned(candidate: Candidate) -> Refusal | None:
-    if not candidate.uses_unconfirmed_gift:
-        return None
-    return addresses.refusal_to_settle(candidate.account, proves_address=candidate.proof.proves_address)
+def _address_owned(facts: SignInFacts) -> Answer:
+    return _settled(facts) if facts.may_use_gift and facts.gift_waits else None
 
 
-def _connection_kept(candidate: Candidate) -> Refusal | None:
-    return entitlement.refusal_of_closed(candidate.standing) if candidate.proof.is_by_connection else None
+def _settled(facts: SignInFacts) -> Answer:
+    """Refuse a user who is about to use an unconfirmed gift, unless the proof gives the account to its owner first."""
+    if facts.account.is_disowned:
+        return AddressDisowned().because(SignInReason.ADDRESS_DISOWNED)
+    if facts.proof.proves_address:
+        return Amend.RECLAIM
+    return MailedProofRequired().because(SignInReason.MAILED_PROOF_REQUIRED)
 
 
-def _affiliation(candidate: Candidate) -> Refusal | None:
-    standing = candidate.standing if candidate.proof.is_by_connection else None
+# What concerns the connection by which the user comes, or has to come
+
+
+def _connection_kept(facts: SignInFacts) -> Answer:
+    return entitlement.refusal_of_closed(facts.here.standing) if facts.proof.is_by_connection else None
+
+
+def _affiliation(facts: SignInFacts) -> Answer:
+    standing = facts.here.standing
     return entitlement.refusal_of_stranger(standing) if standing is not None else None
 
 
-def _address_confirmed(candidate: Candidate) -> Refusal | None:
-    standing, confinement = (
-        candidate.standing if candidate.proof.is_by_connection else None,
-        candidate.proof.confinement,
-    )
+def _address_confirmed(facts: SignInFacts) -> Answer:
+    standing, confinement = facts.here.standing, facts.proof.confinement
     if standing is None or confinement is None:
         return None
     # A browser that is signed in is led to set the factor up, and from there to the code.
-    is_child = candidate.destination.parent_id is not None
-    has_factor = candidate.account.has_mfa or candidate.proof.has_second_factor
+    is_child = facts.destination.parent_id is not None
+    has_factor = facts.account.has_mfa or facts.proof.has_second_factor
     lacks_second_factor = standing.requires_second_factor and not has_factor and not is_child
-    takes_code = lacks_second_factor or candidate.destination.confirms_address
+    takes_code = lacks_second_factor or facts.destination.confirms_address
     # A session that is to add a passkey takes the code, whatever confirmed the identity before (`factors.py`).
-    adds_passkey = candidate.destination.confirms_address and standing.takes_passkeys_alone
+    adds_passkey = facts.destination.confirms_address and standing.takes_passkeys_alone
     return entitlement.refusal_of_word_alone(
         standing,
         confinement,
         takes_code=takes_code,
-        takes_code_again=adds_passkey and MAILED not in candidate.proof.amr,
+        takes_code_again=adds_passkey and MAILED not in facts.proof.amr,
     )
 
 
-def _single_sign_on(candidate: Candidate) -> Refusal | None:
-    lacking, target = candidate.lacking_connection, candidate.target
+def _single_sign_on(facts: SignInFacts) -> Answer:
+    lacking, target = facts.here.lacking_connection, facts.here.target
     if lacking is None or not lacking.holds_for(target.organization_id, target.customer_organization_id):
         return None
     is_by_customer = target.customer_organization_id is not None
     return SsoRequired(lacking.connection_id if is_by_customer else None).because(SignInReason.SSO_REQUIRED)
 
 
-def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[Candidate], Refusal | None]:
-    return lambda candidate: judge(candidate.place, candidate.destination)
+# What concerns the place
 
 
-def _customer(candidate: Candidate) -> Refusal | None:
+def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[SignInFacts], Answer]:
+    return lambda facts: judge(facts.here.place, facts.destination)
+
+
+def _customer(facts: SignInFacts) -> Answer:
     """Refuse a user who cannot come in for the customer that was named, or who would have to come for one."""
-    choice = candidate.choice
+    choice = facts.here.choice
     if isinstance(choice, NotOpen):
         return choice.refusal
-    if not candidate.uses_unconfirmed_customer:
+    # A user who comes for a customer that has added them has not confirmed that.
+    is_new = isinstance(choice, ForCustomer) and not choice.customer.is_confirmed
+    return _settled(facts) if is_new and facts.is_unconfirmed else None
+
+
+def _security_profile(facts: SignInFacts) -> Answer:
+    """Refuse a service with a security profile that has not pushed the request."""
+    refusal = places.refusal_of_other_way(facts.here.place, facts.destination)
+    is_known = refusal is None or facts.destination.is_pushed is not None
+    return refusal if is_known else Depends(reason=SignInReason.OTHER_WAY)
+
+
+def _saml_admission(facts: SignInFacts) -> Answer:
+    """Judge individuals; the people of customers are members for the service (decisions 15.5)."""
+    comes_for_customer = isinstance(facts.here.choice, (ForCustomer, Undecided))
+    if facts.is_admitted_by_saml is not False or comes_for_customer:
         return None
-    return addresses.refusal_to_settle(candidate.account, proves_address=candidate.proof.proves_address)
+    return NotAdmitted().because(SignInReason.NOT_ADMITTED)
 
 
-def _confinement(candidate: Candidate) -> Refusal | None:
+def _confinement(facts: SignInFacts) -> Answer:
     """Refuse a user who has signed in for another organization or service alone."""
-    confinement, place = candidate.proof.confinement, candidate.place
-    if confinement is None or isinstance(candidate.choice, Undecided):
+    confinement, place = facts.proof.confinement, facts.here.place
+    if confinement is None or isinstance(facts.here.choice, Undecided):
         return None
     # What is open for a customer was chosen within the limits.
     if place.customer is not None or confinement.allows(place.organization_id, place.service_id):
@@ -297,15 +240,64 @@ def _confinement(candidate: Candidate) -> Refusal | None:
     ).because(SignInReason.CONFINED_ELSEWHERE)
 
 
-# A proof of the address takes effect behind each of the first two, so they are judged one after the other.
-OF_ACCOUNT: Final = (
+# What is asked for
+
+
+def _second_factor(facts: SignInFacts) -> Answer:
+    asks = facts.asks_second_factor and not facts.uses_trusted_device
+    return Asks(SignInReason.SECOND_FACTOR_ASKED) if asks else None
+
+
+def _customer_chosen(facts: SignInFacts) -> Answer:
+    return Asks(SignInReason.CUSTOMER_ASKED) if isinstance(facts.here.choice, Undecided) else None
+
+
+def _required_second_factor(facts: SignInFacts) -> Answer:
+    """Refuse a single factor, or one that does not count, where the organization requires two of its members.
+
+    It does so at its services too (decisions 5.1); their users who are no members are the services' matter. For a
+    customer its own rule counts, and the vendor's is not that of a member.
+    """
+    place = facts.here.place
+    organization = place.organization
+    if place.customer is not None:
+        return _required_by_customer(place.customer, facts)
+    if organization is None or not organization.mfa_required or _is_met(organization.mfa_methods, facts):
+        return None
+    return None if place.service is not None and not place.has_access else _lacks_factor(organization.mfa_methods)
+
+
+def _required_by_customer(customer: CustomerStanding, facts: SignInFacts) -> Answer:
+    is_met = not customer.requires_mfa or _is_met(customer.mfa_methods, facts)
+    return None if is_met else _lacks_factor(customer.mfa_methods)
+
+
+def _is_met(methods: MfaMethods, facts: SignInFacts) -> bool:
+    trusted = ("trusted",) if facts.uses_trusted_device else ()
+    return methods.are_met_by((*facts.proof.amr, *trusted), facts.proof.connection_id)
+
+
+def _lacks_factor(methods: MfaMethods) -> Refusal:
+    is_strict = methods is MfaMethods.PHISHING_RESISTANT
+    reason = SignInReason.PASSKEY_REQUIRED if is_strict else SignInReason.SECOND_FACTOR_REQUIRED
+    return session_strength.refusal_of(methods).because(reason)
+
+
+def _still_signed_in_there(facts: SignInFacts) -> Answer:
+    bounded_until = facts.proof.bounded_until
+    if bounded_until is None or facts.now < bounded_until:
+        return None
+    return SignInInterrupted().because(SignInReason.SESSION_OVER_THERE)
+
+
+# What one rule needs, those behind it have. A name stands twice where a sign-in asks, or ends, only when all else is
+# settled; "why" says it once.
+RULES: Final[tuple[SignInRule[SignInFacts], ...]] = (
     SignInRule(Rule.ACTIVATED, _activated),
     SignInRule(Rule.REOPENING, _reopening),
     SignInRule(Rule.ADDRESS_VERIFIED, _address_verified),
-)
-OF_GIFTS: Final = (SignInRule(Rule.ADDRESS_OWNED, _address_owned),)
-OF_DESTINATION: Final = (
-    SignInRule(Rule.CONNECTION_KEPT, _connection_kept),
+    SignInRule(Rule.ADDRESS_OWNED, _address_owned, needs=Stage.GIFT),
+    SignInRule(Rule.CONNECTION_KEPT, _connection_kept, needs=Stage.CIRCUMSTANCES),
     SignInRule(Rule.AFFILIATION, _affiliation),
     SignInRule(Rule.ADDRESS_CONFIRMED, _address_confirmed),
     SignInRule(Rule.SINGLE_SIGN_ON, _single_sign_on),
@@ -315,6 +307,11 @@ OF_DESTINATION: Final = (
     SignInRule(Rule.SERVICE, _of_place(places.refusal_of_unknown_service)),
     SignInRule(Rule.NOT_SUSPENDED, _of_place(places.refusal_of_suspended)),
     SignInRule(Rule.CUSTOMER, _customer),
-    SignInRule(Rule.SECURITY_PROFILE, _of_place(places.refusal_of_other_way)),
+    SignInRule(Rule.SECURITY_PROFILE, _security_profile),
+    SignInRule(Rule.SAML_ADMISSION, _saml_admission),
     SignInRule(Rule.CONFINEMENT, _confinement),
+    SignInRule(Rule.SECOND_FACTOR, _second_factor),
+    SignInRule(Rule.CUSTOMER, _customer_chosen),
+    SignInRule(Rule.REQUIRED_SECOND_FACTOR, _required_second_factor),
+    SignInRule(Rule.CONNECTION_KEPT, _still_signed_in_there),
 )

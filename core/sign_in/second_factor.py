@@ -29,11 +29,12 @@ from core.lazy_dataclasses import dataclass
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.sessions import OTP
 from core.sign_in import conclusion, mfa_challenges, recognition
-from core.sign_in.conclusion import SignInCompleted
 from core.sign_in.mfa_challenges import MfaChallenge
+from core.sign_in.outcomes import SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import CountedReason, SignInReason
-from core.sign_in.refusals import CountedRefusal, Refused, note, noted, record_failure
+from core.sign_in.recorded_refusals import Refused, note, noted, record_failure
+from core.sign_in.refusals import CountedRefusal
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -1,7 +1,7 @@
 """The sign-in rules of an organization (decisions 14.8): which second factors count where it requires one.
 
 Requiring one at all is a setting of the organization (`core/organizations/management.py`), and the rules are enforced
-where a session is judged (`core/organizations/session_strength.py`, `arrivals.py`).
+where a session is judged (`core/organizations/session_strength.py`, `rules.py`).
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.accounts.providers import Provider
+from core.deferred import Deferred
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.provider_tokens import HeldTokens
@@ -77,6 +78,12 @@ class Identities(Protocol):
 
     def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> ConnectionStanding | None:
         """Return what a user is to the organization of a connection; None when there is no such connection or user."""
+        ...
+
+    def defer_standing(
+        self, user_id: UUID, organization_id: UUID, connection_id: UUID
+    ) -> Deferred[ConnectionStanding | None]:
+        """Defer `standing`."""
         ...
 
     def remove_all(self, user_id: UUID) -> None:

@@ -15,14 +15,24 @@ from core.sessions.confinement import Confinement
 from core.sign_in import customer_choices
 from core.sign_in.customer_choices import ForCustomer, NotOpen, Undecided
 from core.sign_in.places import Place
-from core.sign_in.rules import OF_ACCOUNT, OF_DESTINATION, Rule
+from core.sign_in.rules import Rule
 from tests.tenants import small_scope as scope
 from tests.tenants.customers import ALONE, Choice, Coming, Rights, V
-from tests.tenants.given_values import DEPUTY, OWNER, State, caller_of, candidate_of, required_of, standing_of
+from tests.tenants.given_values import (
+    DEPUTY,
+    OWNER,
+    State,
+    caller_of,
+    facts_of,
+    is_refused_by,
+    required_of,
+    standing_of,
+)
 from tests.tenants.small_scope import A, B, MembershipState
 from tests.tenants.words import Account, Belonging, Word
 
 POWERFUL: Final = frozenset({OWNER, "admin", DEPUTY})
+ACCOUNT_RULES: Final = frozenset({Rule.ACTIVATED, Rule.REOPENING, Rule.ADDRESS_VERIFIED})
 CONNECTION_RULES: Final = frozenset({Rule.CONNECTION_KEPT, Rule.AFFILIATION, Rule.ADDRESS_CONFIRMED})
 AT_VENDOR: Final = (
     None,
@@ -140,12 +150,8 @@ def sign_in(state: State, coming: Coming) -> Outcome:
             organization_id=scope.ORGANIZATIONS[coming.limits], connection_id=scope.CONNECTIONS[coming.limits]
         )
     belonging = state.facts.belonging(coming.limits or V)
-    candidate = candidate_of(
-        standing_of(belonging, Word()), limits, state.place, coming, required=required_of(state.facts)
-    )
-    if any(rule.judge(candidate) is not None for rule in OF_DESTINATION):
-        return None
-    return decided(candidate.choice)
+    facts = facts_of(standing_of(belonging, Word()), limits, state.place, coming, required=required_of(state.facts))
+    return None if is_refused_by(facts) else decided(facts.here.choice)
 
 
 def connections() -> Iterator[str]:
@@ -171,10 +177,9 @@ def connections() -> Iterator[str]:
             connection_id=scope.CONNECTIONS[A],
             role=standing.confined_to_role,
         )
-        candidate = candidate_of(standing, limits, Place(), Coming())
-        judged = [rule.judge(candidate) for rule in OF_DESTINATION if rule.name in CONNECTION_RULES]
-        if (not any(judged)) != word.signs_in(belonging):
-            yield f"{word} and {belonging}: core says {judged}"
+        is_refused = is_refused_by(facts_of(standing, limits, Place(), Coming()), *CONNECTION_RULES)
+        if is_refused == word.signs_in(belonging):
+            yield f"{word} and {belonging}: core refuses {is_refused}"
         # The role may be another one by now, which no rule has given.
         for role in roles:
             if limits.opens_role(role) != word.opens(role, belonging):
@@ -205,10 +210,9 @@ def accounts() -> Iterator[str]:
     limits = Confinement(organization_id=scope.ORGANIZATIONS[A], connection_id=scope.CONNECTIONS[A])
     for states, by in product(product((False, True), repeat=3), (None, limits)):
         account = Account(*states)
-        candidate = candidate_of(None, by, Place(), Coming(), account=account)
-        judged = [rule.judge(candidate) for rule in OF_ACCOUNT]
-        if (not any(judged)) != account.signs_in(is_by_provider=by is not None):
-            yield f"{account} by {by}: core says {judged}"
+        is_refused = is_refused_by(facts_of(None, by, Place(), Coming(), account=account), *ACCOUNT_RULES)
+        if is_refused == account.signs_in(is_by_provider=by is not None):
+            yield f"{account} by {by}: core refuses {is_refused}"
 
 
 def differences(share: Share) -> Iterator[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts.providers import Provider
 from core.accounts.single_sign_on import RequiredConnection
@@ -16,13 +15,13 @@ from core.services.services import Service, ServiceType
 from core.sessions.callers import Caller
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods
-from core.sign_in.arrivals import Circumstances
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
 from core.sign_in.entitlement import ConnectionStanding
+from core.sign_in.facts import Circumstances, SignInFacts
+from core.sign_in.judgement import judge
 from core.sign_in.places import Place
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
-from core.sign_in.refusals import SignInRefused
-from core.sign_in.rules import Candidate
+from core.sign_in.rules import RULES, Rule
 from tests.tenants import small_scope as scope
 from tests.tenants.customers import Coming, Facts, Rights, V
 from tests.tenants.products import Product
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.sessions.confinement import Confinement
-    from ports.unit_of_work import UnitOfWork
     from tests.tenants.small_scope import CustomerState
     from tests.tenants.words import Account, Belonging, Word
 
@@ -171,7 +169,7 @@ def required_of(facts: Facts) -> RequiredConnection | None:
     )
 
 
-def candidate_of(
+def facts_of(
     standing: ConnectionStanding | None,
     limits: Confinement | None,
     place: Place,
@@ -179,34 +177,39 @@ def candidate_of(
     *,
     required: RequiredConnection | None = None,
     account: Account | None = None,
-) -> Candidate:
+) -> SignInFacts:
     """Return a person whose identity is proved, on the way to a service, if the place has one."""
-    uow = SimpleNamespace(identities=SimpleNamespace(standing=lambda *_of_proof: standing))
-    return Candidate(
-        uow=cast("UnitOfWork", uow),
-        user=user_of(account) if account is not None else USER,
-        proof=IdentityProof(
-            user_id=USER.id,
-            provider=Provider.PASSWORD if limits is None else Provider.UPSTREAM,
-            amr=("pwd",) if limits is None else (FEDERATED,),
-            confinement=limits,
-        ),
-        destination=Destination(
-            organization_slug=place.organization.slug if place.organization is not None else None,
-            service_slug=place.service.slug if place.service is not None else None,
-            customer=coming.named,
-            asks_for_customer=coming.is_named_by_other,
-        ),
-        circumstances=Circumstances(
-            place=lambda: place,
-            target=lambda: place.target,
-            required_connection=lambda: required,
-            device_match=_not_read,
-            habits=_not_read,
-            receivers=_not_read,
-        ),
-        of_unusable=SignInRefused(),
+    proof = IdentityProof(
+        user_id=USER.id,
+        provider=Provider.PASSWORD if limits is None else Provider.UPSTREAM,
+        amr=("pwd",) if limits is None else (FEDERATED,),
+        confinement=limits,
     )
+    destination = Destination(
+        organization_slug=place.organization.slug if place.organization is not None else None,
+        service_slug=place.service.slug if place.service is not None else None,
+        customer=coming.named,
+        asks_for_customer=coming.is_named_by_other,
+    )
+    return SignInFacts(
+        user=user_of(account) if account is not None else USER,
+        proof=proof,
+        destination=destination,
+        now=scope.NOW,
+        circumstances=Circumstances.of(
+            proof, destination, place, place.target, required, standing if limits is not None else None
+        ),
+    )
+
+
+def is_refused_by(facts: SignInFacts, *rules: Rule) -> bool:
+    """Return whether one of some rules refuses, or one of all without a name."""
+    untold = frozenset(set(Rule) - {*rules}) if rules else frozenset[Rule]()
+    judged = judge(RULES, facts, untold=untold)
+    while judged.refusal is None and judged.answer is not None:
+        # What is asked for, and what a proof changes, refuses nobody.
+        judged = judge(RULES, facts, judged, untold=untold)
+    return judged.refusal is not None
 
 
 def user_of(account: Account) -> User:
@@ -263,7 +266,3 @@ def _context(rights: Rights, organization_id: UUID, record_id: UUID) -> Customer
         requires_mfa=False,
         mfa_methods=MfaMethods.ANY,
     )
-
-
-def _not_read() -> NoReturn:
-    raise AssertionError("a rule of a destination has read what it does not judge")

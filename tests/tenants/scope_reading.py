@@ -14,10 +14,9 @@ from uuid import UUID
 from core.customers.customers import ServiceCustomer
 from core.customers.people import PeopleSought
 from core.sessions.customer_endings import BATCH_SESSIONS_MAX
-from core.sign_in.rules import OF_DESTINATION
 from tests.tenants.customers import ALONE, Coming, Rights
 from tests.tenants.entitling import decided, expected
-from tests.tenants.given_values import candidate_of, service_of, standing_of
+from tests.tenants.given_values import facts_of, is_refused_by, service_of, standing_of
 from tests.tenants.scope_states import CUSTOMERS, ORGANIZATIONS, PEOPLE, VENDORS, ScopeState, record
 from tests.tenants.small_scope import ENDED, OFFERED, is_of_customer, is_suspended_at
 
@@ -78,10 +77,8 @@ class Reading:
             standing, limits = standings.get(of or ""), self.rows.limits(of)
             if limits is not None and standing is not None:
                 limits = replace(limits, role=standing.confined_to_role)
-            candidate = candidate_of(standing, limits, place, coming, required=required)
-            found: Outcome = None
-            if not any(rule.judge(candidate) is not None for rule in OF_DESTINATION):
-                found = self._named(decided(candidate.choice))
+            judged = facts_of(standing, limits, place, coming, required=required)
+            found: Outcome = None if is_refused_by(judged) else self._named(decided(judged.here.choice))
             word = self.state.word(person, of) if of is not None else None
             is_signed_in = word is None or word.signs_in(self.state.belonging(person, of or ""))
             right = expected(self.state.desk(vendor).comes(facts, coming)) if is_signed_in else None

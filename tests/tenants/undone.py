@@ -24,8 +24,8 @@ from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why_asked import named
 from core.sessions.confinement import Confinement
-from core.sign_in.arrivals import AssessedSignIn
 from core.sign_in.customer_choices import Choice, ForCustomer, Undecided
+from core.sign_in.facts import SignInFacts
 from core.sign_in.sign_ins import Affiliation
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
@@ -99,7 +99,19 @@ def _unlimited(_original: Any) -> Any:
 
 def _passed(_original: Any) -> Any:
     """Return a function that takes every refusal for none."""
-    return lambda rule, _refusal: RuleCheck(rule=rule, verdict=RuleVerdict.PASSES)
+    return lambda check: RuleCheck(rule=check.rule, verdict=RuleVerdict.PASSES)
+
+
+def _unrefused(original: Any) -> Any:
+    """Return a function that judges as if no rule refused."""
+
+    def judge(*of: Any) -> Any:
+        judged = original(*of)
+        while judged.refusal is not None:
+            judged = original(judged.rules, judged.facts, judged)
+        return judged
+
+    return judge
 
 
 def _any_account(_original: Any) -> Any:
@@ -217,9 +229,9 @@ def _of_another(statement: str) -> str:
 def _told_to_all(original: Any) -> Any:
     """Return a function that tells every organization of a user of each sign-in."""
 
-    def publish(uow: UnitOfWork, sign_in: AssessedSignIn) -> None:
-        of_user = uow.members.organizations_of(sign_in.user.id)
-        original(uow, replace(sign_in, receivers=(*sign_in.receivers, *of_user)))
+    def publish(uow: UnitOfWork, facts: SignInFacts) -> None:
+        receivers = (*facts.here.receivers, *uow.members.organizations_of(facts.account.id))
+        original(uow, replace(facts, circumstances=replace(facts.here, receivers=receivers)))
 
     return publish
 
@@ -358,7 +370,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a sign-in without the required one opens its service alone",
-        "core.sign_in.rules",
+        "core.sign_in.judgement",
         "_limited_to",
         _unlimited,
         Story.CONNECTING,
@@ -470,8 +482,8 @@ UNDONE: Final = (
     ),
     Undone(
         "what refuses a sign-in is explained",
-        "core.platform.sign_in_walks",
-        "_refused",
+        "core.platform.sign_in_checks",
+        "_check",
         _passed,
         Story.SUSPENDING,
         ("another story",),
@@ -479,8 +491,8 @@ UNDONE: Final = (
     Undone(
         "what is explained refuses a sign-in",
         "core.sign_in.conclusion",
-        "_refusal_by",
-        _nothing,
+        "judge",
+        _unrefused,
         Story.REGISTERING,
         ("another story",),
     ),
@@ -603,7 +615,7 @@ UNDONE: Final = (
     ),
     Undone(
         "the vendor and the customer alone are told of a sign-in",
-        "core.sign_in.conclusion",
+        "core.sign_in.effects",
         "_publish",
         _told_to_all,
         Story.SERVING,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.crypto.vault import Vault
@@ -26,6 +26,9 @@ from core.sign_in.identities import (
 )
 from core.sign_in.provider_tokens import HeldTokens
 from core.sign_in.upstream.known_elsewhere import KnownAccount
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 _ACCESS: Final = {"table": "identities", "column": "access_token_sealed"}
 _REFRESH: Final = {"table": "identities", "column": "refresh_token_sealed"}
@@ -230,7 +233,12 @@ class PostgresIdentities(Aggregate):
         )
 
     def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> ConnectionStanding | None:
-        return self._one(
+        return self.defer_standing(user_id, organization_id, connection_id)()
+
+    def defer_standing(
+        self, user_id: UUID, organization_id: UUID, connection_id: UUID
+    ) -> Deferred[ConnectionStanding | None]:
+        return self._defer_one(
             ConnectionStanding,
             f"""
             SELECT c.enabled AS is_enabled,

@@ -114,6 +114,13 @@ def is_open(organization: Organization, connection: ConnectionRecord) -> bool:
     return organization.is_active and connection.enabled
 
 
+def standing_of(uow: UnitOfWork, connected: Connected, user_id: UUID) -> ConnectionStanding:
+    """Return what a user is to a connection that is locked."""
+    standing = uow.identities.standing(user_id, connected.organization.id, connected.connection.id)
+    assert standing is not None, "a connection that is locked was deleted"
+    return standing
+
+
 def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
     """Make the user a member of an organization that is locked, if the connection says so."""
     connection, organization_id = connected.connection, connected.organization.id

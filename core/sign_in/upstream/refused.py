@@ -16,7 +16,7 @@ from core.errors import BadRequest, Refusal
 from core.sign_in.identities import IdentityContext, ProvenIdentity
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.refusals import Refused, note
+from core.sign_in.recorded_refusals import Refused, note
 from core.sign_in.upstream import answers, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.saml import SamlAnswer

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts.users import User
-from core.sign_in import entitlement, identities
+from core.sign_in import identities
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
 from core.sign_in.upstream import by_connection
@@ -39,9 +39,7 @@ def link_again(
     # It may have been unlinked for good while this transaction waited for the account.
     if user is None or uow.identities.departed(proven.subject, context) != user.id:
         return None
-    assert context.confinement is not None, "a connection signs in without limits"
-    standing = entitlement.standing_of(uow, user.id, context.confinement)
-    assert standing is not None, "a connection that is locked was deleted or switched off"
+    standing = by_connection.standing_of(uow, connected, user.id)
     if not _belongs_again(uow, connected.organization.id, connected.connection, user, standing):
         return None
     identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)

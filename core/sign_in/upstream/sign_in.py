@@ -24,13 +24,14 @@ from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.callers import AddressNotConfirmed
 from core.sessions.sessions import MAILED, MFA
-from core.sign_in import browser_returns, conclusion, entitlement, identities
-from core.sign_in.conclusion import Outcome
+from core.sign_in import browser_returns, conclusion, identities
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
+from core.sign_in.outcomes import Outcome
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import SignInInterrupted, note
+from core.sign_in.recorded_refusals import note
+from core.sign_in.refusals import SignInInterrupted
 from core.sign_in.upstream import at_once, by_connection, flows, known_elsewhere, refused, returning
 from core.sign_in.upstream.by_connection import Connected
 from core.sign_in.upstream.flows import UpstreamSignIn
@@ -174,10 +175,10 @@ def _by_address(
             _publish(uow, user, proven, context)
         return _begin(uow, user, sign_in, proven, destination, connected)
     if connected is not None:
-        if _links_at_once(uow, connected, user, proven, context):
+        if _links_at_once(uow, connected, user, proven):
             identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
             return _begin(uow, user, sign_in, proven, destination, connected)
-        if _is_deactivated_there(user, _standing(uow, user, context)):
+        if _is_deactivated_there(user, by_connection.standing_of(uow, connected, user.id)):
             # No mail reaches them, so they would wait for a code; what refuses them says why.
             return _begin(uow, user, sign_in, proven, destination, connected)
     note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
@@ -185,26 +186,21 @@ def _by_address(
     return SignInToLink(continue_id=continue_id, user_ids=[user.id], email=user.email)
 
 
-def _links_at_once(
-    uow: UnitOfWork, connected: Connected, user: User, proven: ProvenIdentity, context: IdentityContext
-) -> bool:
+def _links_at_once(uow: UnitOfWork, connected: Connected, user: User, proven: ProvenIdentity) -> bool:
     """Return whether the connection of a sign-in links a locked account without a mailed code."""
     # A provider at which people write their addresses themselves may say so.
     return not proven.denies_email and at_once.links(
-        uow, connected.organization.id, connected.connection, user, _standing(uow, user, context)
+        uow,
+        connected.organization.id,
+        connected.connection,
+        user,
+        by_connection.standing_of(uow, connected, user.id),
     )
 
 
 def _is_deactivated_there(user: User, standing: ConnectionStanding) -> bool:
     """Return whether the account of a member or end user is deactivated, which their organization may know."""
     return user.deactivated_at is not None and (standing.role is not None or standing.is_end_user)
-
-
-def _standing(uow: UnitOfWork, user: User, context: IdentityContext) -> ConnectionStanding:
-    assert context.confinement is not None, "a connection signs in without limits"
-    standing = entitlement.standing_of(uow, user.id, context.confinement)
-    assert standing is not None, "a connection that is locked was deleted or switched off"
-    return standing
 
 
 def _conclude_at_service(
@@ -332,9 +328,7 @@ def _begin(
         if connected.connection.trust_mfa and not proof.has_second_factor:
             proof = proof.with_methods(MFA)
         # Asked before the user joins: an organization does not get back, by its own word, a person it has removed.
-        assert proof.confinement is not None, "a sign-in by a connection has made a proof without limits"
-        standing = entitlement.standing_of(uow, user.id, proof.confinement)
-        assert standing is not None, "a connection that is locked was deleted or switched off"
+        standing = by_connection.standing_of(uow, connected, user.id)
         if may_join(user, standing):
             by_connection.join(uow, connected, user)
         if standing.has_group_rules:

@@ -8,9 +8,10 @@ from core.errors import Refusal
 from core.organizations.session_strength import SecondFactorRequired
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, MessageRefused, OutgoingMessage, SamlBinding
 from core.saml.requests import LIFETIME
-from core.saml.sign_in import NotAdmitted, ResponseToPost
+from core.saml.sign_in import ResponseToPost
 from core.secrets import Secret
 from core.sign_in.customer_choices import NoCustomerYet
+from core.sign_in.refusals import NotAdmitted
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.languages import language_of, translated
 from entrypoints.pages.frame.next_steps import next_steps

@@ -10,8 +10,8 @@ from core.accounts.return_targets import ReturnRequest
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
-from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.magic_links import MagicLinkRefused
+from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery

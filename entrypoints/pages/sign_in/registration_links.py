@@ -11,7 +11,7 @@ from core.errors import ServiceUnavailable, SsoRequired
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
 from core.sign_in import registration_links
-from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.registration_links import RegistrationPasswordWrong

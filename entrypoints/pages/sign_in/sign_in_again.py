@@ -7,7 +7,7 @@ from core.credentials import mfa
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
-from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from core.sign_in.refusals import CountedRefusal, SignInRefused
 from core.sign_in.second_factor import CodeWrong, PreAuthOver
 from entrypoints.pages.frame import returns

@@ -13,8 +13,8 @@ from core.secrets import Secret
 from core.services.customer_rules import CUSTOMER_CHARACTERS_MAX
 from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
-from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
+from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
 from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
 from core.sign_in.refusals import CountedRefusal

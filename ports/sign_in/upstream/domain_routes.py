@@ -67,8 +67,12 @@ class DomainRoutes(Protocol):
         """
         ...
 
-    def defer_enforced_on(self, user_id: UUID) -> Deferred[RequiredConnection | None]:
+    def defer_enforced_on(
+        self, user_id: UUID, browser_hash: bytes | None = None
+    ) -> Deferred[RequiredConnection | None]:
         """Return the connection that a route in force enforces on a user; None for the owner of its organization.
+
+        It says whether the browser has brought an identity of it that is to be linked to the user.
 
         The route stays as it is until this transaction ends, so that what enforces it finds the session which this
         transaction begins.

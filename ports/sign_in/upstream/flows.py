@@ -50,10 +50,6 @@ class UpstreamSignIns(Protocol):
         """Return whether a sign-in at an organization, used or not, was neither deleted nor ended."""
         ...
 
-    def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
-        """Return whether a browser has brought an identity of a connection that is to be linked to a user."""
-        ...
-
     def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
         """Use up a sign-in of this browser that has brought an identity; None as `use`."""
         ...

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from dataclasses import replace
 from uuid import UUID
 
+from core.accounts.providers import Provider
 from core.sessions.confinement import Confinement
-from core.sign_in.customer_choices import INDIVIDUALLY
+from core.sign_in.facts import Circumstances, SignInFacts
+from core.sign_in.judgement import judge
+from core.sign_in.places import Place
+from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
-from core.sign_in.rules import OF_DESTINATION, Candidate, Rule
+from core.sign_in.rules import RULES, Rule
+from tests.tenants import small_scope as scope
+from tests.tenants.given_values import ORGANIZATION, USER, service_of
 from tests.world.builder import new_id
 
 ACME, GLOBEX, SHOP = new_id(), new_id(), new_id()
 
 
-def judged(confinement: Confinement | None, organization_id: UUID, service_id: UUID | None = None) -> Any:
+def judged(confinement: Confinement | None, organization_id: UUID, service_id: UUID | None = None) -> str | None:
     """Return why a sign-in with this confinement is refused there; None when it is not."""
-    candidate = SimpleNamespace(
-        proof=SimpleNamespace(confinement=confinement),
-        choice=INDIVIDUALLY,
-        place=SimpleNamespace(organization_id=organization_id, service_id=service_id, customer=None),
-    )
-    [rule] = [one for one in OF_DESTINATION if one.name is Rule.CONFINEMENT]
-    refusal = rule.judge(cast("Candidate", candidate))
+    proof = IdentityProof(user_id=USER.id, provider=Provider.PASSWORD, amr=("pwd",), confinement=confinement)
+    service = replace(service_of("all", serves_customers=False), id=service_id) if service_id is not None else None
+    place = Place(organization=replace(ORGANIZATION, id=organization_id), service=service, is_member=True)
+    destination = Destination(organization_slug="acme")
+    circumstances = Circumstances.of(proof, destination, place, place.target, None, None)
+    facts = SignInFacts(user=USER, proof=proof, destination=destination, now=scope.NOW, circumstances=circumstances)
+    refusal = judge(RULES, facts, untold=frozenset(set(Rule) - {Rule.CONFINEMENT})).refusal
     return refusal.reason if refusal is not None else None
 
 

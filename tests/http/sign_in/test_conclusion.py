@@ -14,7 +14,7 @@ from core.sessions import sessions
 from core.sessions.callers import Caller
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import conclusion
-from core.sign_in.conclusion import SignInCompleted
+from core.sign_in.outcomes import SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SignInInterrupted, SignInRefused
 from entrypoints.installation import Installation

@@ -114,17 +114,6 @@ class PostgresUpstreamSignIns(Aggregate):
             (organization_id, sign_in_id),
         )
 
-    def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
-        return self._value(
-            """
-            SELECT EXISTS (SELECT FROM upstream_sign_ins
-                           WHERE  user_id = %s AND browser_hash = %s AND connection_id = %s
-                             AND  proven_sealed IS NOT NULL AND used_at IS NULL AND ended_at IS NULL
-                             AND  expires_at > %s)
-            """,
-            (user_id, browser_hash, connection_id, self._transaction.now),
-        )
-
     def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
         row = self._used(state_hash, browser_hash, None, is_proven=True)
         if row is None:

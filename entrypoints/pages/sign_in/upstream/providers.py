@@ -23,8 +23,8 @@ from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
-from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.identities import ProvenIdentity
+from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.upstream import at_domains, beginning, flows, sign_in
 from core.sign_in.upstream.answers import UpstreamFailed

@@ -1,0 +1,167 @@
+"""What a way asks before it has proved an identity: rules of the same kind as those of every proof, with facts of own.
+
+A connection of an organization asks other things (`upstream/by_connection.py`). Signing in by a way carries out what
+they answer, and the explanation for those who help reads the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from core.accounts import sign_in_failures
+from core.accounts.sign_in_failures import SignInFailure
+from core.accounts.users import User
+from core.lazy_dataclasses import dataclass
+from core.sign_in import places
+from core.sign_in.reasons import SignInReason, reason_of_account
+from core.sign_in.refusals import SignInRefused
+from core.sign_in.rules import Answer, Depends, Rule, SignInRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasswordFacts:
+    """A sign-in by a password; `user` is None without an account, and `has_password` says whether one is compared.
+
+    `failures` are None where limits are off, and for an attempt that is counted already. `is_right` is True while the
+    password is not compared.
+    """
+
+    is_place_known: bool
+    user: User | None
+    has_password: bool
+    failures: Failures | None = None
+    is_right: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failures:
+    """The other attempts for an address that count, the newest first, and what is known of this one.
+
+    `network` is None where it is not known, because the user is not signing in.
+    """
+
+    others: Sequence[SignInFailure]
+    network: str | None
+    now: datetime
+    is_known_device: bool = False
+    session_id: UUID | None = None
+
+    @property
+    def blocked_until(self) -> datetime | None:
+        """Until when this attempt is refused, wherever it comes from; None while it is not."""
+        return self._blocked_until(self.network if self.network is not None else "")
+
+    @property
+    def blocked_networks(self) -> dict[str, datetime]:
+        """Until when the attempts of each network are refused, where that of this one is not known."""
+        networks = {failure.network for failure in self.others} if self.network is None else set[str]()
+        found = {network: self._blocked_until(network) for network in sorted(networks)}
+        return {network: until for network, until in found.items() if until is not None}
+
+    def _blocked_until(self, network: str) -> datetime | None:
+        return sign_in_failures.blocked_until(
+            [SignInFailure(network, self.now, self.session_id), *self.others],
+            network,
+            is_known_device=self.is_known_device,
+            session_id=self.session_id,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFacts:
+    """A sign-in by a mailed link or code; `mailed_again_at` is when the next may be mailed, None for at once."""
+
+    is_place_known: bool
+    user: User | None
+    mailed_again_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasskeyFacts:
+    """A sign-in by a passkey: whether its answer is one of the account, and whether the counter went on."""
+
+    is_place_known: bool
+    user: User | None
+    is_accepted: bool
+    has_regressed: bool = False
+
+
+WayFacts: TypeAlias = PasswordFacts | LinkFacts | PasskeyFacts
+
+
+def _organization(facts: WayFacts) -> Answer:
+    return None if facts.is_place_known else places.unknown()
+
+
+def _failures(facts: PasswordFacts) -> Answer:
+    """Refuse while too many attempts count; where those of some networks do, it depends on that of the attempt."""
+    if facts.failures is None:
+        return None
+    until = facts.failures.blocked_until
+    if until is not None:
+        return sign_in_failures.too_many(until, at=facts.failures.now)
+    blocked = facts.failures.blocked_networks
+    if not blocked:
+        return None
+    return Depends(reason=SignInReason.TOO_MANY_FAILURES, until=max(blocked.values()), networks=tuple(blocked))
+
+
+def _account(facts: WayFacts) -> Answer:
+    return _refused(SignInReason.UNKNOWN_ACCOUNT) if facts.user is None else None
+
+
+def _activated(facts: WayFacts) -> Answer:
+    reason = reason_of_account(facts.user) if facts.user is not None else None
+    return _refused(reason) if reason is not None else None
+
+
+def _password(facts: PasswordFacts) -> Answer:
+    if not facts.has_password:
+        return _refused(SignInReason.NO_PASSWORD)
+    return None if facts.is_right else _refused(SignInReason.WRONG_PASSWORD)
+
+
+def _mailbox(facts: LinkFacts) -> Answer:
+    is_mailed = facts.user is None or facts.user.receives_links
+    return None if is_mailed else _refused(SignInReason.ADDRESS_DISOWNED)
+
+
+def _mail_limit(facts: LinkFacts) -> Answer:
+    """Say until when no further link is mailed; one that was mailed before goes on to sign in."""
+    return Depends(until=facts.mailed_again_at) if facts.mailed_again_at is not None else None
+
+
+def _passkey(facts: PasskeyFacts) -> Answer:
+    if not facts.is_accepted:
+        return _refused(SignInReason.WRONG_PASSKEY)
+    return _refused(SignInReason.SIGN_COUNT_REGRESSED) if facts.has_regressed else None
+
+
+def _refused(reason: SignInReason) -> SignInRefused:
+    return SignInRefused().because(reason)
+
+
+OF_PASSWORD: Final[tuple[SignInRule[PasswordFacts], ...]] = (
+    SignInRule(Rule.ORGANIZATION, _organization),
+    SignInRule(Rule.FAILURES, _failures),
+    SignInRule(Rule.ACCOUNT, _account),
+    SignInRule(Rule.ACTIVATED, _activated),
+    SignInRule(Rule.CREDENTIAL, _password),
+)
+OF_LINK: Final[tuple[SignInRule[LinkFacts], ...]] = (
+    SignInRule(Rule.ORGANIZATION, _organization),
+    SignInRule(Rule.ACCOUNT, _account),
+    SignInRule(Rule.ACTIVATED, _activated),
+    SignInRule(Rule.CREDENTIAL, _mailbox),
+    SignInRule(Rule.MAIL_LIMIT, _mail_limit),
+)
+# What the answer of a passkey is judged by: an unknown one belongs to no account that could be named.
+OF_ANSWER: Final[tuple[SignInRule[PasskeyFacts], ...]] = (SignInRule(Rule.CREDENTIAL, _passkey),)
+OF_PASSKEY: Final[tuple[SignInRule[PasskeyFacts], ...]] = (
+    SignInRule(Rule.ORGANIZATION, _organization),
+    SignInRule(Rule.ACCOUNT, _account),
+    *OF_ANSWER,
+)
