@@ -74,7 +74,7 @@ def attempt(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedAttempt:
-    """An attempt that is recorded, and all for its address that count, itself the first of them."""
+    """An attempt that is recorded, and all for its address that count, itself among them, the newest first."""
 
     id: UUID
     attempts: Sequence[SignInFailure]

@@ -212,8 +212,7 @@ class AskedSignIn:
         uow, user = self._uow, self._user
         failures = None
         if are_limits_on:
-            counted = sign_in_failures.read(uow, self._address)
-            failures = Failures(others=counted, network=self._question.network, now=uow.now)
+            failures = Failures.of_next(sign_in_failures.read(uow, self._address), self._question.network, uow.now)
         facts = PasswordFacts(
             is_place_known=self._is_place_known,
             user=self._known,

@@ -146,11 +146,6 @@ class SignInFacts:
         return self.circumstances
 
     @property
-    def has_arrived(self) -> bool:
-        """Whether the circumstances are read."""
-        return self.circumstances is not None
-
-    @property
     def may_use_gift(self) -> bool:
         """Whether the sign-in would use what the organization gave, where using it does not confirm it."""
         return self.destination.organization_slug is not None and self.is_unconfirmed

@@ -67,7 +67,7 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     password_hash = found.password_hash if found is not None and found.user.may_sign_in else None
     facts = PasswordFacts(is_place_known=is_place_known(), user=user, has_password=password_hash is not None)
     failures = Failures(
-        others=recorded.attempts[1:],
+        attempts=recorded.attempts,
         network=network,
         now=uow.now,
         is_known_device=user is not None and user.id == owner_id,

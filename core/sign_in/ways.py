@@ -1,6 +1,6 @@
 """What a way asks before it has proved an identity: rules of the same kind as those of every proof, with facts of own.
 
-A connection of an organization asks other things (`upstream/by_connection.py`). Signing in by a way carries out what
+A connection of an organization asks other things (`upstream/connection_rules.py`). Signing in by a way carries out what
 they answer, and the explanation for those who help reads the same answers.
 """
 
@@ -38,36 +38,37 @@ class PasswordFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """The other attempts for an address that count, the newest first, and what is known of this one.
+    """The attempts for an address that count, the newest first, and what is known of the one that is judged.
 
-    `network` is None where it is not known, because the user is not signing in.
+    That is among them, mostly as the first: another process may have recorded one of a later moment before it.
+    `network` is that of the attempt, None where it is not known, because the user is not signing in.
     """
 
-    others: Sequence[SignInFailure]
+    attempts: Sequence[SignInFailure]
     network: str | None
     now: datetime
     is_known_device: bool = False
     session_id: UUID | None = None
 
+    @classmethod
+    def of_next(cls, counted: Sequence[SignInFailure], network: str | None, now: datetime) -> Failures:
+        """Return those of an attempt that nobody has made, after those that count."""
+        return cls(attempts=[SignInFailure(network or "", now), *counted], network=network, now=now)
+
     @property
     def blocked_until(self) -> datetime | None:
         """Until when this attempt is refused, wherever it comes from; None while it is not."""
-        return self._blocked_until(self.network if self.network is not None else "")
+        return sign_in_failures.blocked_until(
+            self.attempts, self.network or "", is_known_device=self.is_known_device, session_id=self.session_id
+        )
 
     @property
     def blocked_networks(self) -> dict[str, datetime]:
         """Until when the attempts of each network are refused, where that of this one is not known."""
-        networks = {failure.network for failure in self.others} if self.network is None else set[str]()
-        found = {network: self._blocked_until(network) for network in sorted(networks)}
+        counted = self.attempts[1:] if self.network is None else ()
+        networks = sorted({failure.network for failure in counted})
+        found = {network: Failures.of_next(counted, network, self.now).blocked_until for network in networks}
         return {network: until for network, until in found.items() if until is not None}
-
-    def _blocked_until(self, network: str) -> datetime | None:
-        return sign_in_failures.blocked_until(
-            [SignInFailure(network, self.now, self.session_id), *self.others],
-            network,
-            is_known_device=self.is_known_device,
-            session_id=self.session_id,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ USERS: Final[tuple[User | None, ...]] = (
 
 def failures(number: int, network: str | None = NETWORK) -> Failures:
     """Return so many failed attempts of one network, and an attempt from a network."""
-    return Failures(others=[SignInFailure(NETWORK, NOW)] * number, network=network, now=NOW)
+    return Failures.of_next([SignInFailure(NETWORK, NOW)] * number, network, NOW)
 
 
 NO_FAILURES, MANY_FAILURES = failures(0), failures(FAILURES_FROM_NETWORK_MAX)

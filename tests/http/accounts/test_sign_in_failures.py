@@ -88,6 +88,18 @@ class TestFromOneNetwork:
         assert (await world.log_in(address="198.51.100.1")).status == 200
         assert (await world.log_in("bob@example.com", address="192.0.2.20")).status == 200
 
+    async def test_an_attempt_elsewhere_that_another_process_dates_later_is_not_counted_here(
+        self, world: World
+    ) -> None:
+        world.user()
+        await guess(world, neighbours(FAILURES_FROM_NETWORK_MAX - 1))
+        await guess(world, ["198.51.100.1"])
+        world.connection.execute(
+            "UPDATE sign_in_failures SET created_at = created_at + interval '1 second' WHERE network LIKE '198.51.100.%'"
+        )
+
+        assert (await world.log_in(address="192.0.2.10")).status == 200
+
     async def test_an_ipv6_network_is_a_prefix_of_64_bits(self, world: World) -> None:
         world.user()
         await guess(world, [f"2001:db8:0:1::{number}" for number in range(1, 11)])
