@@ -173,6 +173,12 @@ class SignInFacts:
         device = self.here.device
         return self.asks_second_factor and device is not None and device.is_trusted_at(self.here.place, self.now)
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods of the session (RFC 8176); a sign-in that has waited keeps those with which it did."""
+        is_new = self.uses_trusted_device and not self.has_waited
+        return (*self.proof.amr, "trusted") if is_new else self.proof.amr
+
     def lacks(self, stage: Stage | None) -> bool:
         """Return whether a rule that needs a stage cannot judge yet."""
         if stage is None:

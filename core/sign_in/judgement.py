@@ -125,9 +125,7 @@ def session_proof(facts: SignInFacts) -> IdentityProof:
     lacking = here.lacking_connection
     if lacking is not None and not lacking.is_of_owner and proof.confinement is None:
         proof = _limited_to(proof, here.target)
-    # One that waited for the choice of a customer has it already.
-    is_new = facts.uses_trusted_device and "trusted" not in proof.amr
-    return proof.with_methods("trusted") if is_new else proof
+    return replace(proof, amr=facts.methods)
 
 
 def _limited_to(proof: IdentityProof, target: Target) -> IdentityProof:

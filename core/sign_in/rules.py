@@ -273,8 +273,7 @@ def _required_by_customer(customer: CustomerStanding, facts: SignInFacts) -> Ans
 
 
 def _is_met(methods: MfaMethods, facts: SignInFacts) -> bool:
-    trusted = ("trusted",) if facts.uses_trusted_device else ()
-    return methods.are_met_by((*facts.proof.amr, *trusted), facts.proof.connection_id)
+    return methods.are_met_by(facts.methods, facts.proof.connection_id)
 
 
 def _lacks_factor(methods: MfaMethods) -> Refusal:

@@ -257,6 +257,27 @@ async def test_the_sign_in_is_judged_again_when_the_customer_is_chosen(shop: Ser
     assert_refused(await _choose(world, stronger, "globex"), 401, "UNAUTHORIZED")
 
 
+@pytest.mark.parametrize("is_required", [False, True])
+async def test_a_device_that_is_trusted_since_the_sign_in_waits_adds_nothing_to_it(
+    shop: Service, world: World, is_required: bool
+) -> None:
+    organization_id = world.organization("globex", mfa_required=is_required)
+    world.member(organization_id, world.user_id(EMAIL))
+    world.customer(shop, organization_id)
+    device = {"X-Device-Token": (await world.log_in(EMAIL)).json["device_token"]}
+    asked = await world.log_in(EMAIL, **AT_SHOP, headers=device)
+    world.connection.execute("UPDATE users SET mfa_enabled_at = now()")
+    world.connection.execute("UPDATE device_tokens SET mfa_trusted_at = now()")
+
+    body = {"customer_token": asked.json["customer_token"], "customer": "globex"}
+    chosen = await world.client.post("/api/auth/customer", body=body, headers=device)
+
+    if is_required:
+        assert_refused(chosen, 403, "FORBIDDEN")
+    else:
+        assert claims_of(chosen.json["access_token"])["amr"] == ["pwd"]
+
+
 async def test_a_mailed_link_proves_the_address_that_was_added(shop: Service, world: World) -> None:
     organization_id = world.organization("globex")
     world.member(organization_id, world.user_id(EMAIL), is_confirmed=False)
