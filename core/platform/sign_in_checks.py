@@ -98,7 +98,7 @@ _VERDICTS: Final = {
 
 
 def judge_to_end(judged: Judgement[Facts]) -> Judgement[Facts]:
-    """Return a judgement of facts that are all read, gone on with until a rule refuses or the last has judged.
+    """Return a judgement gone on with until a rule refuses, or needs what is not read, or the last has judged.
 
     What a sign-in would change, the facts are changed by, and what it would ask for, they are given.
     """

@@ -263,10 +263,10 @@ class AskedSignIn:
         first = judge_to_end(judge(rules, asked, untold=self._hidden))
         facts = self._facts(proof, standing, by)
         if first.refusal is None:
-            judged = judge(RULES, facts, untold=self._hidden)
+            judged = judge_to_end(judge(RULES, facts, untold=self._hidden))
             if judged.stage is Stage.GIFT:
-                judged = judge(RULES, arrivals.with_gift(self._uow, facts), untold=self._hidden)
-            judged = judge_to_end(judged)
+                read = arrivals.with_gift(self._uow, judged.facts)
+                judged = judge_to_end(judge(RULES, read, judged, untold=self._hidden))
         else:
             judged = Judgement[SignInFacts].unjudged(RULES, facts, untold=self._hidden)
         is_by_saml = facts.is_admitted_by_saml is not None

@@ -110,7 +110,8 @@ class CustomerStanding:
 
     `is_confirmed` says that the user has confirmed the membership, `is_in_mail_domain` that the customer has proved the
     mail domain of the address. `last_sign_in_at` is that of this user for this customer; None before the first.
-    `connection_id` is the only connection that the customer has, if it has one.
+    `connection_id` is the only connection that the customer has, if it has one. `is_owned` says that the user owns the
+    organization.
     """
 
     id: UUID
@@ -124,6 +125,7 @@ class CustomerStanding:
     mfa_methods: MfaMethods
     device_trust: timedelta
     connection_id: UUID | None
+    is_owned: bool = False
 
     @property
     def counts(self) -> bool:
@@ -144,8 +146,9 @@ class CustomersOfUser:
     """The customers of a service that are open to a user, the last choice first, and whether they may come as oneself.
 
     `is_of_customer` says that the user belongs to a customer, active or paused, `is_of_vendor` that they are an active
-    member of the vendor, and `has_come_alone` that they have used the service without a customer. `suspended` are the
-    customers that would be open to the user, but for the membership that is deactivated.
+    member of the vendor, `is_vendor_owned` that they own it, and `has_come_alone` that they have used the service
+    without a customer. `suspended` are the customers that would be open to the user, but for the membership that is
+    deactivated.
     """
 
     standings: Sequence[CustomerStanding]
@@ -153,18 +156,20 @@ class CustomersOfUser:
     is_of_vendor: bool
     has_come_alone: bool
     suspended: Sequence[SuspendedCustomer] = ()
+    is_vendor_owned: bool = False
 
     def unconfirmed(self) -> CustomersOfUser:
-        """Return the customers of a user whose memberships are all unconfirmed, as far as these say it.
+        """Return the customers of a user whose memberships are all unconfirmed but an owner's, as far as these say it.
 
         Without a confirmed membership it is the mail domain that makes the user one of a customer.
         """
+        standings = [replace(one, is_confirmed=one.is_confirmed and one.is_owned) for one in self.standings]
         is_by_membership = bool(self.suspended) or any(one.is_confirmed for one in self.standings)
-        is_by_domain = any(one.is_in_mail_domain for one in self.standings)
-        return CustomersOfUser(
-            standings=[replace(one, is_confirmed=False) for one in self.standings],
-            is_of_customer=is_by_domain if is_by_membership else self.is_of_customer,
-            is_of_vendor=False,
+        return replace(
+            self,
+            standings=standings,
+            is_of_customer=any(one.counts for one in standings) if is_by_membership else self.is_of_customer,
+            is_of_vendor=self.is_of_vendor and self.is_vendor_owned,
             has_come_alone=False,
             suspended=[],
         )

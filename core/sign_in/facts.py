@@ -204,7 +204,7 @@ def amended(facts: SignInFacts) -> SignInFacts:
     return replace(
         facts,
         user=user,
-        gift_waits=place.is_member or bool(facts.gift_waits),
+        gift_waits=True if place.is_member else facts.gift_waits,
         circumstances=replace(found, receivers=here.receivers),
     )
 

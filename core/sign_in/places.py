@@ -64,7 +64,7 @@ class Place:
         return self.is_member and not self.is_suspended
 
     def unconfirmed(self) -> Place:
-        """Return the place for a user whose memberships are all unconfirmed, and who has not chosen a customer."""
+        """Return the place for a user whose memberships are unconfirmed again, and who has not chosen a customer."""
         customers = self.customers.unconfirmed() if self.customers is not None else None
         return replace(self, customers=customers, customer=None)
 

@@ -26,7 +26,7 @@ _MEMBERSHIPS: Final = f"""
 _STANDINGS: Final = f"""
     SELECT jsonb_agg(jsonb_build_object(
                {_ID}, 'name', co.name,
-               'is_confirmed', cm.confirmed_at IS NOT NULL,
+               'is_confirmed', cm.confirmed_at IS NOT NULL, 'is_owned', cm.role = 'owner',
                'is_in_mail_domain', EXISTS (SELECT FROM domain_routes
                                             WHERE  organization_id = co.id AND domain = split_part(u.email, '@', 2)
                                               AND  {IN_FORCE}),
@@ -52,6 +52,7 @@ CUSTOMERS_OF_USER: Final = f"""
                'suspended', coalesce(({_SUSPENDED}), '[]'),
                'is_of_customer', {IS_OF_CUSTOMER},
                'is_of_vendor', m.id IS NOT NULL AND m.suspended_at IS NULL AND m.confirmed_at IS NOT NULL,
+               'is_vendor_owned', coalesce(m.role = 'owner', false),
                'has_come_alone', EXISTS (SELECT FROM service_users
                                          WHERE  service_id = v.id AND user_id = u.id AND last_login_at IS NOT NULL))
     FROM   users u

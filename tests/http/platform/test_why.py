@@ -184,6 +184,22 @@ async def test_a_mailed_link_gives_the_account_to_the_reader_of_the_mailbox(
     assert check_of(walk_by(explained, SignInWay.LINK), Rule.SECOND_FACTOR).verdict is RuleVerdict.PASSES
 
 
+async def test_a_proof_of_the_address_gives_nothing_to_one_that_was_taken_back(
+    world: World, root: SignedInUser, acme: UUID
+) -> None:
+    user_id = world.user(is_verified=False)
+    world.mail_domain(acme, EMAIL.partition("@")[2])
+    execute(world, "UPDATE upstream_connections SET enabled = true, issuer = 'https://login.example.com'")
+    world.link(acme, world.value("SELECT id FROM services"), user_id)
+    execute(world, DISOWNED, EMAIL)
+
+    explained = await explained_to_platform(world, root, "acme", service_slug="shop", way=SignInWay.CONNECTION)
+
+    refusal = walk_by(explained, SignInWay.CONNECTION).refusal
+    assert refusal is not None
+    assert (refusal.rule, refusal.reason) == (Rule.ADDRESS_OWNED, "address_disowned")
+
+
 @pytest.mark.parametrize(
     ("change", "rule"), [(DISOWNED, Rule.CREDENTIAL), ("DELETE FROM users WHERE email = %s", Rule.ACCOUNT)]
 )

@@ -11,6 +11,7 @@ from core.platform.sign_in_checks import SignInWay
 from tests.application import Answer
 from tests.world.builder import EMAIL, Service
 from tests.world.explaining import logged_reason
+from tests.world.signing_in import claims_of
 from tests.world.support import SupportDesk
 from tests.world.team import Team
 from tests.world.world import World, assert_refused
@@ -139,6 +140,24 @@ class TestPlatform:
         assert _refused_by(told) == "customer"
         assert_refused(refused, 403, "FORBIDDEN")
         assert logged_reason() == "customer_closed"
+
+    async def test_the_owner_of_a_customer_stays_its_owner_when_they_prove_the_address(
+        self, world: World, desk: SupportDesk, vendor: Team, customer_id: UUID
+    ) -> None:
+        world.connection.execute("UPDATE memberships SET role = 'admin' WHERE role = 'owner'")
+        world.connection.execute("UPDATE memberships SET role = 'owner' WHERE role = 'member'")
+        assert (await _visit(world)).status == 200
+        world.member(vendor.organization_id, world.user_id(EMAIL), is_confirmed=False)
+        world.connection.execute("UPDATE users SET changed_by_service_at = now() WHERE email = %s", (EMAIL,))
+
+        told = await desk.request("GET", f"/api/platform/why?email={EMAIL}&organization=vendor&service=shop")
+        await world.mails()
+        await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL, **AT_SHOP})
+        token = (await world.mail()).values["token"]
+        signed_in = await world.client.post("/api/auth/magic-link/verify", body={"token": token, **AT_SHOP})
+
+        assert _refused_by(told, "link") is None
+        assert claims_of(signed_in.json["access_token"])["customer"] == "globex"
 
     async def test_an_unconfirmed_membership_is_named(self, world: World, desk: SupportDesk, customer_id: UUID) -> None:
         world.connection.execute("UPDATE memberships SET confirmed_at = NULL WHERE role = 'member'")
@@ -415,6 +434,20 @@ class TestCustomer:
 
         assert after.json == before.json
         assert _verdicts(after)["not_suspended"] == _verdicts(after)["security_profile"] == "not_told"
+
+    async def test_what_the_vendor_has_given_its_member_changes_nothing_for_a_password(
+        self, world: World, vendor: Team, shop: Service, globex: Team, customer_id: UUID
+    ) -> None:
+        world.connection.execute(
+            "UPDATE users SET changed_by_service_at = now(), mfa_enabled_at = now() WHERE email = %s", (EMAIL,)
+        )
+        before = await _ask_customer(globex, shop)
+
+        world.member(vendor.organization_id, world.user_id(EMAIL), is_confirmed=False)
+        after = await _ask_customer(globex, shop)
+
+        assert _verdicts(after) == _verdicts(before)
+        assert (_verdicts(after)["address_owned"], _verdicts(after)["second_factor"]) == ("not_told", "asks")
 
     async def test_what_concerns_an_account_alone_waits_for_a_confirmed_membership(
         self, world: World, shop: Service, globex: Team, customer_id: UUID
