@@ -296,6 +296,26 @@ async def test_a_mailed_link_proves_the_address_that_was_added(shop: Service, wo
     assert world.value("SELECT password_hash IS NULL AND changed_by_service_at IS NULL FROM users")
 
 
+async def test_the_factors_that_a_mailed_link_removes_are_not_asked_for_when_the_customer_is_chosen(
+    shop: Service, world: World
+) -> None:
+    customer_id = _customer(world, shop, "globex", is_confirmed=False)
+    world.mail_domain(world.value("SELECT id FROM organizations WHERE slug = 'globex'"), "example.com")
+    device = {"X-Device-Token": (await world.log_in(EMAIL)).json["device_token"]}
+    world.connection.execute("UPDATE users SET changed_by_service_at = now(), mfa_enabled_at = now()")
+    world.connection.execute("UPDATE device_tokens SET mfa_trusted_at = now()")
+    await world.mails()
+    await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL, **AT_SHOP})
+    token = (await world.mail()).values["token"]
+    asked = await world.client.post("/api/auth/magic-link/verify", body={"token": token, **AT_SHOP}, headers=device)
+
+    body = {"customer_token": asked.json["customer_token"], "customer": str(customer_id)}
+    chosen = await world.client.post("/api/auth/customer", body=body, headers=device)
+
+    assert claims_of(chosen.json["access_token"])["customer"] == "globex"
+    assert world.value("SELECT mfa_enabled_at IS NULL FROM users")
+
+
 async def test_what_cannot_ask_does_not_choose(shop: Service, world: World) -> None:
     _customer(world, shop, "globex")
     visitor = Visitor(world.client)
