@@ -1,10 +1,13 @@
 """The pages of one's own organizations: finding and creating them, the overview of one, joining and leaving."""
 
+from dataclasses import replace
 from typing import Annotated, Final
 
 import msgspec
 
 from core.audit import sign_in_counts
+from core.audit.sign_in_counts import SignInAnalytics
+from core.audit.sign_in_log import NO_SERVICE
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.invitations import answers
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
@@ -12,6 +15,9 @@ from core.invitations.answers import InvitationUnknown
 from core.organizations import creation, deletion, management, members, overview
 from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified, SlugTaken
+from core.organizations.organizations import OrganizationStatus
+from core.organizations.overview import Overview
+from core.organizations.standing import Standing
 from core.platform import console
 from core.rate_limits import RateLimit
 from core.text import slug_of_name
@@ -21,12 +27,14 @@ from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, consol
 from entrypoints.pages.console.frame import after as after_in_console
 from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sections import OF_ACCOUNT
+from entrypoints.pages.console.setup_steps import SetupStep, current_of
 from entrypoints.pages.console.sign_in_plots import lists_of, plot_values
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
+from entrypoints.pages.services.kinds import KINDS
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -106,7 +114,7 @@ async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect
 async def find_in_account(call: Call, query: FindQuery) -> PageOrRedirect:
     """Find a part of your account or an organization of yours by its name, and lead to the only hit."""
     searched = query.q.strip()
-    sections = found_sections(language_of(call), ACCOUNT, [OF_ACCOUNT], searched)
+    sections = found_sections(language_of(call), ACCOUNT, OF_ACCOUNT, searched)
     organizations: list[FoundPage] = []
     if searched:
         mine = await call.read(management.search_mine, search=searched, after="", limit=_FOUND_MAX)
@@ -199,6 +207,7 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
     shown = None
     if found.sign_ins is not None:
         shown = plot_values(language_of(call), found.sign_ins, lists_of(standing))
+    steps = _steps_of(standing, found)
     return console_page(
         call,
         "organizations/organizations_overview.html",
@@ -207,7 +216,87 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         done=query.done,
         found=found,
         shown=shown,
-        lacks_provider=standing.lacks(Operation.CONNECTION_CONFIGURE),
-        lacks_domain=standing.lacks(Operation.DOMAIN_READ),
-        lacks_service=standing.lacks(Operation.SERVICE_CREATE),
+        steps=steps,
+        current_step=current_of(steps),
+        decides=standing.organization.status is OrganizationStatus.PENDING and await call.read(console.decides),
     )
+
+
+def _steps_of(standing: Standing, found: Overview[SignInAnalytics]) -> list[SetupStep]:
+    """Return what an organization has to set up, as far as the reader may; none for a reader who sets up nothing."""
+    done, page = found.steps, page_of(standing.organization.slug)
+    if done is None:
+        return []
+
+    def step(is_done: bool, title: str, text: str, action: str, address: str, closed_by: Operation) -> SetupStep:  # noqa: FBT001 - the first of a table
+        opens = not is_done and not standing.lacks(closed_by)
+        return SetupStep(
+            title=title, text="" if is_done else text, is_done=is_done, action=action, address=address if opens else ""
+        )
+
+    services = f"{page}/services"
+    kinds = tuple((kind.name, f"{services}/new?kind={kind.word}") for kind in KINDS)
+    has_sign_in = found.sign_ins is not None and any(
+        one.succeeded and one.service_id != NO_SERVICE for one in found.sign_ins.figures.services
+    )
+    return [
+        replace(
+            step(
+                done.has_service,
+                marked("Add a service"),
+                marked("An application that your users sign in to."),
+                marked("Create a service"),
+                f"{services}/new",
+                Operation.SERVICE_CREATE,
+            ),
+            choices=kinds,
+        ),
+        step(
+            has_sign_in,
+            marked("See a first sign-in"),
+            marked("A service has programs to copy, and “Try it”, which shows what is in the tokens."),
+            marked("Services"),
+            services if done.has_service else "",
+            Operation.SERVICES_LIST,
+        ),
+        step(
+            done.has_colleague,
+            marked("Invite a colleague"),
+            marked("So that one person on holiday does not stop you."),
+            marked("People"),
+            f"{page}/people",
+            Operation.ORGANIZATION_READ,
+        ),
+        step(
+            done.has_provider,
+            marked("Connect your identity provider"),
+            marked("Your people sign in with the account that they have at work."),
+            marked("Connect"),
+            f"{page}/sign-in/connections/new",
+            Operation.CONNECTION_CONFIGURE,
+        ),
+        step(
+            done.has_domain,
+            marked("Use your own domain"),
+            marked("The pages of the sign-in are at an address of yours."),
+            marked("Own domain"),
+            f"{page}/domain",
+            Operation.DOMAIN_READ,
+        ),
+        step(
+            done.has_webhook,
+            marked("Receive events"),
+            marked("A webhook tells your systems what happens here."),
+            marked("Webhooks"),
+            f"{page}/webhooks",
+            Operation.ORGANIZATION_READ,
+        ),
+        step(
+            done.has_second_factor,
+            marked("Protect your own account"),
+            marked("With a second factor or a passkey, a stolen password opens nothing."),
+            marked("Second factor"),
+            f"{ACCOUNT}/second-factor",
+            Operation.ORGANIZATION_READ,
+        ),
+    ]

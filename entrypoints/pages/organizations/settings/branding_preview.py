@@ -45,7 +45,7 @@ from entrypoints.web.serving.calls import Call
 
 # Only the page with the editor may frame it. Browsers follow `frame-ancestors` instead of X-Frame-Options.
 POLICY: Final = (
-    "default-src 'none'; style-src 'self' {styles}; img-src 'self' data:; form-action 'none'; "
+    "default-src 'none'; style-src 'self' {styles}; font-src 'self'; img-src 'self' data:; form-action 'none'; "
     "frame-ancestors 'self'; base-uri 'none'; sandbox"
 )
 POLICY_OF_EDITOR_ADDITION: Final = "; frame-src 'self'"
