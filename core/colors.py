@@ -73,7 +73,7 @@ def _darkened(color: str, share: float) -> str:
 
 
 def _lightened(color: str, share: float) -> str:
-    """Return the colour with a part of its distance from white; its hue and saturation stay, so it does not turn muddy."""
+    """Return the colour with a part of its distance from white, in its hue and saturation, so that it is not muddy."""
     if share == 1:
         return color
     hue, lightness, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in _channels(color)))

@@ -4,6 +4,7 @@ They are cached forever. The style sheet is one file for browsers, `gatehouse.cs
 of `STYLES`; it names the font (ops/decisions/0095). Every script of the folder is served.
 """
 
+import re
 from typing import Annotated, Final, TypeAlias
 
 from quart import Response
@@ -29,6 +30,7 @@ STYLES: Final = (
     "account.css",
     "icons.css",
     "console.css",
+    "acting.css",
     "tables.css",
     "overview.css",
     "jobs.css",
@@ -41,6 +43,8 @@ STYLES: Final = (
     "print.css",
 )
 FONT: Final = "inter.woff2"
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_LINES: Final = re.compile(r"\s*\n\s*")
 # A picture that is opened by itself runs and loads nothing, whatever it contains.
 PICTURE_POLICY: Final = "default-src 'none'; sandbox"
 
@@ -55,8 +59,9 @@ _FONT: Final = asset_of(FONT, (FOLDER / "fonts" / FONT).read_bytes())
 
 
 def style_sheet() -> str:
-    """Return the whole style sheet, with the address of the font."""
+    """Return the whole style sheet, with the address of the font, and without what only its writers read."""
     text = "\n".join((FOLDER / "styles" / name).read_text("utf-8") for name in STYLES)
+    text = _LINES.sub("\n", _COMMENT.sub("", text))
     return text.replace(f'url("{FONT}")', f'url("{_FONT.address}")')
 
 
