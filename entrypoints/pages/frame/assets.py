@@ -1,7 +1,7 @@
 """The style sheet, the font, the scripts and the icon of the pages, at addresses that change with their content.
 
-They are cached forever. The style sheet is one file for browsers, `gatehouse.css`, and several here, joined in the order
-of `STYLES`; it names the font (ops/decisions/0095). Every script of the folder is served.
+They are cached forever. The style sheet is one file for browsers, `gatehouse.css`, and several here, joined in the
+order of `STYLES`; it names the font (ops/decisions/0095). Every script of the folder is served.
 """
 
 import re

@@ -34,7 +34,6 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
-from entrypoints.pages.services.kinds import KINDS
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -43,6 +42,8 @@ from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 routes = account_pages()
 
 ORGANIZATIONS: Final = f"{ACCOUNT}/organizations"
+# The kinds of applications that a service is most often made for (`services/kinds.py`).
+_KINDS: Final = (("web", marked("Web application")), ("spa", marked("Single-page application")))
 # How many organizations a search of the account shows.
 _FOUND_MAX: Final = 10
 
@@ -235,7 +236,7 @@ def _steps_of(standing: Standing, found: Overview[SignInAnalytics]) -> list[Setu
         )
 
     services = f"{page}/services"
-    kinds = tuple((kind.name, f"{services}/new?kind={kind.word}") for kind in KINDS)
+    kinds = tuple((name, f"{services}/new?kind={word}") for word, name in _KINDS)
     has_sign_in = found.sign_ins is not None and any(
         one.succeeded and one.service_id != NO_SERVICE for one in found.sign_ins.figures.services
     )

@@ -15,7 +15,7 @@
     }
   };
   for (const group of sections?.querySelectorAll(".section-group") ?? []) {
-    const name = group.firstElementChild.id + location.pathname.split("/")[2];
+    const name = `${location.pathname.split("/")[2]} ${group.firstElementChild.textContent}`;
     group.open = group.querySelector("[aria-current]") !== null || !kept().has(name);
     group.firstElementChild.addEventListener("click", () => {
       const folded = kept();
