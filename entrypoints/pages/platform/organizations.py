@@ -219,8 +219,10 @@ _DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)
 async def approve_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Approve a pending organization; programs use `POST /api/platform/organizations/:id/approve`."""
     await call.read(authorize_platform)
+    # From elsewhere no tier is chosen: it keeps the one that it has.
+    tier_id = None if form.back else _tier_of(form.tier)
     approved = await call.transact(
-        organizations.approve, organization_id, tier_id=_tier_of(form.tier), seen_status=form.seen_status
+        organizations.approve, organization_id, tier_id=tier_id, seen_status=form.seen_status
     )
     back = {_CONSOLE: page_of(approved.slug), _OVERVIEW: PLATFORM}.get(form.back)
     return after(back or f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "approved")
