@@ -19,6 +19,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Overview
 from core.organizations.standing import Standing
 from core.platform import console
+from core.platform import organizations as approvals
 from core.rate_limits import RateLimit
 from core.text import slug_of_name
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
@@ -148,10 +149,11 @@ class OwnOrganizationsQuery(DoneQuery, kw_only=True):
 
 
 class NewOrganizationForm(ProtectedForm, kw_only=True):
-    """The organization to create."""
+    """The organization to create, and whether it is approved at once; a box to tick of those who may."""
 
     name: str = ""
     slug: str = ""
+    approve: str = ""
 
 
 @routes.get(CONSOLE)
@@ -179,6 +181,7 @@ async def show_my_organizations(
         mine=mine,
         deleted=deleted,
         opens_platform=await call.read(console.is_open),
+        decides=await call.read(console.decides),
         query=query,
         **ways(CONSOLE, {"search": query.search}, after=query.after, following=following),
         form=form or NewOrganizationForm(),
@@ -195,6 +198,10 @@ async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageO
     created = await call.transact(
         creation.create, form.slug.strip() or slug_of_name(form.name), form.name, is_welcome=is_welcome
     )
+    if form.approve and not is_welcome and await call.read(console.decides):
+        await call.transact(
+            approvals.approve, created.organization.id, tier_id=None, seen_status=OrganizationStatus.PENDING.value
+        )
     return after_in_console(page_of(created.organization.slug), "created")
 
 

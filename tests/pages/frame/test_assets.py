@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import pytest
 
+from core.colors import BLACK, DARK_SURFACE, GROUND, WHITE, contrast
 from entrypoints.pages.frame.asset_files import FOLDER
 from entrypoints.pages.frame.assets import FONT, STYLES, asset_address, style_sheet
 from tests.application import Client
@@ -35,6 +37,19 @@ def test_what_every_page_loads_is_small() -> None:
     assert len(gzip.compress(style_sheet().encode())) <= STYLE_SHEET_BYTES_MAX
     assert len(CONTENTS[FONT]) <= FONT_BYTES_MAX
     assert {file.name for file in SCRIPTS if file.stat().st_size > SCRIPT_BYTES_MAX} == set()
+
+
+def test_no_ground_of_a_page_is_nearer_to_a_text_than_that_for_which_the_colours_of_brands_are_made_readable() -> None:
+    text = (STYLES_FOLDER / "base.css").read_text()
+    light, _, dark = text.partition("prefers-color-scheme: dark")
+    grounds = ("plain-ground", "surface", "side", "inset")
+
+    def of(scheme: str, name: str) -> str:
+        [color] = re.findall(rf"--{name}: (#[0-9a-f]+);", scheme)
+        return color if len(color) == len(WHITE) else "#" + "".join(2 * digit for digit in color[1:])
+
+    assert all(contrast(of(light, name), BLACK) >= contrast(GROUND, BLACK) for name in grounds)
+    assert all(contrast(of(dark, name), WHITE) >= contrast(DARK_SURFACE, WHITE) for name in grounds)
 
 
 async def test_the_style_sheet_names_the_font_which_a_sandboxed_page_may_load(client: Client) -> None:
