@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import re
 from typing import Final
 
@@ -46,15 +47,15 @@ def mixed(color: str, other: str, share: float) -> str:
 
 
 def readable_on(color: str, ground: str) -> str:
-    """Return the colour, mixed with as little black or white as makes it readable on this ground.
+    """Return the colour, darkened or lightened as little as makes it readable on this ground.
 
     The ratio is `TEXT_CONTRAST_MIN` at least, and the colour itself comes back where it has that already.
     """
-    shade = text_color_on(ground)
+    changed = _lightened if text_color_on(ground) == WHITE else _darkened
     return next(
-        mixture
+        shade
         for percent in range(100, -1, -5)
-        if contrast(mixture := mixed(color, shade, percent / 100), ground) >= TEXT_CONTRAST_MIN
+        if contrast(shade := changed(color, percent / 100), ground) >= TEXT_CONTRAST_MIN
     )
 
 
@@ -65,6 +66,19 @@ def tint_of(color: str, ground: str) -> str:
     """
     tints = (mixed(color, ground, share) for share in TINT_SHARES)
     return next((tint for tint in tints if contrast(color, tint) >= TEXT_CONTRAST_MIN), ground)
+
+
+def _darkened(color: str, share: float) -> str:
+    return mixed(color, BLACK, share)
+
+
+def _lightened(color: str, share: float) -> str:
+    """Return the colour with a part of its distance from white, in its hue and saturation, so that it is not muddy."""
+    if share == 1:
+        return color
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in _channels(color)))
+    channels = colorsys.hls_to_rgb(hue, 1 - (1 - lightness) * share, saturation)
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
 
 
 def _channels(color: str) -> tuple[int, int, int]:

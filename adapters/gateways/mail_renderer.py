@@ -22,7 +22,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from adapters.gateways.mail_texts import LIFETIMES, MailTexts, aligned, one_line, wrapped
-from core.colors import readable_on, text_color_on
+from core.colors import WHITE, readable_on, text_color_on
 from core.mail.brands import MailBrand
 from core.mail.mail import NEUTRAL_NAMES, MailMessage, MailRefused, MailTemplate, RenderedMail
 from core.platform_brand import NAME_DEFAULT
@@ -53,7 +53,7 @@ _EMPTY_LINES: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")
 # That of the product, as on its pages.
 COLOR_DEFAULT: Final = "#14544a"
 # The ground of the text in a dark scheme, in `mail_templates/layout.html`.
-DARK_SHEET: Final = "#1f242a"
+DARK_SHEET: Final = "#191f1d"
 
 
 class JinjaMailRenderer:
@@ -163,10 +163,11 @@ def _shown(brand: MailBrand | None, language: TextLanguage) -> MailBrand | None:
 
 
 def _colors(accent: str) -> dict[str, str]:
-    """Return the colour of buttons and the one of text on them, in a light scheme and in a dark one."""
+    """Return the colours of buttons, of text on them and of links, in a light scheme and in a dark one."""
     dark = readable_on(accent, DARK_SHEET)
     return {
         "accent": accent,
+        "text_accent": readable_on(accent, WHITE),
         "on_accent": text_color_on(accent),
         "dark_accent": dark,
         "on_dark_accent": text_color_on(dark),

@@ -37,6 +37,12 @@ def read(
     return standing, use_case(uow, *args, **kwargs)
 
 
+def decides(uow: UnitOfWork) -> bool:
+    """Return whether the caller may decide about organizations that wait."""
+    caller = uow.caller_if_signed_in
+    return caller is not None and caller.acts_as_platform_owner
+
+
 def is_open(uow: UnitOfWork) -> bool:
     """Return whether the caller may open the pages of the platform."""
     caller = uow.caller_if_signed_in

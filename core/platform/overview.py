@@ -72,6 +72,15 @@ class FailingStream:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformSetup:
+    """What of an installation is set up: a service, a sign-in to one, and a backup."""
+
+    has_service: bool
+    has_sign_in: bool
+    has_backup: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformNumbers:
     """Numbers of the platform; `figures` is None until they are counted first.
 
@@ -90,9 +99,10 @@ class PlatformNumbers:
 class PlatformOverview:
     """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are in all, here or in the numbers.
 
-    `owners_without_second_factor` are the platform owners, of whom support sees none.
+    `owners_without_second_factor` are the platform owners, of whom support sees none; `setup` is None for support.
     """
 
+    setup: PlatformSetup | None
     waiting: Sequence[ListedOrganization]
     waiting_total: int
     alerts: Sequence[MfaAlert]
@@ -145,6 +155,7 @@ def show(uow: UnitOfWork) -> PlatformOverview:
     )
     streams, streams_total = uow.elsewhere.platform_overviews.failing_streams(limit=SHOWN_MAX)
     return PlatformOverview(
+        setup=uow.elsewhere.platform_overviews.setup() if sees_owners else None,
         waiting=[replace(one, owner=shown_owner(one.owner, sees_owners=sees_owners)) for one in waiting],
         waiting_total=organizations[OrganizationStatus.PENDING],
         alerts=alerts[:SHOWN_MAX],

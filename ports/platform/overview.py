@@ -5,11 +5,15 @@ from datetime import datetime
 from typing import Protocol
 
 from core.organizations.organizations import OrganizationStatus
-from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook
+from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook, PlatformSetup
 
 
 class PlatformOverviews(Protocol):
     """Reads whose cost does not grow with the platform; each is a bounded range of an index."""
+
+    def setup(self) -> PlatformSetup:
+        """Return what of the installation is set up."""
+        ...
 
     def failing_webhooks(
         self, *, since: datetime, webhooks_max: int, limit: int, counted_max: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import colorsys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,14 @@ def test_a_mixture_has_its_share_of_both_colours() -> None:
     assert mixed("#102030", WHITE, 1) == "#102030"
     assert mixed("#102030", WHITE, 0) == WHITE
     assert mixed(BLACK, "#ff8000", 0.5) == "#804000"
+
+
+def test_a_colour_that_is_lightened_stays_as_saturated_as_it_is() -> None:
+    channels = [int(readable_on("#8a3b12", DARK_SURFACE)[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+
+    hue, _, saturation = colorsys.rgb_to_hls(*channels)
+
+    assert (hue, saturation) == pytest.approx((20.5 / 360, 0.77), abs=0.01)
 
 
 @given(COLORS, st.sampled_from([GROUND, DARK_SURFACE, WHITE, BLACK]))

@@ -178,6 +178,7 @@ OF_STATE = {
 # What hidden fields are named that are no secret to a page of the same person; each other name is `CARRIED_SECRETS`.
 HIDDEN = re.compile(r'type="hidden" name="([a-z_A-Z]+)"')
 NO_SECRETS = {
+    "back",  # the word of the page that a form leads back to
     "address",
     "anyway",
     "by",

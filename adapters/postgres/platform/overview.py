@@ -9,10 +9,15 @@ from typing import Final, TypeVar
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
-from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook
+from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook, PlatformSetup
 
 Row = TypeVar("Row")
 
+SETUP: Final = """
+    SELECT EXISTS (SELECT FROM services) AS has_service,
+           EXISTS (SELECT FROM service_users WHERE last_login_at IS NOT NULL) AS has_sign_in,
+           EXISTS (SELECT FROM recovery_runs WHERE kind = 'backup') AS has_backup
+"""
 FAILING_WEBHOOKS: Final = """
     WITH failing AS MATERIALIZED (
         SELECT   q.organization_id, q.webhook_id, w.name, q.lost_at
@@ -77,6 +82,9 @@ OWNERS_WITHOUT_SECOND_FACTOR: Final = """
 
 class PostgresPlatformOverviews(Aggregate):
     """The port `PlatformOverviews`."""
+
+    def setup(self) -> PlatformSetup:
+        return self._only(PlatformSetup, SETUP)
 
     def failing_webhooks(
         self, *, since: datetime, webhooks_max: int, limit: int, counted_max: int

@@ -11,6 +11,7 @@ from typing import Any, Final
 from quart import Response
 
 from core.errors import Refusal
+from entrypoints.pages.console.crumbs import way_of
 from entrypoints.pages.console.sections import OF_ACCOUNT
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problem_of
@@ -66,7 +67,8 @@ def account_page(
         problem=problem_of(refusal),
         # The account belongs to its person alone, whatever organization the way here was of.
         brand=None,
-        sections=[OF_ACCOUNT],
+        sections=OF_ACCOUNT,
+        **way_of(call),
         **values,
     )
 

@@ -34,6 +34,7 @@ from core.organizations.standing import Standing
 from core.platform import console
 from core.platform.console import PlatformStanding
 from core.positions import Position, position_of
+from entrypoints.pages.console.crumbs import way_of
 from entrypoints.pages.console.flash_messages import OUTCOMES
 from entrypoints.pages.console.sections import SectionGroup, sections_of, sections_of_platform
 from entrypoints.pages.frame.brands import Brand
@@ -192,6 +193,7 @@ def console_page(
         problem=problem_of(refusal),
         brand=_brand_of(call, standing),
         sections=_sections_of(standing),
+        **way_of(call),
         **values,
     )
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
-from entrypoints.pages.frame.languages import Language, marked
+from entrypoints.pages.frame.languages import SHORT_MONTHS, Language, marked
 
 # A scale has at most so many steps, and an axis names at most so many places; a phone shows every second of these.
 STEPS_MAX: Final = 5
@@ -22,21 +22,6 @@ NAMED_MAX: Final = 7
 _DAYS_WITH_DAY: Final = 200
 _WEEK: Final = 7
 
-_SHORT_MONTHS: Final = (
-    marked("Jan"),
-    marked("Feb"),
-    marked("Mar"),
-    marked("Apr"),
-    marked("May"),
-    marked("Jun"),
-    marked("Jul"),
-    marked("Aug"),
-    marked("Sep"),
-    marked("Oct"),
-    marked("Nov"),
-    marked("Dec"),
-)
-_DAY: Final = marked("%(day)s %(month)s")
 _MONTH: Final = marked("%(month)s %(year)s")
 
 
@@ -70,9 +55,9 @@ def named_days(language: Language, days: Sequence[date]) -> list[str]:
     if span > _DAYS_WITH_DAY:
         name, is_named = _month, _every(days)
     elif span > _WEEK and all((after - before).days == 1 for before, after in pairwise(days)):
-        name, is_named = _day, [day.weekday() == 0 for day in days]
+        name, is_named = Language.short_day, [day.weekday() == 0 for day in days]
     else:
-        name, is_named = _day, _every(days)
+        name, is_named = Language.short_day, _every(days)
     return [name(language, day) if one else "" for day, one in zip(days, is_named, strict=True)]
 
 
@@ -82,12 +67,8 @@ def _every(days: Sequence[date]) -> list[bool]:
     return [index % distance == 0 for index in range(len(days))]
 
 
-def _day(language: Language, day: date) -> str:
-    return language.text(_DAY, day=day.day, month=language.text(_SHORT_MONTHS[day.month - 1]))
-
-
 def _month(language: Language, day: date) -> str:
-    return language.text(_MONTH, month=language.text(_SHORT_MONTHS[day.month - 1]), year=day.year)
+    return language.text(_MONTH, month=language.text(SHORT_MONTHS[day.month - 1]), year=day.year)
 
 
 def _round_numbers() -> Iterator[int]:

@@ -26,7 +26,7 @@ from entrypoints.pages.frame.languages import Language, marked
 # The units of a drawing, which are no pixels.
 HEIGHT: Final = 100.0
 SLOT: Final = 10.0
-BAR: Final = 8.0
+BAR: Final = 6.5
 # What counts a little beside much is still seen.
 BAR_HEIGHT_MIN: Final = 2.0
 # Fewer points leave their bars as wide as these many would.
@@ -43,13 +43,14 @@ class Point:
     """What a plot shows at one place, such as a day: a count for each series, and the list that each counts.
 
     `label` is a finished text, `hrefs` are none or as many as the counts; an empty one leads nowhere. `name` is what
-    the axis below says at this point; most have none.
+    the axis below says at this point; most have none. One that is not over yet, such as today, `is_now`.
     """
 
     label: str
     counts: tuple[int, ...]
     hrefs: tuple[str, ...] = ()
     name: str = ""
+    is_now: bool = False
 
     def href(self, series: int) -> str:
         """Return the address of the list that a series counts; empty where there is none."""
@@ -88,7 +89,8 @@ class Plot:
 
     `lines` are the paths of a plot of steps, whose marks are those. `numbers` are those of the upright axis
     from its upper end down to zero, in the `unit`, and `grid` the path of their lines; none where all counts are zero:
-    then nothing is drawn. `names` are texts of the axis below, each with its distance from the start in percent.
+    then nothing is drawn. `names` are texts of the axis below, each with its distance from the start in percent. `now`
+    is the path of a ground behind what is not over yet.
     """
 
     series: tuple[str, ...]
@@ -100,6 +102,7 @@ class Plot:
     grid: str
     names: tuple[tuple[str, str], ...]
     rows: tuple[TableRow, ...]
+    now: str = ""
 
     @property
     def has_links(self) -> bool:
@@ -228,6 +231,11 @@ def _plot(words: _Words, points: Sequence[Point], marks: Sequence[Mark], lines: 
             (_unit(100.0 * (index + 0.5) / len(points)), point.name) for index, point in enumerate(points) if point.name
         ),
         rows=tuple(words.row(point) for point in points),
+        now="".join(
+            f"M{_unit(SLOT * index)} 0h{_unit(SLOT)}v100h-{_unit(SLOT)}z"
+            for index, one in enumerate(points)
+            if one.is_now
+        ),
     )
 
 

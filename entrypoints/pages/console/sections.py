@@ -1,11 +1,12 @@
-"""The sections of the consoles and of one's own account, in groups, and what the role of the reader lacks for each.
+"""The sections of the consoles and of one's own account: one table, in groups, with what each asks of its reader.
 
 Each has words by which it is found besides its name (`console/found_pages.py`), and an icon (`console/icons.html`).
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, RequiredStanding
@@ -13,19 +14,23 @@ from core.organizations.standing import Standing
 from core.platform.console import PlatformStanding
 from entrypoints.pages.frame.languages import marked
 
+Missing: TypeAlias = Capability | RequiredStanding | None
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its path below that of its console, its name, what else it is called, and what the reader lacks.
+    """A section: its path below that of its console, its name, what else it is called, and what it asks for.
 
-    A page within a section is found by a search, and does not stand in the navigation.
+    `asks` is the operation that opens it in an organization, and on the platform the standing. A page within a section
+    is found by a search, and does not stand in the navigation. `missing` is what the reader lacks.
     """
 
     path: str
     name: str
     words: str = ""
-    missing: Capability | RequiredStanding | None = None
+    asks: Operation | RequiredStanding | None = None
     is_within: bool = False
+    missing: Missing = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,267 +51,315 @@ class SectionGroup:
         return [one for one in self.sections if one.missing and not one.is_within]
 
 
-def sections_of(standing: Standing) -> list[SectionGroup]:
-    """Return the sections of the console of an organization in the order of its navigation.
+OF_ORGANIZATION: Final = (
+    SectionGroup(
+        "",
+        (
+            Section("", marked("Overview"), marked("start home status checklist")),
+            Section(
+                "/analytics",
+                marked("Analytics"),
+                marked("statistics numbers charts active users reports"),
+                Operation.ANALYTICS_READ,
+            ),
+            Section(
+                "/analytics/sign-ins",
+                marked("Sign-ins"),
+                marked("logins log failed refused history"),
+                Operation.SIGN_INS_READ,
+                is_within=True,
+            ),
+        ),
+    ),
+    SectionGroup(
+        marked("People and access"),
+        (
+            Section(
+                "/people",
+                marked("People"),
+                marked("members team staff users accounts"),
+                Operation.MEMBERS_LIST,
+            ),
+            Section(
+                "/people/invited",
+                marked("Invitations"),
+                marked("invite people add members"),
+                Operation.INVITATIONS_LIST,
+                is_within=True,
+            ),
+            Section(
+                "/people/end-users",
+                marked("End users"),
+                marked("customers accounts sessions"),
+                Operation.END_USERS_READ,
+                is_within=True,
+            ),
+            Section(
+                "/people/groups",
+                marked("Groups"),
+                marked("directory teams group rules"),
+                Operation.GROUPS_READ,
+                is_within=True,
+            ),
+            Section(
+                "/roles",
+                marked("Roles"),
+                marked("permissions capabilities rights access"),
+                Operation.ROLES_READ,
+            ),
+            Section(
+                "/why",
+                marked("Sign-in problems"),
+                marked("why cannot sign in locked out help support"),
+                Operation.SIGN_INS_EXPLAIN,
+            ),
+        ),
+    ),
+    SectionGroup(
+        marked("Applications"),
+        (
+            Section(
+                "/services",
+                marked("Services"),
+                marked("applications apps clients OpenID OAuth SAML plans redirect URI client id"),
+                Operation.SERVICES_LIST,
+            ),
+            Section(
+                "/products",
+                marked("Products"),
+                marked("vendors offers bought applications"),
+                Operation.PRODUCTS_READ,
+            ),
+        ),
+    ),
+    SectionGroup(
+        marked("Sign-in"),
+        (
+            Section(
+                "/sign-in",
+                marked("Sign-in rules and connections"),
+                marked("SSO single sign-on identity provider Okta Entra Google SAML OpenID"),
+                Operation.CONNECTIONS_READ,
+            ),
+            Section(
+                "/sign-in/second-factors",
+                marked("Second factors"),
+                marked("MFA 2FA two-factor authenticator passkeys require"),
+                Operation.SIGN_IN_RULES_READ,
+                is_within=True,
+            ),
+            Section(
+                "/sign-in/mail-domains",
+                marked("Mail domains"),
+                marked("domain routes enforce verify TXT"),
+                Operation.DOMAIN_ROUTES_READ,
+                is_within=True,
+            ),
+            Section(
+                "/branding",
+                marked("Branding"),
+                marked("logo colors look theme design icon"),
+                Operation.BRANDING_READ,
+            ),
+            Section(
+                "/domain",
+                marked("Own domain"),
+                marked("custom domain DNS host address CNAME"),
+                Operation.DOMAIN_READ,
+            ),
+            Section(
+                "/setup-links",
+                marked("Setup links"),
+                marked("IT admin portal delegate"),
+                Operation.SETUP_LINKS_READ,
+            ),
+        ),
+    ),
+    SectionGroup(
+        marked("Integrations"),
+        (
+            Section(
+                "/webhooks",
+                marked("Webhooks"),
+                marked("events deliveries callbacks notifications"),
+                Operation.WEBHOOKS_READ,
+            ),
+            Section(
+                "/provisioning",
+                marked("Provisioning"),
+                marked("SCIM tokens directory sync Okta Entra"),
+                Operation.SCIM_TOKENS_READ,
+            ),
+            Section(
+                "/siem",
+                marked("SIEM"),
+                marked("log streaming Splunk Datadog Elastic"),
+                Operation.SIEM_READ,
+            ),
+            Section(
+                "/mail",
+                marked("Mail server"),
+                marked("SMTP email sender"),
+                Operation.MAIL_SERVER_READ,
+            ),
+            Section(
+                "/keys",
+                marked("API keys"),
+                marked("tokens secrets programs management keys"),
+                Operation.KEYS_READ,
+            ),
+        ),
+    ),
+    SectionGroup(
+        marked("Organization"),
+        (
+            Section(
+                "/billing",
+                marked("Billing"),
+                marked("tier limits subscriptions revenue invoices sold payment"),
+                Operation.BILLING_READ,
+            ),
+            Section(
+                "/audit",
+                marked("Audit log"),
+                marked("history changes activity entries proof"),
+                Operation.AUDIT_LOG_READ,
+            ),
+            Section("/jobs", marked("Jobs"), marked("bulk progress"), Operation.JOBS_READ, is_within=True),
+            Section(
+                "/settings",
+                marked("Settings"),
+                marked("name slug rename delete leave"),
+                Operation.ORGANIZATION_READ,
+            ),
+            Section(
+                "/settings/ownership",
+                marked("Ownership"),
+                marked("owner transfer hand over"),
+                Operation.OWNERSHIP_TRANSFER,
+                is_within=True,
+            ),
+        ),
+    ),
+)
+# While an organization is not active, these are the few that open.
+OF_WAITING_ORGANIZATION: Final = (
+    SectionGroup(
+        "",
+        (
+            Section("", marked("Overview")),
+            Section("/settings", marked("Settings"), asks=Operation.ORGANIZATION_READ),
+        ),
+    ),
+)
+OF_PLATFORM: Final = (
+    SectionGroup("", (Section("", marked("Overview"), marked("start home status checklist")),)),
+    SectionGroup(
+        marked("People and access"),
+        (
+            Section("/organizations", marked("Organizations"), marked("tenants customers approve suspend")),
+            Section("/users", marked("Users"), marked("people accounts sessions impersonate")),
+            Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history"), is_within=True),
+            Section("/why", marked("Sign-in problems"), marked("why cannot sign in locked out help support")),
+            Section(
+                "/owners", marked("Owners and support"), marked("staff admins appoint demote"), RequiredStanding.OWNER
+            ),
+        ),
+    ),
+    SectionGroup(
+        marked("Billing"),
+        (
+            Section("/tiers", marked("Tiers"), marked("limits prices packages")),
+            Section("/revenue", marked("Revenue"), marked("money subscriptions billing payment")),
+        ),
+    ),
+    SectionGroup(
+        marked("Operation"),
+        (
+            Section("/mail", marked("Outgoing mail"), marked("outbox email queue failed SMTP")),
+            Section(
+                "/audit", marked("Audit log"), marked("history changes activity entries proof"), RequiredStanding.OWNER
+            ),
+            Section("/jobs", marked("Jobs"), marked("bulk progress"), RequiredStanding.OWNER, is_within=True),
+            Section(
+                "/system",
+                marked("System"),
+                marked("health versions settings signing keys migrations actors database"),
+                RequiredStanding.OWNER,
+            ),
+        ),
+    ),
+)
+OF_ACCOUNT: Final = (
+    SectionGroup(
+        "",
+        (
+            Section("", marked("Overview"), marked("start profile")),
+            Section("/my-applications", marked("My applications"), marked("apps launcher dashboard tiles open start")),
+        ),
+    ),
+    SectionGroup(
+        marked("Who you are"),
+        (
+            Section("/name", marked("Name"), marked("rename display name")),
+            Section("/email", marked("Email address"), marked("mail change address")),
+        ),
+    ),
+    SectionGroup(
+        marked("How you sign in"),
+        (
+            Section("/password", marked("Password"), marked("change password")),
+            Section(
+                "/second-factor", marked("Second factor"), marked("MFA 2FA authenticator app backup codes security")
+            ),
+            Section("/passkeys", marked("Passkeys"), marked("security key fingerprint WebAuthn")),
+            Section("/identities", marked("Linked accounts"), marked("Google GitHub providers social link")),
+        ),
+    ),
+    SectionGroup(
+        marked("Where you are signed in"),
+        (
+            Section("/sessions", marked("Sessions"), marked("sign out everywhere browsers")),
+            Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history")),
+            Section("/devices", marked("Devices"), marked("computers phones trusted")),
+            Section("/applications", marked("Connected applications"), marked("apps services disconnect consent")),
+        ),
+    ),
+    SectionGroup(
+        marked("What you belong to"),
+        (
+            Section("/organizations", marked("Organizations"), marked("teams invitations leave join")),
+            Section("/subscriptions", marked("Subscriptions"), marked("billing plans payment invoices")),
+            Section("/data", marked("Your data"), marked("export download privacy delete close account")),
+            Section("/closing", marked("Close the account"), marked("delete remove account"), is_within=True),
+        ),
+    ),
+)
 
-    While the organization is not active, these are the few that open.
-    """
-    lacks = standing.lacks
-    if not standing.organization.is_active:
-        return [
-            SectionGroup(
-                "",
-                (
-                    Section("", marked("Overview")),
-                    Section("/settings", marked("Settings"), missing=lacks(Operation.ORGANIZATION_READ)),
-                ),
-            )
-        ]
-    return [
-        SectionGroup(
-            "",
-            (
-                Section("", marked("Overview"), marked("start home status checklist")),
-                Section(
-                    "/analytics",
-                    marked("Analytics"),
-                    marked("statistics numbers charts active users reports"),
-                    lacks(Operation.ANALYTICS_READ),
-                ),
-                Section(
-                    "/analytics/sign-ins",
-                    marked("Sign-ins"),
-                    marked("logins log failed refused history"),
-                    lacks(Operation.SIGN_INS_READ),
-                    is_within=True,
-                ),
-            ),
-        ),
-        SectionGroup(
-            marked("People and access"),
-            (
-                Section(
-                    "/people",
-                    marked("People"),
-                    marked("members team staff users accounts"),
-                    lacks(Operation.MEMBERS_LIST),
-                ),
-                Section(
-                    "/people/invited",
-                    marked("Invitations"),
-                    marked("invite people add members"),
-                    lacks(Operation.INVITATIONS_LIST),
-                    is_within=True,
-                ),
-                Section(
-                    "/people/end-users",
-                    marked("End users"),
-                    marked("customers accounts sessions"),
-                    lacks(Operation.END_USERS_READ),
-                    is_within=True,
-                ),
-                Section(
-                    "/people/groups",
-                    marked("Groups"),
-                    marked("directory teams group rules"),
-                    lacks(Operation.GROUPS_READ),
-                    is_within=True,
-                ),
-                Section(
-                    "/roles",
-                    marked("Roles"),
-                    marked("permissions capabilities rights access"),
-                    lacks(Operation.ROLES_READ),
-                ),
-                Section(
-                    "/why",
-                    marked("Sign-in problems"),
-                    marked("why cannot sign in locked out help support"),
-                    lacks(Operation.SIGN_INS_EXPLAIN),
-                ),
-            ),
-        ),
-        SectionGroup(
-            marked("Applications"),
-            (
-                Section(
-                    "/services",
-                    marked("Services"),
-                    marked("applications apps clients OpenID OAuth SAML plans redirect URI client id"),
-                    lacks(Operation.SERVICES_LIST),
-                ),
-                Section(
-                    "/products",
-                    marked("Products"),
-                    marked("vendors offers bought applications"),
-                    lacks(Operation.PRODUCTS_READ),
-                ),
-            ),
-        ),
-        SectionGroup(
-            marked("Sign-in"),
-            (
-                Section(
-                    "/sign-in",
-                    marked("Sign-in rules and connections"),
-                    marked("SSO single sign-on identity provider Okta Entra Google SAML OpenID"),
-                    lacks(Operation.CONNECTIONS_READ),
-                ),
-                Section(
-                    "/sign-in/second-factors",
-                    marked("Second factors"),
-                    marked("MFA 2FA two-factor authenticator passkeys require"),
-                    lacks(Operation.SIGN_IN_RULES_READ),
-                    is_within=True,
-                ),
-                Section(
-                    "/sign-in/mail-domains",
-                    marked("Mail domains"),
-                    marked("domain routes enforce verify TXT"),
-                    lacks(Operation.DOMAIN_ROUTES_READ),
-                    is_within=True,
-                ),
-                Section(
-                    "/branding",
-                    marked("Branding"),
-                    marked("logo colors look theme design icon"),
-                    lacks(Operation.BRANDING_READ),
-                ),
-                Section(
-                    "/domain",
-                    marked("Own domain"),
-                    marked("custom domain DNS host address CNAME"),
-                    lacks(Operation.DOMAIN_READ),
-                ),
-                Section(
-                    "/setup-links",
-                    marked("Setup links"),
-                    marked("IT admin portal delegate"),
-                    lacks(Operation.SETUP_LINKS_READ),
-                ),
-            ),
-        ),
-        SectionGroup(
-            marked("Integrations"),
-            (
-                Section(
-                    "/webhooks",
-                    marked("Webhooks"),
-                    marked("events deliveries callbacks notifications"),
-                    lacks(Operation.WEBHOOKS_READ),
-                ),
-                Section(
-                    "/provisioning",
-                    marked("Provisioning"),
-                    marked("SCIM tokens directory sync Okta Entra"),
-                    lacks(Operation.SCIM_TOKENS_READ),
-                ),
-                Section(
-                    "/siem",
-                    marked("SIEM"),
-                    marked("log streaming Splunk Datadog Elastic"),
-                    lacks(Operation.SIEM_READ),
-                ),
-                Section(
-                    "/mail",
-                    marked("Mail server"),
-                    marked("SMTP email sender"),
-                    lacks(Operation.MAIL_SERVER_READ),
-                ),
-                Section(
-                    "/keys",
-                    marked("API keys"),
-                    marked("tokens secrets programs management keys"),
-                    lacks(Operation.KEYS_READ),
-                ),
-            ),
-        ),
-        SectionGroup(
-            marked("Organization"),
-            (
-                Section(
-                    "/billing",
-                    marked("Billing"),
-                    marked("tier limits subscriptions revenue invoices sold payment"),
-                    lacks(Operation.BILLING_READ),
-                ),
-                Section(
-                    "/audit",
-                    marked("Audit log"),
-                    marked("history changes activity entries proof"),
-                    lacks(Operation.AUDIT_LOG_READ),
-                ),
-                Section("/jobs", marked("Jobs"), marked("bulk progress"), lacks(Operation.JOBS_READ), is_within=True),
-                Section(
-                    "/settings",
-                    marked("Settings"),
-                    marked("name slug rename delete leave"),
-                    lacks(Operation.ORGANIZATION_READ),
-                ),
-                Section(
-                    "/settings/ownership",
-                    marked("Ownership"),
-                    marked("owner transfer hand over"),
-                    lacks(Operation.OWNERSHIP_TRANSFER),
-                    is_within=True,
-                ),
-            ),
-        ),
-    ]
+
+def sections_of(standing: Standing) -> list[SectionGroup]:
+    """Return the sections of the console of an organization in the order of its navigation."""
+
+    def lacks(section: Section) -> Missing:
+        return standing.lacks(section.asks) if isinstance(section.asks, Operation) else None
+
+    return _seen(OF_ORGANIZATION if standing.organization.is_active else OF_WAITING_ORGANIZATION, lacks)
 
 
 def sections_of_platform(standing: PlatformStanding) -> list[SectionGroup]:
     """Return the sections of the console of the platform in the order of its navigation."""
-    for_owners = None if standing.is_owner else RequiredStanding.OWNER
+    return _seen(
+        OF_PLATFORM,
+        lambda section: section.asks if isinstance(section.asks, RequiredStanding) and not standing.is_owner else None,
+    )
+
+
+def _seen(groups: tuple[SectionGroup, ...], lacks: Callable[[Section], Missing]) -> list[SectionGroup]:
+    """Return the groups with what their reader lacks for each section."""
     return [
         SectionGroup(
-            "",
-            (
-                Section("", marked("Overview"), marked("start home status checklist")),
-                Section("/organizations", marked("Organizations"), marked("tenants customers approve suspend")),
-                Section("/users", marked("Users"), marked("people accounts sessions impersonate")),
-                Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history"), is_within=True),
-                Section("/why", marked("Sign-in problems"), marked("why cannot sign in locked out help support")),
-                Section("/mail", marked("Outgoing mail"), marked("outbox email queue failed SMTP")),
-                Section(
-                    "/audit",
-                    marked("Audit log"),
-                    marked("history changes activity entries proof"),
-                    for_owners,
-                ),
-                Section("/owners", marked("Owners and support"), marked("staff admins appoint demote"), for_owners),
-                Section("/tiers", marked("Tiers"), marked("limits prices packages")),
-                Section("/revenue", marked("Revenue"), marked("money subscriptions billing payment")),
-                Section("/jobs", marked("Jobs"), marked("bulk progress"), for_owners, is_within=True),
-                Section(
-                    "/system",
-                    marked("System"),
-                    marked("health versions settings signing keys migrations actors database"),
-                    for_owners,
-                ),
-            ),
+            group.title,
+            tuple(Section(one.path, one.name, one.words, None, one.is_within, lacks(one)) for one in group.sections),
         )
+        for group in groups
     ]
-
-
-OF_ACCOUNT: Final = SectionGroup(
-    "",
-    (
-        Section("", marked("Overview"), marked("start profile")),
-        Section("/my-applications", marked("My applications"), marked("apps launcher dashboard tiles open start")),
-        Section("/name", marked("Name"), marked("rename display name")),
-        Section("/email", marked("Email address"), marked("mail change address")),
-        Section("/password", marked("Password"), marked("change password")),
-        Section("/second-factor", marked("Second factor"), marked("MFA 2FA authenticator app backup codes security")),
-        Section("/passkeys", marked("Passkeys"), marked("security key fingerprint WebAuthn")),
-        Section("/devices", marked("Devices"), marked("computers phones trusted")),
-        Section("/sessions", marked("Sessions"), marked("sign out everywhere browsers")),
-        Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history")),
-        Section("/applications", marked("Connected applications"), marked("apps services disconnect consent")),
-        Section("/subscriptions", marked("Subscriptions"), marked("billing plans payment invoices")),
-        Section("/identities", marked("Linked accounts"), marked("Google GitHub providers social link")),
-        Section("/organizations", marked("Organizations"), marked("teams invitations leave join")),
-        Section("/data", marked("Your data"), marked("export download privacy delete close account")),
-        Section("/closing", marked("Close the account"), marked("delete remove account"), is_within=True),
-    ),
-)

@@ -13,7 +13,7 @@ class SetupStep:
 
     `names` are what it is about, such as domains. `badge` is a pair of the kind of a badge and its text, where it says
     more than whether the step is done. A step without an address waits for those before it. An optional one is never
-    the one to go on with.
+    the one to go on with. `choices` are pairs of a text and an address, where there is more than one way to begin.
     """
 
     title: str
@@ -24,6 +24,7 @@ class SetupStep:
     names: tuple[str, ...] = ()
     badge: tuple[str, str] | None = None
     is_optional: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
 
 
 def current_of(steps: Sequence[SetupStep]) -> SetupStep | None:

@@ -6,6 +6,7 @@ A bar of a day, a week or a month leads to the list of exactly what it counts, i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts.providers import Provider, title_of
@@ -26,7 +27,7 @@ from core.sign_in.proofs import MailedProof
 from core.sign_in.reasons import SignInReason, reason_of
 from entrypoints.pages.console.frame import page_of, with_query
 from entrypoints.pages.console.plot_axes import named_days
-from entrypoints.pages.console.plots import Plot, Point, bars, ranked
+from entrypoints.pages.console.plots import Plot, Point, bars, ranked, sparkline
 from entrypoints.pages.frame.languages import Language, marked
 from entrypoints.web.input.decoding import number_of
 
@@ -60,7 +61,23 @@ _USERS: Final = marked("Active users")
 _SIGN_INS_UNIT: Final = marked("Sign-ins")
 _USERS_UNIT: Final = marked("People")
 
+_CHANGE: Final = marked("%(sign)s%(percent)s %%")
+
 Ranked = tuple[str, int, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number of an overview: what it counts, the address of its list, its change in a week, and its days.
+
+    `change` is empty where there was nothing before; `line` is the width and the path of a small line.
+    """
+
+    name: str
+    count: int
+    href: str
+    change: str
+    line: tuple[float, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,10 +181,57 @@ def plot_values(language: Language, shown: SignInAnalytics, lists: SignInLists) 
             (marked("In seven days"), now.week, lists.of_users(now, WEEK_DAYS)),
             (marked("In thirty days"), now.month, lists.of_users(now, MONTH_DAYS)),
         ],
+        "figures": figures_of(language, shown, lists) if len(shown.days) > 2 * WEEK_DAYS else [],
         "counting": shown.counting,
         "log_since": shown.log_since,
         "period": period,
     }
+
+
+def figures_of(language: Language, shown: SignInAnalytics, lists: SignInLists) -> list[Figure]:
+    """Return the four figures of an overview, whose period has two weeks at least."""
+    week, before = shown.days[-WEEK_DAYS:], shown.days[-2 * WEEK_DAYS : -WEEK_DAYS]
+    days = replace(shown.period, start=week[0].day, end=week[-1].day)
+    now, then = shown.now_active, shown.active[-1 - WEEK_DAYS]
+    counted = (
+        (
+            marked("Sign-ins in seven days"),
+            (sum(one.succeeded for one in week), sum(one.succeeded for one in before)),
+            lists.of_sign_ins(days, outcome=SUCCEEDED),
+            [one.succeeded for one in shown.days],
+        ),
+        (
+            marked("Refused in seven days"),
+            (sum(one.refused for one in week), sum(one.refused for one in before)),
+            lists.of_sign_ins(days, outcome=REFUSED),
+            [one.refused for one in shown.days],
+        ),
+        (
+            marked("Active users in seven days"),
+            (now.week, then.week),
+            lists.of_users(now, WEEK_DAYS),
+            [one.week for one in shown.active],
+        ),
+        (
+            marked("Active users in thirty days"),
+            (now.month, then.month),
+            lists.of_users(now, MONTH_DAYS),
+            [one.month for one in shown.active],
+        ),
+    )
+    return [
+        Figure(name=name, count=count, href=href, change=_change(language, count, earlier), line=sparkline(counts))
+        for name, (count, earlier), href, counts in counted
+    ]
+
+
+def _change(language: Language, count: int, earlier: int) -> str:
+    """Return by how much a count has changed, with its sign; empty where there was nothing before."""
+    if not earlier:
+        return ""
+    percent = round(100 * (count - earlier) / earlier)
+    sign = "+" if percent > 0 else "\N{MINUS SIGN}" if percent < 0 else "\N{PLUS-MINUS SIGN}"
+    return language.text(_CHANGE, sign=sign, percent=language.number(abs(percent)))
 
 
 def service_name(language: Language, service_id: Any, name: str | None) -> str:
@@ -178,7 +242,7 @@ def service_name(language: Language, service_id: Any, name: str | None) -> str:
 
 
 def sign_ins_plot(language: Language, shown: SignInAnalytics, lists: SignInLists) -> Plot:
-    """Return the bars of the sign-ins that succeeded, and on them those that were refused."""
+    """Return the bars of the sign-ins that succeeded, and on them those that were refused; today is not over."""
     by_day = {one.day: one for one in shown.days}
     points: list[Point] = []
     parts = _parts(shown)
@@ -186,6 +250,7 @@ def sign_ins_plot(language: Language, shown: SignInAnalytics, lists: SignInLists
         of_part = [one for day, one in by_day.items() if part.start <= day <= part.end]
         points.append(
             Point(
+                is_now=part.end == shown.period.end,
                 label=_label(language, part),
                 counts=(sum(one.succeeded for one in of_part), sum(one.refused for one in of_part)),
                 hrefs=(lists.of_sign_ins(part, outcome=SUCCEEDED), lists.of_sign_ins(part, outcome=REFUSED)),
@@ -206,7 +271,8 @@ def active_plot(language: Language, shown: SignInAnalytics, lists: SignInLists) 
         active = by_day[part.end]
         count = {1: active.users, WEEK_DAYS: active.week, MONTH_DAYS: active.month}[days]
         hrefs = (lists.of_users(active, days),)
-        points.append(Point(label=_label(language, part), counts=(count,), hrefs=hrefs, name=name))
+        is_now = part.end == shown.period.end
+        points.append(Point(is_now=is_now, label=_label(language, part), counts=(count,), hrefs=hrefs, name=name))
     return bars(language, [language.text(_USERS)], points, unit=language.text(_USERS_UNIT))
 
 

@@ -16,6 +16,7 @@ _MEDIA_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8",
     ".png": "image/png",
+    ".woff2": "font/woff2",
 }
 
 

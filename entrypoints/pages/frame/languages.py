@@ -58,6 +58,23 @@ _DATE: Final = marked("%(day)s %(month)s %(year)s")
 _MOMENT: Final = marked("%(date)s, %(time)s UTC")
 _BROWSER_ON_SYSTEM: Final = marked("%(browser)s on %(system)s")
 _UNKNOWN_DEVICE: Final = marked("Unknown device")
+SHORT_MONTHS: Final = (
+    marked("Jan"),
+    marked("Feb"),
+    marked("Mar"),
+    marked("Apr"),
+    marked("May"),
+    marked("Jun"),
+    marked("Jul"),
+    marked("Aug"),
+    marked("Sep"),
+    marked("Oct"),
+    marked("Nov"),
+    marked("Dec"),
+)
+_SHORT_DAY: Final = marked("%(day)s %(month)s")
+# A time in a list.
+_BRIEF: Final = marked("%(day)s, %(time)s UTC")
 # A number, which shows the signs between its thousands and before its fraction.
 _NUMBER: Final = marked("1,234.5")
 
@@ -131,11 +148,24 @@ class Language:
         """Return a date."""
         return self.text(_DATE, day=time.day, month=self.text(MONTHS[time.month - 1]), year=time.year)
 
+    def short_day(self, time: date) -> str:
+        """Return a date without its year."""
+        return self.text(_SHORT_DAY, day=time.day, month=self.text(SHORT_MONTHS[time.month - 1]))
+
     def moment(self, time: datetime) -> Markup:
         """Return a time to the minute, in UTC, as an element that the script of the page writes in another zone."""
         utc = time.astimezone(UTC)
         shown = self.text(_MOMENT, date=self.day(utc), time=f"{utc:%H:%M}")
         return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), shown)
+
+    def brief(self, time: datetime) -> Markup:
+        """Return a time as lists have it: short for those who see it, whole for readers of the screen."""
+        utc = time.astimezone(UTC)
+        shown = self.text(_BRIEF, day=self.short_day(utc), time=f"{utc:%H:%M}")
+        whole = self.text(_MOMENT, date=self.day(utc), time=f"{utc:%H:%M}")
+        return Markup('<time class="brief" datetime="{}"><span aria-hidden="true">{}</span> {}</time>').format(
+            utc.isoformat(timespec="seconds"), shown, Markup('<span class="unseen">{}</span>').format(whole)
+        )
 
     def _written(self, value: object) -> object:
         _, thousands, _, fraction, _ = re.split(r"(\D)", self.text(_NUMBER))

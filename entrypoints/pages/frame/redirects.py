@@ -32,7 +32,7 @@ def leading_page(
 # The one form of the page has an address from the configuration. It is not named here, because browsers would apply
 # that to the addresses to which the other site redirects as well.
 POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; "
+    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; script-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
 

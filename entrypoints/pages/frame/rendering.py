@@ -37,11 +37,11 @@ Page: TypeAlias = Annotated[Response, Media(HTML)]
 # That of one which leads the browser on, or answers with a page.
 PageOrRedirect: TypeAlias = Page | Annotated[None, AnswerStatus(303)]
 
-# A page loads its style sheet, scripts and pictures, submits forms to Gatehouse only, and cannot be framed. No script
-# stands in a page, and none sends a request of its own.
+# A page loads its style sheet, font, scripts and pictures, submits forms to Gatehouse only, and cannot be framed. No
+# script stands in a page, and none sends a request of its own.
 CONTENT_SECURITY_POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; style-src 'self'; font-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 # The page of a part of the account or the setup, whose buttons are sent to paths below it.
 _PART: Final = re.compile("/app/account/[a-z-]+|/app/setup/parts/[a-z]+")
@@ -192,6 +192,7 @@ def templates(language: Language) -> Environment:
     environment.filters["highlighted"] = cast("Callable[..., Markup]", highlighted)
     environment.filters["base64"] = in_base64
     environment.filters["moment"] = language.moment
+    environment.filters["brief"] = language.brief
     environment.filters["field_time"] = field_time
     environment.filters["day"] = language.day
     environment.filters["grouped"] = language.number

@@ -1,10 +1,13 @@
 """The pages of one's own organizations: finding and creating them, the overview of one, joining and leaving."""
 
+from dataclasses import replace
 from typing import Annotated, Final
 
 import msgspec
 
 from core.audit import sign_in_counts
+from core.audit.sign_in_counts import SignInAnalytics
+from core.audit.sign_in_log import NO_SERVICE
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.invitations import answers
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
@@ -12,7 +15,11 @@ from core.invitations.answers import InvitationUnknown
 from core.organizations import creation, deletion, management, members, overview
 from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified, SlugTaken
+from core.organizations.organizations import OrganizationStatus
+from core.organizations.overview import Overview
+from core.organizations.standing import Standing
 from core.platform import console
+from core.platform import organizations as approvals
 from core.rate_limits import RateLimit
 from core.text import slug_of_name
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
@@ -21,6 +28,7 @@ from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, consol
 from entrypoints.pages.console.frame import after as after_in_console
 from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sections import OF_ACCOUNT
+from entrypoints.pages.console.setup_steps import SetupStep, current_of
 from entrypoints.pages.console.sign_in_plots import lists_of, plot_values
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of, marked
@@ -35,6 +43,8 @@ from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 routes = account_pages()
 
 ORGANIZATIONS: Final = f"{ACCOUNT}/organizations"
+# The kinds of applications that a service is most often made for (`services/kinds.py`).
+_KINDS: Final = (("web", marked("Web application")), ("spa", marked("Single-page application")))
 # How many organizations a search of the account shows.
 _FOUND_MAX: Final = 10
 
@@ -106,7 +116,7 @@ async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect
 async def find_in_account(call: Call, query: FindQuery) -> PageOrRedirect:
     """Find a part of your account or an organization of yours by its name, and lead to the only hit."""
     searched = query.q.strip()
-    sections = found_sections(language_of(call), ACCOUNT, [OF_ACCOUNT], searched)
+    sections = found_sections(language_of(call), ACCOUNT, OF_ACCOUNT, searched)
     organizations: list[FoundPage] = []
     if searched:
         mine = await call.read(management.search_mine, search=searched, after="", limit=_FOUND_MAX)
@@ -139,10 +149,11 @@ class OwnOrganizationsQuery(DoneQuery, kw_only=True):
 
 
 class NewOrganizationForm(ProtectedForm, kw_only=True):
-    """The organization to create."""
+    """The organization to create, and whether it is approved at once; a box to tick of those who may."""
 
     name: str = ""
     slug: str = ""
+    approve: str = ""
 
 
 @routes.get(CONSOLE)
@@ -170,6 +181,7 @@ async def show_my_organizations(
         mine=mine,
         deleted=deleted,
         opens_platform=await call.read(console.is_open),
+        decides=await call.read(console.decides),
         query=query,
         **ways(CONSOLE, {"search": query.search}, after=query.after, following=following),
         form=form or NewOrganizationForm(),
@@ -186,6 +198,10 @@ async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageO
     created = await call.transact(
         creation.create, form.slug.strip() or slug_of_name(form.name), form.name, is_welcome=is_welcome
     )
+    if form.approve and not is_welcome and await call.read(console.decides):
+        await call.transact(
+            approvals.approve, created.organization.id, tier_id=None, seen_status=OrganizationStatus.PENDING.value
+        )
     return after_in_console(page_of(created.organization.slug), "created")
 
 
@@ -199,6 +215,7 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
     shown = None
     if found.sign_ins is not None:
         shown = plot_values(language_of(call), found.sign_ins, lists_of(standing))
+    steps = _steps_of(standing, found)
     return console_page(
         call,
         "organizations/organizations_overview.html",
@@ -207,7 +224,87 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         done=query.done,
         found=found,
         shown=shown,
-        lacks_provider=standing.lacks(Operation.CONNECTION_CONFIGURE),
-        lacks_domain=standing.lacks(Operation.DOMAIN_READ),
-        lacks_service=standing.lacks(Operation.SERVICE_CREATE),
+        steps=steps,
+        current_step=current_of(steps),
+        decides=standing.organization.status is OrganizationStatus.PENDING and await call.read(console.decides),
     )
+
+
+def _steps_of(standing: Standing, found: Overview[SignInAnalytics]) -> list[SetupStep]:
+    """Return what an organization has to set up, as far as the reader may; none for a reader who sets up nothing."""
+    done, page = found.steps, page_of(standing.organization.slug)
+    if done is None:
+        return []
+
+    def step(is_done: bool, title: str, text: str, action: str, address: str, closed_by: Operation) -> SetupStep:  # noqa: FBT001 - the first of a table
+        opens = not is_done and not standing.lacks(closed_by)
+        return SetupStep(
+            title=title, text="" if is_done else text, is_done=is_done, action=action, address=address if opens else ""
+        )
+
+    services = f"{page}/services"
+    kinds = tuple((name, f"{services}/new?kind={word}") for word, name in _KINDS)
+    has_sign_in = found.sign_ins is not None and any(
+        one.succeeded and one.service_id != NO_SERVICE for one in found.sign_ins.figures.services
+    )
+    return [
+        replace(
+            step(
+                done.has_service,
+                marked("Add a service"),
+                marked("An application that your users sign in to."),
+                marked("Create a service"),
+                f"{services}/new",
+                Operation.SERVICE_CREATE,
+            ),
+            choices=kinds,
+        ),
+        step(
+            has_sign_in,
+            marked("See a first sign-in"),
+            marked("A service has programs to copy, and “Try it”, which shows what is in the tokens."),
+            marked("Services"),
+            services if done.has_service else "",
+            Operation.SERVICES_LIST,
+        ),
+        step(
+            done.has_colleague,
+            marked("Invite a colleague"),
+            marked("So that one person on holiday does not stop you."),
+            marked("People"),
+            f"{page}/people",
+            Operation.ORGANIZATION_READ,
+        ),
+        step(
+            done.has_provider,
+            marked("Connect your identity provider"),
+            marked("Your people sign in with the account that they have at work."),
+            marked("Connect"),
+            f"{page}/sign-in/connections/new",
+            Operation.CONNECTION_CONFIGURE,
+        ),
+        step(
+            done.has_domain,
+            marked("Use your own domain"),
+            marked("The pages of the sign-in are at an address of yours."),
+            marked("Own domain"),
+            f"{page}/domain",
+            Operation.DOMAIN_READ,
+        ),
+        step(
+            done.has_webhook,
+            marked("Receive events"),
+            marked("A webhook tells your systems what happens here."),
+            marked("Webhooks"),
+            f"{page}/webhooks",
+            Operation.ORGANIZATION_READ,
+        ),
+        step(
+            done.has_second_factor,
+            marked("Protect your own account"),
+            marked("With a second factor or a passkey, a stolen password opens nothing."),
+            marked("Second factor"),
+            f"{ACCOUNT}/second-factor",
+            Operation.ORGANIZATION_READ,
+        ),
+    ]

@@ -22,6 +22,7 @@ from core.platform.organization_records import ListedOrganization, OrganizationF
 from core.platform.organizations import OrganizationChanged, OrganizationUnknown, SeenLimits
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
+    PLATFORM,
     PLATFORM_ORGANIZATIONS,
     ROWS_SHOWN,
     ConsoleListQuery,
@@ -29,6 +30,7 @@ from entrypoints.pages.console.frame import (
     after,
     console_page,
     opened_for_platform,
+    page_of,
     with_query,
 )
 from entrypoints.pages.console.lists import ConsoleList
@@ -99,11 +101,14 @@ LISTED: Final = ConsoleList[ListedOrganization](
 
 
 class DecisionForm(ProtectedForm, kw_only=True):
-    """A decision about an organization, the reason where it takes one, and the status that the page has shown."""
+    """A decision about an organization, the reason where it takes one, the status that the page has shown, and the page
+    that an approval leads back to.
+    """
 
     tier: str = ""
     reason: str = ""
     seen_status: str = ""
+    back: str = ""
 
 
 class LimitsForm(ProtectedForm, kw_only=True):
@@ -202,6 +207,9 @@ async def show_organization(
     )
 
 
+# Where an approval was sent from, and leads back to: the overview of the organization, and that of the platform.
+_CONSOLE: Final = "console"
+_OVERVIEW: Final = "overview"
 _DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)
 
 
@@ -211,10 +219,13 @@ _DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)
 async def approve_organization(call: Call, organization_id: UUID, form: DecisionForm) -> PageOrRedirect:
     """Approve a pending organization; programs use `POST /api/platform/organizations/:id/approve`."""
     await call.read(authorize_platform)
-    await call.transact(
-        organizations.approve, organization_id, tier_id=_tier_of(form.tier), seen_status=form.seen_status
+    # From elsewhere no tier is chosen: it keeps the one that it has.
+    tier_id = None if form.back else _tier_of(form.tier)
+    approved = await call.transact(
+        organizations.approve, organization_id, tier_id=tier_id, seen_status=form.seen_status
     )
-    return after(f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "approved")
+    back = {_CONSOLE: page_of(approved.slug), _OVERVIEW: PLATFORM}.get(form.back)
+    return after(back or f"{PLATFORM_ORGANIZATIONS}/{organization_id}", "approved")
 
 
 @routes.post(f"{ORGANIZATION}/reject", refuses=(*_DECIDING, BadRequest))

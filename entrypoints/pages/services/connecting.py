@@ -65,4 +65,5 @@ async def connect_page(
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
         lacks_leading=at.lacks_lasting(Operation.SERVICE_UPDATE),
         lacks_rotation=at.lacks(Operation.SERVICE_SECRET_ROTATE),
+        lacks_trial=at.lacks(Operation.SERVICE_TRY),
     )

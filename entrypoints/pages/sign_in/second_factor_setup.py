@@ -52,6 +52,7 @@ async def _page(
         **await returns.context(call, way),
         secret=_grouped(secret),
         picture=await call.installation.qr_codes.svg(uri, title=QR_CODE_TITLE) if uri else "",
+        uri=uri,
         problem=problem_of(refusal),
     )
 

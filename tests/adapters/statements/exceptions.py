@@ -290,6 +290,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.overview.FAILING_WEBHOOKS": _unbound(1, "webhook_queues"),
         "platform.overview.GONE_WEBHOOKS": _unbound(1, "organizations webhooks"),
         "platform.overview.ORGANIZATIONS": _unbound(1, "organizations"),
+        "platform.overview.SETUP": _unbound(1, "service_users services"),
         "platform.public_names.PostgresPublicNames.dotted": _unbound(1, "organizations"),
         "platform.search.BY_ID": _unbound(1, "services"),
         "platform.search.BY_REQUEST": _unbound(1, "login_events"),

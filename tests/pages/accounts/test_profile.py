@@ -110,7 +110,7 @@ class TestEveryPage:
 
         assert page.status == 200
         assert 'role="status"' not in page.text
-        assert page.text.count("<script") == 2
+        assert page.text.count("<script") == 3
 
     async def test_the_pages_are_in_the_language_of_the_browser(self, ada: Visitor) -> None:
         page = await ada.send("GET", "/app/account/sessions", headers={"Accept-Language": "de"})

@@ -67,7 +67,7 @@ def test_an_entry_is_found_opened_and_followed(
     compared = page.get_by_role("table", name="What it says").inner_text()
     page.go_back()
     found = page.get_by_role("table", name="Entries").get_by_role("row").count()
-    page.get_by_text("Search and filter (in use)").click()
+    page.get_by_text("Search and filter").click()
     page.get_by_role("link", name="Show all").click()
 
     def write_first(route: Route) -> None:

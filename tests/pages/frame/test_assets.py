@@ -2,37 +2,64 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+
 import pytest
 
+from core.colors import BLACK, DARK_SURFACE, GROUND, WHITE, contrast
 from entrypoints.pages.frame.asset_files import FOLDER
-from entrypoints.pages.frame.assets import STYLES, asset_address
+from entrypoints.pages.frame.assets import FONT, STYLES, asset_address, style_sheet
 from tests.application import Client
 
 STYLES_FOLDER = FOLDER / "styles"
-STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)
+SCRIPTS = sorted((FOLDER / "scripts").iterdir())
+STYLE_SHEET_BYTES_MAX = 16 * 1024
+SCRIPT_BYTES_MAX = 15 * 1024
+FONT_BYTES_MAX = 60 * 1024
 CONTENTS = {
-    "gatehouse.css": STYLE_SHEET,
-    "branding.js": (FOLDER / "scripts" / "branding.js").read_bytes(),
-    "carried_form.js": (FOLDER / "scripts" / "carried_form.js").read_bytes(),
-    "copying.js": (FOLDER / "scripts" / "copying.js").read_bytes(),
-    "first_sign_in.js": (FOLDER / "scripts" / "first_sign_in.js").read_bytes(),
-    "keys.js": (FOLDER / "scripts" / "keys.js").read_bytes(),
-    "live_log.js": (FOLDER / "scripts" / "live_log.js").read_bytes(),
-    "new_passkey.js": (FOLDER / "scripts" / "new_passkey.js").read_bytes(),
-    "page.js": (FOLDER / "scripts" / "page.js").read_bytes(),
-    "passkeys.js": (FOLDER / "scripts" / "passkeys.js").read_bytes(),
-    "reference.js": (FOLDER / "scripts" / "reference.js").read_bytes(),
-    "registration.js": (FOLDER / "scripts" / "registration.js").read_bytes(),
-    "signal_passkeys.js": (FOLDER / "scripts" / "signal_passkeys.js").read_bytes(),
+    "gatehouse.css": style_sheet().encode(),
     "favicon.svg": (FOLDER / "favicon.svg").read_bytes(),
+    FONT: (FOLDER / "fonts" / FONT).read_bytes(),
+    **{file.name: file.read_bytes() for file in SCRIPTS},
 }
 
 
 def test_every_file_of_the_folder_is_served() -> None:
-    assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "scripts", "styles"}
-    scripts = {name for name in CONTENTS if name.endswith(".js")}
-    assert {file.name for file in (FOLDER / "scripts").iterdir()} == scripts
+    assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "fonts", "scripts", "styles"}
     assert {file.name for file in STYLES_FOLDER.iterdir()} == set(STYLES)
+    # The font with its licence.
+    assert {file.name for file in (FOLDER / "fonts").iterdir()} == {FONT, "LICENSE.txt"}
+    assert {file.suffix for file in SCRIPTS} == {".js"}
+
+
+def test_what_every_page_loads_is_small() -> None:
+    assert len(gzip.compress(style_sheet().encode())) <= STYLE_SHEET_BYTES_MAX
+    assert len(CONTENTS[FONT]) <= FONT_BYTES_MAX
+    assert {file.name for file in SCRIPTS if file.stat().st_size > SCRIPT_BYTES_MAX} == set()
+
+
+def test_no_ground_of_a_page_is_nearer_to_a_text_than_that_for_which_the_colours_of_brands_are_made_readable() -> None:
+    text = (STYLES_FOLDER / "base.css").read_text()
+    light, _, dark = text.partition("prefers-color-scheme: dark")
+    grounds = ("plain-ground", "surface", "side", "inset")
+
+    def of(scheme: str, name: str) -> str:
+        [color] = re.findall(rf"--{name}: (#[0-9a-f]+);", scheme)
+        return color if len(color) == len(WHITE) else "#" + "".join(2 * digit for digit in color[1:])
+
+    assert all(contrast(of(light, name), BLACK) >= contrast(GROUND, BLACK) for name in grounds)
+    assert all(contrast(of(dark, name), WHITE) >= contrast(DARK_SURFACE, WHITE) for name in grounds)
+
+
+async def test_the_style_sheet_names_the_font_which_a_sandboxed_page_may_load(client: Client) -> None:
+    sheet = await client.get(asset_address("gatehouse.css"))
+    font = await client.get(asset_address(FONT))
+
+    assert f'url("{asset_address(FONT)}")' in sheet.text
+    assert "font-display: swap" in sheet.text
+    assert font.headers["Content-Type"] == "font/woff2"
+    assert font.headers["Access-Control-Allow-Origin"] == "*"
 
 
 async def test_every_file_is_served_unchanged_and_may_be_cached_forever(

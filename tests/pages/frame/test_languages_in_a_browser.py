@@ -44,7 +44,8 @@ def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site
     [
         ("de-DE", "America/New_York", "2. Februar 2026 um 23:05"),
         ("en-GB", "Asia/Kathmandu", "3 February 2026 at 09:50"),
-        ("en-US", "UTC", "February 3, 2026 at 4:05 AM"),
+        # A page has one way to write a day, whatever the region of its reader.
+        ("en-US", "UTC", "3 February 2026 at 04:05"),
     ],
 )
 def test_times_are_in_the_zone_and_the_language_of_the_reader(
@@ -55,8 +56,7 @@ def test_times_are_in_the_zone_and_the_language_of_the_reader(
     page.goto(f"{site.url}/shown?name=time")
     time = page.locator("time").first
 
-    # Browsers differ in the blanks before AM.
-    assert time.inner_text().replace("\u202f", " ") == shown
+    assert time.inner_text() == shown
     assert time.get_attribute("title") == IN_UTC.get(locale, IN_UTC["en-GB"])
     assert time.get_attribute("datetime") == "2026-02-03T04:05:06+00:00"
 

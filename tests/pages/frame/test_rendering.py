@@ -82,6 +82,7 @@ async def test_a_page_runs_only_our_scripts_loads_nothing_from_other_origins_and
     assert policy == {
         "default-src": "'none'",
         "style-src": "'self'",
+        "font-src": "'self'",
         "script-src": "'self'",
         "img-src": "'self' data:",
         "form-action": "'self'",

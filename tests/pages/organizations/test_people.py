@@ -55,7 +55,7 @@ async def test_members_are_found_by_a_part_of_the_address_and_by_role(ann: Visit
 
 
 async def test_the_members_lead_to_inviting_people_for_who_may_do_it(ann: Visitor) -> None:
-    link = f'<a href="{PAGE}/invited#emails">Invite people</a>'
+    link = f'<a class="button" href="{PAGE}/invited#emails">Invite people</a>'
     for_owner = await ann.open(PAGE)
     ann.cookies.clear()
     await ann.sign_in("dora@example.com")

@@ -43,7 +43,7 @@ async def send(
 
 def recipients(page: Answer) -> list[str]:
     """Return the recipients of the list in their order."""
-    return re.findall(r'<th role="rowheader" scope="row"><span class="cell">(?:<input[^>]*> )?([^<]+)<', page.text)
+    return re.findall(r'<th role="rowheader" scope="row"><span>(?:<input[^>]*> )?([^<]+)<', page.text)
 
 
 async def choose(visitor: Visitor, page: Answer, *ids: object) -> Answer:

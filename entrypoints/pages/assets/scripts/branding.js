@@ -28,6 +28,9 @@ for (const field of document.querySelectorAll("input[data-picks]")) {
 
 document.addEventListener("change", (event) => {
   if (event.target.form === form) {
+    // What is chosen for one button presses it.
+    const { presses } = event.target.dataset;
+    shown = (presses && document.querySelector(`button[formtarget][value="${presses}"]`)) || shown;
     form.requestSubmit(shown);
   }
 });

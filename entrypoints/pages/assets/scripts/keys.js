@@ -37,12 +37,13 @@
   button.querySelector("button").addEventListener("click", show);
   document.getElementById("keys-close").addEventListener("click", () => dialog.close());
 
-  // On a narrow screen the field is in the navigation, which is closed. A page without one has the search of its list.
+  // On a narrow screen the field of the bar is opened by this alone. A page without one has the search of its list.
   const search = () => {
     const field = document.getElementById("find") ?? document.querySelector('main form[role="search"] input');
-    const menu = field?.closest("[popover]");
-    if (field && menu && !field.checkVisibility()) {
-      menu.showPopover();
+    const form = field?.closest(".bar .find");
+    if (form && !field.checkVisibility()) {
+      form.classList.add("is-open");
+      field.addEventListener("blur", () => form.classList.remove("is-open"), { once: true });
     }
     return field;
   };
@@ -55,6 +56,13 @@
       field.select();
     }
   };
+
+  // The browser empties the field first.
+  document.getElementById("find")?.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && event.target.value === "") {
+      event.target.blur();
+    }
+  });
 
   // On a Mac, Ctrl-K deletes to the end of the line.
   const isMac = navigator.platform.startsWith("Mac");

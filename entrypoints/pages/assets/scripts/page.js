@@ -1,10 +1,12 @@
-// What every page adds where scripts run: a form is sent once, also by a double click, and passwords can be seen.
+// What every page adds where scripts run: a form is sent once, also by a double click, and its button says so; passwords
+// can be seen, and times are those of the reader.
 //
 // A field for a password has the text of its button in the attribute `data-show`. The button is made here, because
 // without a script nothing can show what such a field holds.
 "use strict";
 
 const SAME_CLICK_MS = 2000;
+const BUSY_MS = 15000;
 const sent = new WeakMap();
 
 document.addEventListener("submit", (event) => {
@@ -18,14 +20,26 @@ document.addEventListener("submit", (event) => {
     return;
   }
   sent.set(event.target, event.timeStamp);
+  const button = event.submitter;
+  if (button?.classList.contains("button")) {
+    button.setAttribute("aria-busy", "true");
+    // What answers with a file stays on the page.
+    setTimeout(() => button.removeAttribute("aria-busy"), BUSY_MS);
+  }
 });
 
-// Times are in UTC until this writes them in the reader's zone, in the language of the page, and as the reader's
-// region has it where the browser names one of that language.
-function shownIn(language) {
-  const spoken = navigator.languages.find((one) => one.split("-")[0] === language.split("-")[0]);
-  return new Intl.DateTimeFormat(spoken ?? language, { dateStyle: "long", timeStyle: "short" });
-}
+// A page that is gone back to waits for nothing.
+window.addEventListener("pageshow", () => {
+  for (const button of document.querySelectorAll(".button[aria-busy]")) {
+    button.removeAttribute("aria-busy");
+  }
+});
+
+// Times are in UTC until this writes them in the reader's zone, in the language of the page: whole in a sentence, and short
+// in a list, where the whole one is for hovering and for readers of the screen.
+const whole = { dateStyle: "long", timeStyle: "short" };
+const brief = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const HOUR_MS = 3600 * 1000;
 
 // What other scripts add to a page is written in the same way.
 function inOwnZone(part) {
@@ -33,10 +47,30 @@ function inOwnZone(part) {
   if (times.length === 0) {
     return;
   }
-  const format = shownIn(document.documentElement.lang);
+  const { lang } = document.documentElement;
+  // A page has one way to write a day, and so have its times: the day before the month.
+  const language = lang === "en" ? "en-GB" : lang;
+  const long = new Intl.DateTimeFormat(language, whole);
+  const short = new Intl.DateTimeFormat(language, brief);
+  const dated = new Intl.DateTimeFormat(language, { ...brief, year: "numeric" });
+  const past = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const now = Date.now();
   for (const time of times) {
-    time.title = time.textContent;
-    time.textContent = format.format(new Date(time.dateTime));
+    const at = new Date(time.dateTime);
+    if (!time.classList.contains("brief")) {
+      time.title = time.textContent;
+      time.textContent = long.format(at);
+      continue;
+    }
+    const hours = (now - at) / HOUR_MS;
+    const isNear = hours >= 0 && hours < 24 && time.closest("[data-relative]") !== null;
+    const [shown, read] = time.children;
+    const isThisYear = at.getFullYear() === new Date(now).getFullYear();
+    shown.textContent = isNear
+      ? past.format(hours < 1 ? -Math.round(hours * 60) : -Math.round(hours), hours < 1 ? "minute" : "hour")
+      : (isThisYear ? short : dated).format(at);
+    read.textContent = long.format(at);
+    time.title = read.textContent;
   }
 }
 

@@ -13,6 +13,7 @@ from quart import Response
 
 from core.errors import BadRequest, FieldError, NotFound, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
+from core.mail.mail import MailTemplate
 from core.organizations.access import Operation
 from core.organizations.settings import branding, branding_versions
 from core.organizations.settings.branding import (
@@ -39,6 +40,7 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.mail.mail import KINDS
 from entrypoints.pages.organizations.settings.branding_preview import (
     LABELS,
     POLICY_OF_EDITOR_ADDITION,
@@ -98,9 +100,10 @@ class BrandingForm(ProtectedForm, kw_only=True):
 
 
 class PreviewForm(BrandingForm, kw_only=True):
-    """The branding to look at, and which page or mail; `dark` is a box to tick."""
+    """The branding to look at, and which page or which mail; `dark` is a box to tick."""
 
     view: PreviewView = PreviewView.SIGN_IN
+    mail: MailTemplate = MailTemplate.MAGIC_LINK
     dark: str = ""
 
 
@@ -116,6 +119,7 @@ class PreviewQuery(Query, kw_only=True):
 
     version: Annotated[str, msgspec.Meta(description="The number of a version; the saved branding without.")] = ""
     view: Annotated[PreviewView, msgspec.Meta(description="The page or the mail to show.")] = PreviewView.SIGN_IN
+    mail: Annotated[MailTemplate, msgspec.Meta(description="Which mail to show.")] = MailTemplate.MAGIC_LINK
     scheme: Annotated[PreviewScheme, msgspec.Meta(description="The scheme of colours.")] = PreviewScheme.LIGHT
 
 
@@ -153,6 +157,8 @@ async def show_branding(
         labels=LABELS,
         page=f"{page_of(org_slug)}/branding",
         frame=f"{page_of(org_slug)}/branding/preview",
+        mails=KINDS,
+        shown_mail=MailTemplate.MAGIC_LINK,
     )
     response.headers["Content-Security-Policy"] += POLICY_OF_EDITOR_ADDITION
     return response
@@ -192,7 +198,7 @@ async def preview_saved(call: Call, org_slug: str, query: PreviewQuery) -> Page:
         previewed = Previewed(organization=kept.organization, pictures=tuple(kept.pictures.values()))
     else:
         previewed = Previewed(organization=await call.read(branding.show, org_slug))
-    return preview_page(call, previewed, query.view, query.scheme)
+    return preview_page(call, previewed, query.view, query.scheme, query.mail)
 
 
 @preview.post(PREVIEW, body_bytes_max=LARGE_BODY_BYTES_MAX)
@@ -206,7 +212,8 @@ async def preview_typed(call: Call, org_slug: str, form: PreviewForm) -> Page:
         pictures=tuple(picture for picture in pictures.values() if picture is not None),
         problems=(*inspected.problems, *problems),
     )
-    return preview_page(call, previewed, form.view, PreviewScheme.DARK if form.dark else PreviewScheme.LIGHT)
+    scheme = PreviewScheme.DARK if form.dark else PreviewScheme.LIGHT
+    return preview_page(call, previewed, form.view, scheme, form.mail)
 
 
 @routes.get(f"{PATH}/:organization_id/:name", refuses=(BrandingUnknown,))

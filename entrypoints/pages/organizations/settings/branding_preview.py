@@ -22,7 +22,7 @@ from core.colors import WHITE, text_color_on
 from core.errors import BadRequest, FieldError, Refusal, TemporaryRefusal
 from core.lazy_dataclasses import dataclass
 from core.mail.brands import MailBrand
-from core.mail.mail import MailMessage, MailTemplate
+from core.mail.mail import BY_ORGANIZATION, MailTemplate
 from core.organizations.settings.brand_contrasts import (
     ColorUse,
     ComputedColor,
@@ -41,11 +41,12 @@ from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.pages.frame.refusals import FORM_DAMAGED, message_on_page, prefers_json, refusal_page
 from entrypoints.pages.frame.rendering import HTML, render
 from entrypoints.pages.frame.returns import ReturnQuery
+from entrypoints.pages.organizations.settings.mail_samples import OF_ACCOUNTS, sample_of
 from entrypoints.web.serving.calls import Call
 
 # Only the page with the editor may frame it. Browsers follow `frame-ancestors` instead of X-Frame-Options.
 POLICY: Final = (
-    "default-src 'none'; style-src 'self' {styles}; img-src 'self' data:; form-action 'none'; "
+    "default-src 'none'; style-src 'self' {styles}; font-src 'self'; img-src 'self' data:; form-action 'none'; "
     "frame-ancestors 'self'; base-uri 'none'; sandbox"
 )
 POLICY_OF_EDITOR_ADDITION: Final = "; frame-src 'self'"
@@ -127,15 +128,19 @@ class Previewed:
         return not self.problems and all(one.is_enough for one in contrasts)
 
 
-def preview_page(call: Call, previewed: Previewed, view: PreviewView, scheme: PreviewScheme) -> Response:
-    """Return a page or a mail as it looks with a branding, for the frame."""
+def preview_page(
+    call: Call, previewed: Previewed, view: PreviewView, scheme: PreviewScheme, mail: MailTemplate
+) -> Response:
+    """Return a page, or this mail, as it looks with a branding, for the frame."""
     name = call.installation.platform.name
     brand = previewed.brand
     shown = replace(brand, platform=name) if brand is not None else None
     is_mail = view is PreviewView.MAIL
-    html = _mail(call, shown) if is_mail else _page(call, shown, view)
+    html = _mail(call, shown, mail) if is_mail else _page(call, shown, view)
     html = _BODY.sub(
-        lambda body: f'{body[0]}\n{_notes(call, previewed, view)}<div class="previewed" inert>', html, count=1
+        lambda body: f'{body[0]}\n{_notes(call, previewed, mail if is_mail else None)}<div class="previewed" inert>',
+        html,
+        count=1,
     )
     html = html.replace("</body>", "</div>\n</body>", 1)
     response = _framed(call, html, scheme, brand=shown, is_mail=is_mail)
@@ -195,32 +200,31 @@ def _page(call: Call, brand: PreviewedBrand | None, view: PreviewView) -> str:
     )
 
 
-def _mail(call: Call, brand: PreviewedBrand | None) -> str:
-    message = MailMessage(
-        to="ada@example.com",
-        template=MailTemplate.MAGIC_LINK,
-        values={
-            "token": "00000000-0000-4000-8000-000000000000",
-            "place": brand.name if brand else "",
-            "first_proof": "",
-        },
-        language=language_of(call).tag,
+def _mail(call: Call, brand: PreviewedBrand | None, mail: MailTemplate) -> str:
+    language = language_of(call)
+    message = sample_of(
+        mail,
+        organization=brand.name if brand is not None else "",
+        service=language.text(marked("your application")),
+        language=language.tag,
     )
-    return call.installation.mail_renderer.render(message, _mail_brand(brand) if brand is not None else None).html
+    shown = _mail_brand(brand, mail) if brand is not None and mail not in OF_ACCOUNTS else None
+    return call.installation.mail_renderer.render(message, shown).html
 
 
-def _mail_brand(brand: PreviewedBrand) -> MailBrand:
+def _mail_brand(brand: PreviewedBrand, mail: MailTemplate) -> MailBrand:
     stored = brand.organization.branding
     color = stored.primary_color
-    return MailBrand(
+    shown = MailBrand(
         name=brand.name,
         logo=brand.logo if _is_in_mails(stored) else None,
         primary_color=color,
         on_primary_color=text_color_on(color) if color is not None else None,
-        support_email=None,
-        terms_url=None,
-        privacy_url=None,
+        support_email=stored.support_email,
+        terms_url=stored.terms_url,
+        privacy_url=stored.privacy_url,
     )
+    return shown if mail in BY_ORGANIZATION else shown.without_links()
 
 
 def _is_in_mails(branding: Branding) -> bool:
@@ -228,8 +232,8 @@ def _is_in_mails(branding: Branding) -> bool:
     return branding.logo is not None and branding.logo.endswith(".png")
 
 
-def _notes(call: Call, previewed: Previewed, view: PreviewView) -> str:
-    """Return what is wrong with the values, and which contrasts they have."""
+def _notes(call: Call, previewed: Previewed, mail: MailTemplate | None) -> str:
+    """Return what is wrong with the values, which contrasts they have, and what a mail leaves out."""
     language = language_of(call)
     branding = previewed.organization.branding
     primary, background = branding.primary_color, branding.background_color
@@ -239,14 +243,22 @@ def _notes(call: Call, previewed: Previewed, view: PreviewView) -> str:
     ]
     lines += [(not one.is_enough, language.known(_required(one))) for one in required_contrasts(primary, background)]
     lines += [(False, language.known(_computed(one))) for one in computed_colors(primary, background)]
-    if view is PreviewView.MAIL:
+    if mail is not None:
         if branding.logo is not None and not _is_in_mails(branding):
             lines.append(
                 (False, translated(call, "Mail programs show no SVG, so mails leave this logo out. A PNG is shown."))
             )
-        lines.append(
-            (False, translated(call, "A mail that signs a person in shows no address and no link that you have set."))
-        )
+        if mail in OF_ACCOUNTS:
+            lines.append(
+                (False, translated(call, "It is about the account of a person, and has the look of the platform."))
+            )
+        elif mail not in BY_ORGANIZATION:
+            lines.append(
+                (
+                    False,
+                    translated(call, "A mail that signs a person in shows no address and no link that you have set."),
+                )
+            )
     if previewed.brand is None:
         lines.append((False, translated(call, "Nothing is set, so this is the look of the platform.")))
     return render("organizations/settings/branding_preview_notes.html", language, lines=lines)

@@ -264,6 +264,7 @@ class TestPreview:
         assert policy_of(page) | {"style-src": ""} == {
             "default-src": "'none'",
             "style-src": "",
+            "font-src": "'self'",
             "img-src": "'self' data:",
             "form-action": "'none'",
             "frame-ancestors": "'self'",

@@ -1,0 +1,28 @@
+"""The way to a page, which each page of the consoles and of one's own account shows: the pages above it.
+
+A list that was filtered is led back to as it was: the address of the page that the browser came from says its filters.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from entrypoints.web.serving.calls import Call
+
+
+def way_of(call: Call) -> dict[str, Any]:
+    """Return what the frame of a page needs for its way: its path, and the function that leads back to a list."""
+    return {"path": call.request.path, "came_from": partial(came_from, call)}
+
+
+def came_from(call: Call, path: str) -> str:
+    """Return the address of a page above, with the query that it had when its reader followed a link from it."""
+    try:
+        referrer = urlsplit(call.request.headers.get("Referer", ""))
+    except ValueError:
+        return path
+    own = urlsplit(call.installation.settings.base_url)
+    is_above = referrer.path == path and referrer[:2] == own[:2]
+    return f"{path}?{referrer.query}" if is_above and referrer.query else path

@@ -1,0 +1,171 @@
+"""The frame of the consoles in a real browser: what fits a screen, what folds, and what a phone shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from core.sessions.signing_keys import KeyPair
+from tests.account_site import running_site, sign_in
+from tests.axe import violations
+from tests.browser import Site, Watched
+from tests.world.builder import Builder
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+SCREEN: Any = {"width": 1280, "height": 800}
+PHONE: Any = {"width": 390, "height": 844}
+MEMBERS = 20
+ACME = "/app/organizations/acme"
+# The rows of a table that are seen whole without scrolling.
+ROWS_SEEN = """
+[...document.querySelectorAll('tbody tr')].filter(row => row.getBoundingClientRect().bottom <= innerHeight).length
+"""
+# The focus ring of a control, cut off by a part of the page that scrolls or hides what is outside of it.
+CLIPPED_RINGS = """
+() => {
+  const clipped = [];
+  for (const one of document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary')) {
+    if (!one.checkVisibility()) continue;
+    one.focus({preventScroll: true});
+    const style = getComputedStyle(one);
+    const reach = parseFloat(style.outlineOffset) + parseFloat(style.outlineWidth);
+    if (style.outlineStyle === 'none' || reach <= 0) continue;
+    const box = one.getBoundingClientRect();
+    for (let part = one.parentElement; part && part !== document.body; part = part.parentElement) {
+      const around = getComputedStyle(part);
+      if (around.overflowX === 'visible') continue;
+      const edge = part.getBoundingClientRect();
+      const margin = parseFloat(around.overflowClipMargin) || 0;
+      if (box.left - reach < edge.left - margin || box.right + reach > edge.right + margin) {
+        clipped.push(one.outerHTML.slice(0, 120));
+      }
+    }
+  }
+  return clipped;
+}
+"""
+
+
+@pytest.fixture
+def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+    """A running server with an organization of many members."""
+    acme = builder.organization()
+    builder.member(acme, builder.user(), "owner")
+    for number in range(MEMBERS):
+        builder.member(acme, builder.user(f"member-{number:02}@example.com"), "member")
+    with running_site(database_url, key_pairs) as site:
+        yield site
+
+
+def test_fourteen_members_stand_on_one_screen_and_what_is_done_with_the_chosen_stays_in_view(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    watched = watch(viewport=SCREEN)
+    page = watched.page
+    page.goto(f"{site.url}{ACME}/people")
+    sign_in(page)
+    page.get_by_role("heading", name="People").wait_for()
+
+    seen = page.evaluate(ROWS_SEEN)
+    page.get_by_label("Choose member-00@example.com").check()
+    bar = page.get_by_role("group", name="Several at once")
+    bottom = bar.evaluate("one => one.getBoundingClientRect().bottom")
+
+    assert seen >= 14
+    assert bottom <= SCREEN["height"]
+    assert page.evaluate(CLIPPED_RINGS) == []
+    assert watched.problems == []
+
+
+def test_a_row_leads_to_its_page_and_a_group_of_sections_stays_folded(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    page = watch(viewport=SCREEN).page
+    page.goto(f"{site.url}{ACME}/people?search=member")
+    sign_in(page)
+    # Anywhere in the row, also beside its link.
+    page.get_by_role("row", name="member-03@example.com").get_by_text("Off", exact=True).click()
+    page.get_by_role("heading", name="member-03@example.com").wait_for()
+    page.get_by_role("navigation", name="Where you are").get_by_role("link", name="People").click()
+    page.wait_for_url("**/people?search=member")
+
+    navigation = page.get_by_role("navigation", name="Organization")
+    navigation.get_by_text("Integrations").click()
+    page.reload()
+    page.get_by_role("heading", name="People").wait_for()
+    folded = navigation.get_by_role("link", name="Webhooks").is_visible()
+    page.goto(f"{site.url}{ACME}/webhooks")
+    page.get_by_role("heading", name="Webhooks").wait_for()
+
+    assert not folded
+    # The present one is always in view.
+    assert navigation.get_by_role("link", name="Webhooks").is_visible()
+
+
+def test_without_scripts_all_stands_unfolded(site: Site, watch: Callable[..., Watched]) -> None:
+    page = watch(viewport=SCREEN, java_script_enabled=False).page
+    page.goto(f"{site.url}{ACME}/people")
+    sign_in(page)
+
+    page.get_by_role("navigation", name="Organization").get_by_role("link", name="Settings").click()
+    page.get_by_label("Your account: ada@example.com").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{site.url}{ACME}/people")
+    page.get_by_label("Email address").wait_for()
+
+
+def test_a_menu_closes_by_the_keyboard_and_a_button_says_that_it_is_busy(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    watched = watch(viewport=SCREEN)
+    page = watched.page
+    page.goto(f"{site.url}{ACME}/roles")
+    sign_in(page)
+    menu = page.get_by_label("Actions for owner")
+    menu.press("Enter")
+    opened = page.get_by_role("link", name="Copy owner").is_visible()
+    found = violations(page)
+    page.keyboard.press("Escape")
+    page.get_by_text("A new role").first.press("Enter")
+    page.get_by_label("Name", exact=True).fill("Clerk")
+    # The answer is held back, as that of a slow server.
+    page.route("**/roles", lambda route: None if route.request.method == "POST" else route.continue_())
+    button = page.get_by_role("button", name="Create the role")
+    button.click(no_wait_after=True)
+
+    assert opened
+    assert not page.get_by_role("link", name="Copy owner").is_visible()
+    assert found == []
+    assert button.get_attribute("aria-busy") == "true"
+
+
+def test_on_a_phone_the_german_sign_in_fits_and_the_picture_of_a_second_factor_stands_last(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    page = watch(viewport=PHONE, locale="de").page
+    page.goto(f"{site.url}/app/sign-in?return_to=/app/account/second-factor")
+    heights = [page.evaluate("document.documentElement.scrollHeight")]
+    page.get_by_label("E-Mail-Adresse").fill("ada@example.com")
+    page.get_by_role("button", name="Weiter").press("Enter")
+    page.get_by_label("Passwort").fill("correct horse battery staple")
+    heights.append(page.evaluate("document.documentElement.scrollHeight"))
+
+    assert heights == [PHONE["height"]] * 2
+    # One main action; everything else looks like a link.
+    assert page.locator("main .button:not(.quiet):visible").count() == 1
+
+    english = watch(viewport=PHONE).page
+    english.goto(f"{site.url}/app/account/second-factor")
+    sign_in(english)
+    english.get_by_role("button", name="Set up an app").click()
+    tops = [english.locator(part).bounding_box() for part in ("#open", "#confirm", "#scan")]
+    english.set_viewport_size(SCREEN)
+    wide = [english.locator(part).bounding_box() for part in ("#scan", "#open", "#confirm")]
+
+    for boxes in (tops, wide):
+        assert None not in boxes
+        places = [box["y"] for box in boxes if box is not None]
+        assert places == sorted(places)
