@@ -23,6 +23,7 @@ QUIET = PlatformOverview(
     streams=[],
     streams_total=0,
     numbers=NUMBERS,
+    setup=None,
 )
 
 
