@@ -30,7 +30,6 @@ from actors.clock_watcher import ClockWatcher
 from actors.customer_sweeper import CustomerSweeper
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Connections, Dispatcher
 from actors.domain_checker import DomainChecker
-from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
@@ -43,6 +42,7 @@ from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
 from actors.metadata_reader import MetadataReader
 from actors.metrics_refresher import MetricsRefresher
+from actors.old_mails import OldMails
 from actors.overlooked_work import OverlookedWorkFinder
 from actors.periods import PeriodicConnections
 from actors.poller import Poller
@@ -56,7 +56,7 @@ from actors.siem_streamer import ATTEMPTS_AT_ONCE_MAX as STREAMS_AT_ONCE_MAX
 from actors.siem_streamer import SiemStreamer
 from actors.sign_in_counter import SignInCounter
 from actors.supervision import Supervisor
-from actors.turns import MemoryTurns
+from actors.timekeeper import Timekeeper
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.clock import CheckedClock
 from adapters.crypto.json_web_signatures import JsonWebSignatures
@@ -251,7 +251,7 @@ async def connected(
         count_database_restarts=count_database_restarts,
         count_replaced_workers=memory.replaced.by_reason if memory is not None else None,
     )
-    doorbells, pepper = MemoryDoorbells(), HmacPepper()
+    timekeeper, pepper = Timekeeper(metrics), HmacPepper()
     locations = equipment.locations(settings)
     tracing = equipment.tracing(settings, version=version(), metrics=metrics)
     pool, replicas = _pools(settings, address, metrics, connection=equipment.connection_of(tracing))
@@ -270,7 +270,7 @@ async def connected(
             has_rate_limits=settings.rate_limits,
             is_settled=is_settled,
         ),
-        doorbells=doorbells,
+        mailboxes=timekeeper,
         cancelled=metrics.statement_cancelled,
     )
     database = observed(postgres)
@@ -278,16 +278,16 @@ async def connected(
     refresher = KeyRefresher(database=database, ring=ring)
     watchers = _watchers(clock, database, metrics)
     gateway = equipment.mail_gateway(settings, clock)
-    turns, precedence, processes = MemoryTurns(), RequestsFirst(), MemoryLiveProcesses()
+    precedence, processes = RequestsFirst(), MemoryLiveProcesses()
     deleting: PeriodicConnections = {
         "database": database,
         "metrics": metrics,
-        "turns": turns,
+        "mailboxes": timekeeper,
         "precedence": precedence,
         "is_settled": is_settled,
     }
     housekeeper = Housekeeper(kept_for=settings.kept_for, **deleting)
-    waiters, tails = MemoryFeedWaiters(), MemoryAuditTails()
+    waiters, tails = MemoryFeedWaiters(), MemoryAuditTails(timekeeper)
     resolver = equipment.resolver(settings)
     http = equipment.OutboundClients(
         settings,
@@ -315,66 +315,61 @@ async def connected(
                 everywhere: PeriodicConnections = {
                     "database": database,
                     "metrics": metrics,
+                    "mailboxes": timekeeper,
                     "precedence": precedence,
                 }
-                in_turn: PeriodicConnections = {**everywhere, "turns": turns}
                 poller = Poller(
                     listening=PostgresListening(
                         listening_address(settings, address), mode=billing.mode, database_address=address
                     ),
                     mode=billing.mode,
                     clock=clock,
-                    doorbells=doorbells,
+                    keeper=timekeeper,
                     waiters=waiters,
                     database=database,
                     metrics=metrics,
-                    turns=turns,
                     processes=processes,
                 )
-                periodic = {
+                told: dict[str, Any] = {
                     **watchers,
                     **_replica_watchers(database, replicas),
-                    "poller": poller,
                     "key_refresher": refresher,
                     "metrics_refresher": MetricsRefresher(
                         database=database,
                         pool=pool,
                         metrics=metrics,
-                        turns=turns,
                         usage=process_usage,
                         space=partial(folder_space, settings.data_dir),
                     ),
                     "housekeeper": housekeeper,
                     "log_month_keeper": LogMonthKeeper(kept_for=settings.logs_kept_for, **deleting),
                     "invitation_sweeper": InvitationSweeper(**deleting),
-                    "audit_counter": AuditCounter(**in_turn),
-                    "certificate_watcher": CertificateWatcher(**in_turn),
-                    "customer_sweeper": CustomerSweeper(doorbells=doorbells, **in_turn),
-                    "domain_checker": DomainChecker(resolver=installation.resolver, **in_turn),
+                    "audit_counter": AuditCounter(**everywhere),
+                    "certificate_watcher": CertificateWatcher(**everywhere),
+                    "customer_sweeper": CustomerSweeper(**everywhere),
+                    "domain_checker": DomainChecker(resolver=installation.resolver, **everywhere),
                     "metadata_reader": MetadataReader(
-                        identity_providers=installation.saml_connections, clock=installation.clock, **in_turn
+                        identity_providers=installation.saml_connections, clock=installation.clock, **everywhere
                     ),
-                    "overlooked_work_finder": OverlookedWorkFinder(**in_turn),
-                    "sign_in_counter": SignInCounter(**in_turn),
-                    "sales_counter": SalesCounter(**in_turn),
-                    "service_user_counter": ServiceUserCounter(doorbells=doorbells, **in_turn),
-                    "audit_sealer": AuditSealer(doorbells=doorbells, readers=tails, **everywhere),
+                    "overlooked_work_finder": OverlookedWorkFinder(**everywhere),
+                    "sign_in_counter": SignInCounter(**everywhere),
+                    "sales_counter": SalesCounter(**everywhere),
+                    "service_user_counter": ServiceUserCounter(**everywhere),
+                    "audit_sealer": AuditSealer(**everywhere),
                     "audit_tail_watcher": AuditTailWatcher(logs=tails, **everywhere),
-                    "event_sequencer": EventSequencer(doorbells=doorbells, waiters=waiters, **everywhere),
-                    "billing_reconciler": BillingReconciler(
-                        database=database, doorbells=doorbells, gateway=billing, metrics=metrics
-                    ),
+                    "event_sequencer": EventSequencer(waiters=waiters, **everywhere),
+                    "billing_reconciler": BillingReconciler(gateway=billing, **everywhere),
+                    "old_mails": OldMails(**deleting),
+                    **_dispatchers(installation, http, gateway, timekeeper),
                 }
-                for name, actor in periodic.items():
-                    supervisor.supervise(name, actor.run)
-                for name, dispatcher in _dispatchers(installation, http, gateway, doorbells, is_settled).items():
-                    supervisor.supervise(name, dispatcher.run, drain=dispatcher.drain)
                 if not settings.has_billing_provider:
                     # Also for a sandbox that is closed: what it has sold can be cancelled.
-                    supervisor.supervise(
-                        "sandbox_sender",
-                        SandboxSender(database=database, doorbells=doorbells, receiver=billing_receiver).run,
-                    )
+                    told["sandbox_sender"] = SandboxSender(receiver=billing_receiver, **everywhere)
+                supervisor.supervise("timekeeper", timekeeper.run)
+                supervisor.supervise("poller", poller.run)
+                for name, actor in told.items():
+                    timekeeper.add(name, actor.box)
+                    supervisor.supervise(name, actor.run, actor.box)
 
             async def load_secrets() -> None:
                 await signing_key_pairs.ensure(installation)
@@ -442,14 +437,13 @@ def _dispatchers(
     installation: Installation,
     http: equipment.OutboundClients,
     gateway: MailGateway | None,
-    doorbells: MemoryDoorbells,
-    is_settled: Callable[[], bool],
+    timekeeper: Timekeeper,
 ) -> dict[str, Dispatcher[Any]]:
     """Return the actors that send, by their names; mail leaves through `gateway` or the servers of organizations."""
     clock, renderer = installation.clock, installation.mail_renderer
     connections: Connections = {
         "database": installation.database,
-        "doorbells": doorbells,
+        "mailboxes": timekeeper,
         "metrics": installation.metrics,
         "precedence": installation.precedence,
     }
@@ -462,6 +456,6 @@ def _dispatchers(
         "logout_dispatcher": LogoutDispatcher(sender=logouts, tokens=installation.tokens, clock=clock, **connections),
         "bulk_worker": BulkWorker(**connections),
         "siem_streamer": SiemStreamer(sender=streams, clock=clock, **connections),
-        "mail_courier": MailCourier(renderer=renderer, gateway=gateway, is_settled=is_settled, **connections),
+        "mail_courier": MailCourier(renderer=renderer, gateway=gateway, **connections),
         "routed_mail_courier": RoutedMailCourier(renderer=renderer, gateway=routing, **connections),
     }

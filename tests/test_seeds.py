@@ -76,7 +76,7 @@ print(json.dumps([list(map(str, drawn)), [name for name in sys.modules if name.s
 """
 # In the product `random` decides what is no secret.
 USES_OF_RANDOM: Final = {
-    "actors/doorbells.py": "how long an answer is taken for the newest",
+    "actors/mailboxes.py": "how long an answer is taken for the newest",
     "actors/supervision.py": "how long a failed loop waits",
     "adapters/crypto/machine_slots.py": "the order in which a thread tries the slots",
     "adapters/gateways/stripe_requests.py": "how long a request waits before it is sent again",
