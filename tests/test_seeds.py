@@ -62,7 +62,7 @@ def test_third(shared):
 # A process that draws as the product does, and says what of the tests it has.
 PRODUCT: Final = """
 import json, os, random, sys
-from entrypoints.main import SystemRandomness
+from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from entrypoints.web.serving.browsers import masked
 from core.secrets import Secret

@@ -102,13 +102,7 @@ async def exported() -> dict[str, set[str]]:
 @pytest.fixture
 async def at_the_start() -> dict[str, list[tuple[dict[str, str], float]]]:
     """What a process exposes that has started and served nothing: its series by name, with their labels and values."""
-    metrics = equipment.metrics(
-        version="1.2.3",
-        worker=None,
-        shared=None,
-        count_database_restarts=lambda: 0,
-        count_replaced_workers=None,
-    )
+    metrics = equipment.metrics(worker=None, memory=None, count_database_restarts=lambda: 0)
     with_workers = PrometheusMetrics(
         version="1.2.3", count_replaced_workers=lambda: {reason.value: 0 for reason in ReplacementReason}
     )
