@@ -25,6 +25,7 @@ class AuditCounter(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)

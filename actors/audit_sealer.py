@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 import structlog
 import trio
@@ -17,10 +17,7 @@ from actors.batch_sizes import BatchSize
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.audit import chain
 from core.audit.chain import LogPart, UnsealedLog
-from ports.doorbells import AwaitableDoorbells, Bell
-
-if TYPE_CHECKING:
-    from ports.audit.tails import SealedBell
+from ports.mailboxes import Due, WorkKind
 
 PERIOD_SECONDS: Final = 2.0
 # Each entry writes some 50 blocks, its row in a dozen indexes and its seal. The pause leaves the loop to requests.
@@ -42,25 +39,15 @@ class AuditSealer(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    work_kind = WorkKind.SEALING
 
-    def __init__(
-        self,
-        *,
-        doorbells: AwaitableDoorbells,
-        readers: SealedBell | None = None,
-        **connections: Unpack[PeriodicConnections],
-    ) -> None:
+    def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)
-        self._doorbells = doorbells
-        self._readers = readers
         self._batch = BatchSize(BATCH_ENTRIES_MAX)
         self._largest: Sequence[UnsealedLog] = ()
         self._thorough_at = 0.0
         self._report_at = 0.0
         self._sealed = 0
-
-    async def wait(self) -> None:
-        await self._doorbells.wait(Bell.SEALING, self.period_seconds)
 
     async def work(self) -> None:
         self._sealed, self._report_at = 0, trio.current_time() + BACKLOG_SECONDS
@@ -82,8 +69,7 @@ class AuditSealer(PeriodicActor):
         sealed = await self._in_size(self._batch, chain.seal_next, self._batch.rows, self._largest, within)
         if sealed:
             self._sealed += sealed
-            if self._readers is not None:
-                self._readers.sealed()
+            self._mailboxes.send(WorkKind.AUDIT_TAILS, Due())
             if trio.current_time() >= self._report_at:
                 await self._report_backlog()
             await trio.sleep(PAUSE_SECONDS)

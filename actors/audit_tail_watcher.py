@@ -1,15 +1,17 @@
 """Tells the readers who follow audit logs that there are new entries, by one statement for all logs that are followed.
 
-Every process watches for its own readers, and does nothing while there are none. It is woken by the sealer of this
-process, and by its period for the entries that another one has sealed.
+Every process watches for its own readers, and does nothing while there are none. It is told when the first
+one begins to wait, and by the sealer of this process; what another one has sealed, it finds within a second.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, Unpack
 
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.audit import tails
+from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
     from ports.audit.tails import FollowedLogs
@@ -23,18 +25,15 @@ class AuditTailWatcher(PeriodicActor):
     """An actor; a reader that is not told looks again by itself."""
 
     job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    work_kind = WorkKind.AUDIT_TAILS
 
     def __init__(self, *, logs: FollowedLogs, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)
         self._logs = logs
 
-    async def wait(self) -> None:
-        await self._logs.pause(self.period_seconds)
-        await self._logs.wait_for_readers()
-
     async def work(self) -> None:
         followed = self._logs.followed()
+        self.period_seconds = PERIOD_SECONDS if followed else math.inf
         if not followed:
             return
         positions = await self._after_requests(tails.positions, followed)

@@ -1,4 +1,4 @@
-"""Readers who wait for new entries of audit logs: the ports `AuditTails`, `FollowedLogs` and `SealedBell` in memory."""
+"""Readers who wait for new entries of audit logs: the ports `AuditTails` and `FollowedLogs` in memory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from uuid import UUID
 import trio
 
 from core.audit.tails import PLACES_MAX, RETRY_SECONDS, TailsTaken
+from ports.mailboxes import Due, Mailboxes, WorkKind
 
 
 @dataclass(eq=False, slots=True)
@@ -22,11 +23,10 @@ class _Reader:
 class MemoryAuditTails:
     """The readers of this process; one who waits costs nothing until the log has something new."""
 
-    def __init__(self) -> None:
+    def __init__(self, mailboxes: Mailboxes) -> None:
+        self._mailboxes = mailboxes
         self._places: Counter[UUID] = Counter()
         self._readers: dict[UUID, set[_Reader]] = {}
-        self._has_readers = trio.Event()
-        self._sealed = trio.Event()
 
     @contextmanager
     def place(self, log: UUID) -> Generator[None]:
@@ -43,9 +43,10 @@ class MemoryAuditTails:
 
     async def wait(self, log: UUID, seen: int, seconds: float) -> None:
         """Return when the log has another position, and after that time at the latest."""
+        if not self._readers:
+            self._mailboxes.send(WorkKind.AUDIT_TAILS, Due())
         reader = _Reader(seen)
         self._readers.setdefault(log, set()).add(reader)
-        self._has_readers.set()
         try:
             with trio.move_on_after(seconds):
                 await reader.told.wait()
@@ -59,25 +60,9 @@ class MemoryAuditTails:
         """Return the logs that readers wait for."""
         return tuple(self._readers)
 
-    async def wait_for_readers(self) -> None:
-        """Return when there are readers."""
-        if not self._readers:
-            self._has_readers = trio.Event()
-            await self._has_readers.wait()
-
-    async def pause(self, seconds: float) -> None:
-        """Return after entries were sealed in this process, and after that time at the latest."""
-        with trio.move_on_after(seconds):
-            await self._sealed.wait()
-        self._sealed = trio.Event()
-
     def tell(self, positions: Mapping[UUID, int]) -> None:
         """Wake the readers who have seen another position of their log than the present one."""
         for log, readers in self._readers.items():
             for reader in readers:
                 if log in positions and reader.seen != positions[log]:
                     reader.told.set()
-
-    def sealed(self) -> None:
-        """Let the waiting readers be told soon."""
-        self._sealed.set()

@@ -9,22 +9,20 @@ provider wants when that asks to wait.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import structlog
 import trio
 
-from actors.periods import PeriodicActor
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.billing import cancellations, reconciliation
 from core.billing.provider import BillingFailed, BillingRateLimited
 from core.billing.reconciliation import Batch, DueSubscription
-from ports.doorbells import AwaitableDoorbells, Bell
-from ports.metrics import Metrics
+from ports.mailboxes import Changed, Figure, WorkKind
 from ports.metrics_of_work import ReconciliationOutcome
 
 if TYPE_CHECKING:
     from ports.billing.gateway import BillingGateway
-    from ports.database import Database
 
 # For what another replica has found to be due, and what becomes due by time.
 PERIOD_SECONDS = 60.0
@@ -46,24 +44,19 @@ class BillingReconciler(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    work_kind = WorkKind.BILLING
 
-    def __init__(
-        self, *, database: Database, doorbells: AwaitableDoorbells, gateway: BillingGateway, metrics: Metrics
-    ) -> None:
-        super().__init__(database=database, metrics=metrics)
-        self._doorbells = doorbells
+    def __init__(self, *, gateway: BillingGateway, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
         self._gateway = gateway
 
-    async def wait(self) -> None:
-        await self._doorbells.wait(Bell.BILLING, self.period_seconds)
-
     async def work(self) -> None:
+        self.rest_seconds = 0.0
         try:
             await self.reconcile()
         except BillingRateLimited as limited:
-            seconds = min(limited.retry_after_seconds, RATE_LIMIT_SECONDS_MAX)
-            log.warning("billing.reconciler_waits", seconds=seconds)
-            await trio.sleep(seconds)
+            self.rest_seconds = min(limited.retry_after_seconds, RATE_LIMIT_SECONDS_MAX)
+            log.warning("billing.reconciler_waits", seconds=self.rest_seconds)
 
     async def reconcile(self) -> None:
         """End what has to end, and read what is due, organization by organization.
@@ -72,6 +65,7 @@ class BillingReconciler(PeriodicActor):
         """
         await self._cancel_all()
         for _ in range(BATCHES_MAX):
+            self.box.take()
             batch = await self._database.transact(reconciliation.claim, self._gateway.mode, BATCH_SUBSCRIPTIONS_MAX)
             if batch is None:
                 return
@@ -122,3 +116,5 @@ class BillingReconciler(PeriodicActor):
         settlement = await self._database.transact(reconciliation.record, due, read)
         self._metrics.subscription_reconciled(ReconciliationOutcome(settlement.outcome.value))
         log.info("billing.reconciled", billing_subscription_id=due.id, outcome=settlement.outcome.value)
+        # Its change waits to be added up.
+        self._mailboxes.send(WorkKind.SALES, Changed(Figure.SALES))

@@ -18,7 +18,7 @@ from core.errors import BadRequest, Refusal, TemporaryRefusal
 from core.mail.limits import AddressLimitReached
 from core.platform import bulk_work
 from core.platform.bulk_work import LeasedJob, LeaseLost, WaitingRow
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
     from ports.database import Database
@@ -36,7 +36,7 @@ class BulkWorker(Dispatcher[LeasedJob]):
 
     job_type = JOB_TYPE
     subject = "bulk_job"
-    bell = Bell.BULK_JOBS
+    work_kind = WorkKind.BULK_JOBS
     capacity = Capacity(targets_max=JOBS_AT_ONCE_MAX)
 
     def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedJob]:
@@ -47,7 +47,7 @@ class BulkWorker(Dispatcher[LeasedJob]):
 
     async def serve(self, target: LeasedJob) -> bool:
         for row in target.rows:
-            if self._is_draining:
+            if self.box.is_draining:
                 break
             await self._precedence.turn(self.job_type)
             with self._measured():

@@ -26,6 +26,7 @@ class CertificateWatcher(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
 
     async def work(self) -> None:
         warned = await self._in_batches(certificates.warn, BATCH_ROWS_MAX, full=BATCH_ROWS_MAX)

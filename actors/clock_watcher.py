@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import structlog
-import trio
 
+from actors.mailboxes import Mailbox
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from ports.clock import WatchedClock
@@ -43,6 +43,7 @@ class ClockWatcher:
         self._clock = clock
         self._database = database
         self._metrics = metrics
+        self.box = Mailbox()
         self._is_compared = False
         self._looks = 0
         self._wrong_looks = 0
@@ -50,7 +51,7 @@ class ClockWatcher:
     async def run(self) -> NoReturn:
         """Look at the clocks, until cancelled."""
         while True:
-            await trio.sleep(LOOK_SECONDS)
+            await self.box.receive(LOOK_SECONDS)
             self._clock.share()
             self._looks += 1
             is_due = not self._is_compared or self._looks % AGREEING_LOOKS == 0

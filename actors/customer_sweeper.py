@@ -15,7 +15,7 @@ from actors.batch_sizes import BatchSize
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.customers import people_news
 from core.sessions import customer_endings
-from ports.doorbells import AwaitableDoorbells, Bell
+from ports.mailboxes import WorkKind
 
 # Within a minute, also when several changes wait for each other.
 PERIOD_SECONDS = 10.0
@@ -29,16 +29,14 @@ class CustomerSweeper(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
+    work_kind = WorkKind.CUSTOMER_SESSIONS
 
-    def __init__(self, *, doorbells: AwaitableDoorbells, **connections: Unpack[PeriodicConnections]) -> None:
+    def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)
-        self._doorbells = doorbells
         self._batch = BatchSize(people_news.BATCH_PEOPLE_MAX)
         # The organization that had its turn last, when others wait.
         self._last_turn: UUID | None = None
-
-    async def wait(self) -> None:
-        await self._doorbells.wait(Bell.CUSTOMER_SESSIONS, self.period_seconds)
 
     async def work(self) -> None:
         await self._in_batches(

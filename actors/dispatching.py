@@ -18,10 +18,11 @@ from uuid import UUID
 import structlog
 import trio
 
+from actors.mailboxes import Mailbox
 from actors.precedence import RequestsFirst
 from core.errors import ServiceUnavailable
 from core.lazy_dataclasses import dataclass
-from ports.doorbells import AwaitableDoorbells, Bell
+from ports.mailboxes import Changed, Due, Figure, Mailboxes, WorkKind
 from ports.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Connections(TypedDict):
     """What every dispatcher is connected to."""
 
     database: Database
-    doorbells: AwaitableDoorbells
+    mailboxes: Mailboxes
     metrics: Metrics
     precedence: NotRequired[Precedence]
 
@@ -87,14 +88,14 @@ class Dispatcher(ABC, Generic[Target]):
     job_type: str
     # What the names of the events below begin with.
     subject: str = "dispatcher"
-    # Its own, because a ring wakes one actor alone.
-    bell: Bell
+    # What others tell it of.
+    work_kind: WorkKind
     period_seconds: float = PERIOD_SECONDS
     capacity: Capacity
 
     def __init__(self, **connections: Unpack[Connections]) -> None:
         self._database = connections["database"]
-        self._doorbells = connections["doorbells"]
+        self._mailboxes = connections["mailboxes"]
         self._metrics = connections["metrics"]
         self._precedence = connections.get("precedence") or RequestsFirst()
         self._recording = trio.CapacityLimiter(RECORDS_AT_ONCE_MAX)
@@ -102,8 +103,9 @@ class Dispatcher(ABC, Generic[Target]):
         self._slow_targets: set[UUID] = set()
         # Those that have answered lately.
         self._answering_targets: set[UUID] = set()
-        self._is_draining = False
         self._is_database_away = False
+        self._has_backlog = False
+        self.box = Mailbox(self.work_kind, drains=True)
 
     @abstractmethod
     def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[Target]:
@@ -118,10 +120,10 @@ class Dispatcher(ABC, Generic[Target]):
         """Send what was leased, and record each outcome; return whether more may be due to the target at once."""
 
     async def run(self) -> None:
-        """Send what is due until told to drain."""
+        """Send what is due until told to drain, which ends the attempts in flight and leases no more."""
         places = Places(self.capacity)
         async with trio.open_nursery() as nursery:
-            while not self._is_draining:
+            while not self.box.is_draining:
                 await self._precedence.turn(self.job_type)
                 # No more targets than places, so that no leased one waits.
                 free = replace(self.capacity, targets_max=min(places.quick.value, LEASED_AT_ONCE_MAX))
@@ -129,18 +131,19 @@ class Dispatcher(ABC, Generic[Target]):
                 for target in leased:
                     places.quick.acquire_nowait()
                     nursery.start_soon(self._serve_in_place, target, places)
+                self._tell_of_backlog(has_backlog=len(leased) == free.targets_max)
                 if len(leased) < free.targets_max:
-                    await self._doorbells.wait(self.bell, self.period_seconds)
+                    await self.box.receive(self.period_seconds)
                 else:
                     # Wait for a free place. It stays free, because only this loop takes places.
                     async with places.quick:
                         pass
 
-    def drain(self) -> None:
-        """Finish the attempts in flight, lease no more, and return from `run`."""
-        self._is_draining = True
-        # It may be waiting, and would notice only after its period.
-        self._doorbells.ring(self.bell)
+    def _tell_of_backlog(self, *, has_backlog: bool) -> None:
+        """Tell who measures what waits that more is due than is leased at once, or not any more."""
+        if has_backlog != self._has_backlog:
+            self._has_backlog = has_backlog
+            self._mailboxes.send(WorkKind.FIGURES, Changed(Figure.BACKLOG))
 
     async def _lease(self, free: Capacity) -> Sequence[Target]:
         try:
@@ -199,7 +202,7 @@ class Dispatcher(ABC, Generic[Target]):
         if trio.current_time() - began_at <= QUICK_SECONDS:
             self._slow_targets.discard(identity)
         if has_more:
-            self._doorbells.ring(self.bell)
+            self.box.send(Due())
 
     async def _move_when_slow(self, identity: UUID, places: Places, has_moved: trio.Event) -> None:
         """Exchange the place of a target for one of the slow ones: at once if it was slow the last time."""

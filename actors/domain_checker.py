@@ -38,6 +38,7 @@ class DomainChecker(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
 
     def __init__(self, *, resolver: Resolver, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)

@@ -1,12 +1,11 @@
 """Hands committed events on: gives them their positions in the feed, and makes the deliveries to webhooks.
 
-Every replica has a sequencer; at a time one of them hands on the events of an organization. It is woken by the bell of
-events, and by its period for events of other replicas.
+Every replica has a sequencer; at a time one of them hands on the events of an organization. It is told of
+events by their commits, and by the poller of those of other replicas.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, Unpack
 from uuid import UUID
 
@@ -15,7 +14,7 @@ import trio
 from actors.batch_sizes import BatchSize
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.webhooks import sequencing
-from ports.doorbells import AwaitableDoorbells, Bell
+from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
     from ports.webhooks.events import FeedWaiters
@@ -37,22 +36,15 @@ class EventSequencer(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    rest_seconds = REST_SECONDS
+    work_kind = WorkKind.EVENTS
 
-    def __init__(
-        self, *, doorbells: AwaitableDoorbells, waiters: FeedWaiters, **connections: Unpack[PeriodicConnections]
-    ) -> None:
+    def __init__(self, *, waiters: FeedWaiters, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)
-        self._doorbells = doorbells
         self._waiters = waiters
         self._batch = BatchSize(BATCH_ROWS_MAX)
         # The organization that had its turn last, when others wait.
         self._after: UUID | None = None
-        self._rests_until = -math.inf
-
-    async def wait(self) -> None:
-        # The bell keeps what rings meanwhile.
-        await trio.sleep_until(self._rests_until)
-        await self._doorbells.wait(Bell.EVENTS, self.period_seconds)
 
     async def work(self) -> None:
         while True:
@@ -63,5 +55,4 @@ class EventSequencer(PeriodicActor):
             elif handed_on.has_more:
                 await trio.sleep(BUSY_PAUSE_SECONDS)
             if not handed_on.has_more:
-                self._rests_until = trio.current_time() + REST_SECONDS
                 return

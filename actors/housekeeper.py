@@ -38,6 +38,7 @@ class Housekeeper(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS / len(PARTS)
+    in_turn = True
 
     def __init__(
         self, *, kept_for: Mapping[Leftover, timedelta] | None = None, **connections: Unpack[PeriodicConnections]

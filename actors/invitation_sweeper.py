@@ -1,7 +1,7 @@
-"""Expires invitations after their lifetime, a few at a time, so that requests do not wait for it.
+"""Expires invitations when their lifetime is over, a few at a time, so that requests do not wait for it.
 
-`core/invitations/invitations.py` defines what expiring means. The process that polls does it. Invitations of an
-organization that is not active stay unchanged until it is active again; a pass skips them.
+`core/invitations/invitations.py` defines what expiring means. The poller tells the processes when one is due, and they
+share what there is. Invitations of an organization that is not active stay unchanged until it is active again.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import trio
 
 from actors.periods import PeriodicActor
 from core.invitations import invitations
-from core.invitations.invitations import Due
+from core.invitations.invitations import DueInvitation
+from ports.mailboxes import Changed, Figure, WorkKind
 
-# A use case that reads an invitation expires it when necessary, so a long period is enough.
+# Without a poll; a use case that reads an invitation expires it when necessary.
 PERIOD_SECONDS = 60.0
 # A batch locks all its rows until it commits; the pause leaves the database to others.
 BATCH_ROWS_MAX = 20
@@ -25,16 +26,17 @@ log = structlog.get_logger(__name__)
 
 
 class InvitationSweeper(PeriodicActor):
-    """An actor; invitations that it has not expired remain for the next period, so it needs no draining."""
+    """An actor; invitations that it has not expired remain due, so it needs no draining."""
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    work_kind = WorkKind.INVITATIONS
 
     async def work(self) -> None:
         if not await self._after_requests(invitations.are_due, is_one_statement=True):
             return
         expired = 0
-        after: Due | None = None
+        after: DueInvitation | None = None
         while True:
             swept = await self._after_requests(invitations.sweep, after, BATCH_ROWS_MAX)
             expired += swept.expired
@@ -44,3 +46,5 @@ class InvitationSweeper(PeriodicActor):
             await trio.sleep(PAUSE_SECONDS)
         if expired:
             log.info("invitations.expired", invitations=expired)
+            # The commits have told the sequencer.
+            self._mailboxes.send(WorkKind.FIGURES, Changed(Figure.PLATFORM))

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
+from actors.mailboxes import Mailbox
 from core.errors import ServiceUnavailable
 from core.sessions import signing_keys
+from ports.mailboxes import Due
 
 if TYPE_CHECKING:
     from ports.database import Database
@@ -33,7 +35,7 @@ class KeyRefresher:
     def __init__(self, database: Database, ring: KeyRing) -> None:
         self._database = database
         self._ring = ring
-        self._is_requested = trio.Event()
+        self.box = Mailbox()
         self._is_refreshed = trio.Event()
         self._is_database_away = False
 
@@ -41,9 +43,7 @@ class KeyRefresher:
         """Refresh the key ring repeatedly, at intervals between the pause and the period."""
         while True:
             await self._refresh_once()
-            await trio.sleep(PAUSE_SECONDS)
-            with trio.move_on_after(PERIOD_SECONDS - PAUSE_SECONDS):
-                await self._is_requested.wait()
+            await self.box.receive(PERIOD_SECONDS, rest_seconds=PAUSE_SECONDS)
 
     async def refresh(self) -> None:
         """Read the keys once, for a start that requires them; raise `ServiceUnavailable`."""
@@ -51,7 +51,7 @@ class KeyRefresher:
 
     def request_refresh(self) -> None:
         """Request a refresh soon; all requests before it share it."""
-        self._is_requested.set()
+        self.box.send(Due())
 
     async def catch_up(self) -> None:
         """Wait until the stored keys have been read again, at most for as long as that should take."""
@@ -62,9 +62,8 @@ class KeyRefresher:
             await is_refreshed.wait()
 
     async def _refresh_once(self) -> None:
-        # Both are replaced before the query, so that requests from here on wait for the next refresh.
-        is_refreshed = self._is_refreshed
-        self._is_requested, self._is_refreshed = trio.Event(), trio.Event()
+        # It is replaced before the query, so that requests from here on wait for the next refresh.
+        is_refreshed, self._is_refreshed = self._is_refreshed, trio.Event()
         try:
             await self.refresh()
         except ServiceUnavailable:

@@ -28,6 +28,7 @@ class LogMonthKeeper(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
 
     def __init__(
         self, *, kept_for: Mapping[Log, timedelta] | None = None, **connections: Unpack[PeriodicConnections]

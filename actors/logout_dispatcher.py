@@ -17,7 +17,7 @@ from core.openid.logout_notices import LeasedService, LogoutNotice
 from core.sessions.security_profiles import signature_algorithm
 from core.sessions.tokens import TokenKind
 from ports.clock import Clock
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
     from ports.openid.logout_notices import LogoutSender
@@ -36,7 +36,7 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
     """An actor that drains."""
 
     job_type = JOB_TYPE
-    bell = Bell.LOGOUTS
+    work_kind = WorkKind.LOGOUTS
     capacity = Capacity(
         targets_max=SERVICES_AT_ONCE_MAX,
         slow_targets_max=SLOW_SERVICES_AT_ONCE_MAX,

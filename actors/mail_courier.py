@@ -1,4 +1,4 @@
-"""Sends queued mails, a few at once, and deletes old finished ones.
+"""Sends queued mails, a few at once.
 
 A mail is claimed in one transaction, sent outside any, and its result recorded in another. A crash in between leaves a
 lease that expires, so a mail may be sent twice but is never lost; its message id stays the same, so a mail server can
@@ -16,11 +16,10 @@ import structlog
 import trio
 
 from actors.dispatching import Capacity, Connections, Dispatcher
-from core.errors import ServiceUnavailable
 from core.mail import mail as mails
 from core.mail.mail import ATTEMPTS_MAX, Mail, MailDeferred, MailRefused
 from core.spaced_reports import SpacedReports
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from ports.metrics_of_work import MailOutcome, MailServerKind
 
 if TYPE_CHECKING:
@@ -29,15 +28,11 @@ if TYPE_CHECKING:
 
 # One slow delivery occupies one place and leaves the others free.
 MAILS_AT_ONCE_MAX = 4
-# For mails whose ring was lost, that another replica queued, or whose retry is due.
+# For mails whose message was lost, that another replica queued, or whose retry is due.
 PERIOD_SECONDS = 10.0
 SEND_SECONDS_MAX = 30.0
-DELETION_PERIOD_SECONDS = 3600.0
-DELETED_MAILS_MAX = 500
 
 JOB_TYPE = "mail"
-# In the log alone: deleting is a part of this actor.
-DELETION_JOB = "mail_deletion"
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +42,7 @@ class MailCourier(Dispatcher[Mail]):
 
     job_type = JOB_TYPE
     subject = "mail"
-    bell = Bell.MAIL
+    work_kind = WorkKind.MAIL
     period_seconds = PERIOD_SECONDS
     capacity = Capacity(targets_max=MAILS_AT_ONCE_MAX)
 
@@ -56,22 +51,12 @@ class MailCourier(Dispatcher[Mail]):
         *,
         renderer: MailRenderer,
         gateway: MailGateway | None,
-        is_settled: Callable[[], bool] = lambda: True,
         **connections: Unpack[Connections],
     ) -> None:
-        """Make the actor; `is_settled` says whether the time is certain enough to delete by it."""
         super().__init__(**connections)
-        self._is_settled = is_settled
         self._renderer = renderer
         self._gateway = gateway
         self._deferrals = SpacedReports()
-
-    async def run(self) -> None:
-        """Deliver due mails, and delete old ones, until told to drain."""
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._delete_old_mails)
-            await super().run()
-            nursery.cancel_scope.cancel()
 
     def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[Mail]:
         return mails.claim(uow, free.targets_max)
@@ -117,19 +102,6 @@ class MailCourier(Dispatcher[Mail]):
 
     def _count(self, outcome: MailOutcome) -> None:
         self._metrics.mail_attempted(MailServerKind.PLATFORM, outcome)
-
-    async def _delete_old_mails(self) -> None:
-        while True:
-            if not self._is_settled():
-                log.warning("job.waits_for_clock", job=DELETION_JOB, retry_seconds=DELETION_PERIOD_SECONDS)
-                await trio.sleep(DELETION_PERIOD_SECONDS)
-                continue
-            try:
-                while await self._database.transact(mails.delete_old, DELETED_MAILS_MAX) == DELETED_MAILS_MAX:
-                    log.info("mail.deleted", mails=DELETED_MAILS_MAX)
-            except ServiceUnavailable as away:
-                log.info("mail.deletion_postponed", reason=away.message)
-            await trio.sleep(DELETION_PERIOD_SECONDS)
 
 
 def _described(mail: Mail) -> dict[str, object]:

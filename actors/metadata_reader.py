@@ -36,6 +36,7 @@ class MetadataReader(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
 
     def __init__(
         self,

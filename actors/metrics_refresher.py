@@ -1,6 +1,7 @@
 """Refreshes the gauges that are measured and not counted by events: platform figures and the connection pool.
 
-The process whose turn it is counts the figures; the others read what it has kept.
+The process whose turn it is counts the figures; the others read what it has kept. Other actors tell that a figure has
+changed, so that it is not shown a period later.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 import structlog
-import trio
 
+from actors.mailboxes import Mailbox
 from core.errors import ServiceUnavailable
 from core.platform import cluster, health_figures
 from core.platform.health_figures import Backlog, PlatformFigures
-from ports.listening import Turns
+from ports.mailboxes import Due, WorkKind
 from ports.metrics import ConnectionPool, Metrics
 from ports.metrics_of_work import FolderSpace, ProcessUsage
 
@@ -27,6 +28,8 @@ COUNT_SECONDS: Final = 20.0
 READ_SECONDS: Final = 10.0
 # At the start, until there are figures.
 FIRST_SECONDS: Final = 1.0
+# However often something changes.
+REST_SECONDS: Final = 5.0
 
 log = structlog.get_logger(__name__)
 
@@ -39,25 +42,30 @@ class MetricsRefresher:
         *,
         database: Database,
         pool: ConnectionPool,
-        turns: Turns,
         metrics: Metrics,
         usage: Callable[[], Awaitable[ProcessUsage]],
         space: Callable[[], Awaitable[FolderSpace | None]],
     ) -> None:
         self._database = database
         self._pool = pool
-        self._turns = turns
         self._metrics = metrics
         self._usage = usage
         self._space = space
+        self.box = Mailbox(WorkKind.FIGURES)
+        # Whether it is the turn of this process, as the timekeeper has said last.
+        self._counts = False
         self._is_database_away = False
         self._has_figures = False
         # Until it is known.
         self._is_on_cluster = True
 
     async def run(self) -> None:
-        """Refresh the gauges every period, until cancelled."""
+        """Refresh the gauges at every message, until cancelled; the first one comes at once."""
+        heard = await self.box.receive(0)
         while True:
+            for message in heard:
+                if isinstance(message, Due):
+                    self._counts = message.in_turn
             # Before they are measured, so that what is idle is closed.
             self._pool.shrink()
             self._metrics.pool_measured(self._pool.statistics())
@@ -65,22 +73,23 @@ class MetricsRefresher:
             if (space := await self._space()) is not None:
                 self._metrics.data_folder_measured(space)
             await self._take_figures()
-            await trio.sleep(self._period_seconds)
+            rest_seconds = REST_SECONDS if self._has_figures else 0.0
+            heard = await self.box.receive(self._period_seconds, rest_seconds=rest_seconds)
 
     @property
     def _period_seconds(self) -> float:
         if self._has_figures:
-            return COUNT_SECONDS if self._turns.is_ours else READ_SECONDS
+            return COUNT_SECONDS if self._counts else READ_SECONDS
         return FIRST_SECONDS
 
     async def _take_figures(self) -> None:
         try:
             # Of the installation, one process tells. The nodes come first: without one of them, figures are refused.
-            if self._turns.is_ours and self._is_on_cluster:
+            if self._counts and self._is_on_cluster:
                 nodes = await self._database.read(cluster.measure)
                 if nodes is not None:
                     self._metrics.cluster_measured(nodes)
-            backlog = await self._database.read(health_figures.backlog) if self._turns.is_ours else Backlog()
+            backlog = await self._database.read(health_figures.backlog) if self._counts else Backlog()
             figures = await self._figures(backlog)
         except ServiceUnavailable as away:
             # The gauges keep their last values; one line in the log is enough.
@@ -89,14 +98,14 @@ class MetricsRefresher:
             self._is_database_away = True
             return
         self._is_database_away = False
-        self._is_on_cluster = backlog.is_on_cluster or not self._turns.is_ours
+        self._is_on_cluster = backlog.is_on_cluster or not self._counts
         self._metrics.backlog_measured(backlog)
         if figures is not None:
             self._has_figures = True
             self._metrics.figures_refreshed(figures)
 
     async def _figures(self, waiting: Backlog) -> PlatformFigures | None:
-        if not self._turns.is_ours:
+        if not self._counts:
             return await self._database.read(health_figures.platform)
         figures = await self._database.step(health_figures.count, waiting)
         if figures is None:

@@ -1,4 +1,4 @@
-"""The loop of periodic actors: the same work every period, even after a failure."""
+"""The loop of actors that do the same at every message: all that is due, even after a failure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import structlog
 import trio
 
 from actors.batch_sizes import BatchSize
+from actors.mailboxes import Mailbox
 from actors.precedence import RequestsFirst
 from core.errors import ServiceUnavailable
-from ports.listening import Turns
+from ports.mailboxes import Mailboxes, WorkKind
 from ports.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -27,57 +28,63 @@ log = structlog.get_logger(__name__)
 
 
 class PeriodicConnections(TypedDict):
-    """What every periodic actor is connected to.
+    """What every periodic actor is connected to, and the boxes of others, which some tell what they have done.
 
-    With `turns`, one process works for all of them; without, every process works. One that deletes what has expired
-    waits while `is_settled` says that the time may be wrong.
+    One that deletes what has expired waits while `is_settled` says that the time may be wrong.
     """
 
     database: Database
     metrics: Metrics
-    turns: NotRequired[Turns | None]
+    mailboxes: Mailboxes
     precedence: NotRequired[Precedence]
     is_settled: NotRequired[Callable[[], bool]]
 
 
 class PeriodicActor(ABC):
-    """An actor that is cancelled at any time: what it has not done waits in the tables for its next period."""
+    """An actor that is cancelled at any time: what it has not done waits in the tables for its next message."""
 
     # The name of the work, in the metrics and in the log.
     job_type: str
+    # After so long without a message, the timekeeper sends one.
     period_seconds: float
+    # After its work, messages wait so long in its box.
+    rest_seconds: float = 0.0
+    # What others tell it of.
+    work_kind: WorkKind | None = None
+    # Whether one process works for all.
+    in_turn: bool = False
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         self._database = connections["database"]
         self._metrics = connections["metrics"]
-        self._turns = connections.get("turns")
+        self._mailboxes = connections["mailboxes"]
         self._precedence = connections.get("precedence") or RequestsFirst()
         self._is_settled = connections.get("is_settled") or (lambda: True)
+        self.box = Mailbox(self.work_kind, in_turn=self.in_turn)
 
     @abstractmethod
     async def work(self) -> None:
-        """Do everything that is due; what fails with `ServiceUnavailable` is tried again after the period."""
-
-    async def wait(self) -> None:
-        """Wait for the next period."""
-        await trio.sleep(self.period_seconds)
+        """Do everything that is due; what fails with `ServiceUnavailable` is tried again at the next message."""
 
     async def run(self) -> NoReturn:
-        """Work every period, when it is the turn of this process, until cancelled."""
+        """Work at every message, until cancelled; the first one comes as soon as it is the turn of this process."""
+        await self.box.receive(0)
         while True:
-            if self._turns is not None:
-                await self._turns.wait()
-            if not self._is_settled():
-                log.warning("job.waits_for_clock", job=self.job_type, retry_seconds=self.period_seconds)
-                await self.wait()
-                continue
-            began_at = trio.current_time()
-            try:
-                await self.work()
-            except ServiceUnavailable as away:
-                log.info("job.postponed", job=self.job_type, reason=away.message, retry_seconds=self.period_seconds)
-            self._metrics.job_finished(self.job_type, trio.current_time() - began_at)
-            await self.wait()
+            rest_seconds = await self._work_once()
+            await self.box.receive(self.period_seconds, rest_seconds=rest_seconds)
+
+    async def _work_once(self) -> float:
+        """Work, and return how long to rest."""
+        if not self._is_settled():
+            log.warning("job.waits_for_clock", job=self.job_type, retry_seconds=self.period_seconds)
+            return self.period_seconds
+        began_at = trio.current_time()
+        try:
+            await self.work()
+        except ServiceUnavailable as away:
+            log.info("job.postponed", job=self.job_type, reason=away.message, retry_seconds=self.period_seconds)
+        self._metrics.job_finished(self.job_type, trio.current_time() - began_at)
+        return self.rest_seconds
 
     async def _in_batches(
         self,
@@ -133,5 +140,6 @@ class PeriodicActor(ABC):
     ) -> Result:
         """Run a use case that requests need not wait for; one of a single statement needs no BEGIN and COMMIT."""
         await self._precedence.turn(self.job_type)
+        self.box.take()
         run = self._database.step if is_one_statement else self._database.transact
         return await run(use_case, *args)

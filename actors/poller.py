@@ -1,8 +1,8 @@
-"""Rings the bells of what is due: one process asks the database for all processes, once in a while, by one statement.
+"""Tells actors what is due: one process asks the database for all processes, once in a while, by one statement.
 
 That process holds a lock over its listening connection and announces what it finds, even if that is nothing. The others
 listen, and take over when they hear nothing. A process that cannot listen, or hears nothing and cannot take over, polls
-for itself. An actor of this process hears of its own work without any of this: a commit rings its bell.
+for itself. An actor hears of what this process has committed without any of this.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from core.billing.provider import BillingMode
 from core.errors import ServiceUnavailable
 from core.platform import polling
 from ports.clock import Clock
-from ports.doorbells import AnsweredDoorbells, Bell
 from ports.listening import (
     LIVE,
     Listening,
     ListeningConnection,
     ListeningFailed,
     LiveProcesses,
+    PeriodKeeping,
     PollingRole,
-    Turns,
     Word,
 )
+from ports.mailboxes import POLLED_WORK, WorkKind
 from ports.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ports.webhooks.events import FeedWaiters
 
 # An idle process sends less than a statement a second, other periodic work included. What is due at a time that is
-# known is looked for at that time, so this is only for work whose process died before it rang.
+# known is looked for at that time, so this is only for work whose process died before it told of it.
 IDLE_SECONDS: Final = 2.4
 # While something is due, for instance more than one process can do, and for a while after: what is leased is due again.
 BUSY_SECONDS: Final = 1.0
@@ -49,7 +49,6 @@ SILENCE_SECONDS_MAX: Final = 3.5
 REOPEN_SECONDS_MIN: Final = 1.0
 REOPEN_SECONDS_MAX: Final = 30.0
 LEAVE_SECONDS_MAX: Final = 1.0
-_BELLS: Final = frozenset(Bell)
 
 log = structlog.get_logger(__name__)
 
@@ -58,8 +57,7 @@ class Told(TypedDict):
     """What the poller tells what is due, and the database that it asks."""
 
     database: Database
-    doorbells: AnsweredDoorbells
-    turns: Turns
+    keeper: PeriodKeeping
     processes: LiveProcesses
     waiters: FeedWaiters
     metrics: Metrics
@@ -73,8 +71,7 @@ class Poller:
         self._mode: BillingMode = mode
         self._clock = clock
         self._database = told["database"]
-        self._doorbells = told["doorbells"]
-        self._turns = told["turns"]
+        self._keeper = told["keeper"]
         self._processes = told["processes"]
         self._waiters = told["waiters"]
         self._metrics = told["metrics"]
@@ -99,7 +96,7 @@ class Poller:
                 await self._poll_alone(self._reopen_seconds)
                 self._reopen_seconds = min(2 * self._reopen_seconds, REOPEN_SECONDS_MAX)
         finally:
-            self._doorbells.answer_for(is_answered=False)
+            self._keeper.enter(None)
 
     async def _listen(self, connection: ListeningConnection) -> NoReturn:
         is_silent = False
@@ -110,7 +107,7 @@ class Poller:
         await self._lead(connection)
 
     async def _hear_others(self, connection: ListeningConnection, seconds_max: float) -> bool:
-        """Ring what the process that polls announces; return when it is silent, or False when it has left."""
+        """Tell what the process that polls announces; return when it is silent, or False when it has left."""
         hears_until = trio.current_time() + seconds_max
         while (seconds := hears_until - trio.current_time()) > 0:
             for words in await connection.hear(seconds):
@@ -128,7 +125,7 @@ class Poller:
             while True:
                 polled = await connection.poll(self._clock())
                 self._hear_of_processes(polled.processes)
-                polls_at = trio.current_time() + self._ring_due(polled.due)
+                polls_at = trio.current_time() + self._tell_due(polled.due)
                 while (seconds := polls_at - trio.current_time()) > 0:
                     for words in await connection.hear(seconds):
                         self._react(words)
@@ -144,20 +141,20 @@ class Poller:
                 await trio.sleep(pause_seconds)
 
     async def _poll_once_alone(self) -> float:
-        """Ring what is due in this process; return the pause until the next poll."""
+        """Tell what is due in this process; return the pause until the next poll."""
         try:
             due = await self._database.read(polling.due, self._mode)
         except ServiceUnavailable:
-            self._doorbells.answer_for(is_answered=False)
+            self._keeper.enter(None)
             return BUSY_SECONDS
         self._enter(PollingRole.ALONE)
-        return self._ring_due(due)
+        return self._tell_due(due)
 
-    def _ring_due(self, due: Mapping[str, datetime]) -> float:
-        """Ring what is due; return the pause until something else is, or until the next poll."""
+    def _tell_due(self, due: Mapping[str, datetime]) -> float:
+        """Tell what is due; return the pause until something else is, or until the next poll."""
         now = self._clock()
-        self._metrics.work_overdue({bell: (now - due_at).total_seconds() for bell, due_at in due.items()})
-        self._ring(frozenset(bell for bell, due_at in due.items() if due_at <= now))
+        self._metrics.work_overdue({work: (now - due_at).total_seconds() for work, due_at in due.items()})
+        self._tell({work: due_at for work, due_at in due.items() if due_at <= now})
         later = [due_at - now for due_at in due.values() if due_at > now]
         if len(later) < len(due):
             self._busy_until = now + BUSY_FOR
@@ -171,19 +168,19 @@ class Poller:
             for word in words:
                 if word.startswith(LIVE):
                     self._hear_of_processes(int(word.removeprefix(LIVE)))
-        self._ring(words)
+        self._tell(dict.fromkeys(words, self._clock()))
 
     def _hear_of_processes(self, number: int) -> None:
         self._processes.hear(number)
         self._metrics.processes_counted(self._processes.number)
 
-    def _ring(self, words: frozenset[str]) -> None:
-        # During an upgrade another process may name bells that this one does not have.
-        for bell in _BELLS & words:
-            self._doorbells.ring(Bell(bell))
+    def _tell(self, due: Mapping[str, datetime]) -> None:
+        # During an upgrade another process may name work that this one does not know.
+        for work in POLLED_WORK & due.keys():
+            self._keeper.tell_due(WorkKind(work), due[work])
 
     def _enter(self, role: PollingRole) -> None:
-        self._doorbells.answer_for(is_answered=True)
+        self._keeper.enter(role)
         if role is self._role:
             return
         if role is not PollingRole.ALONE:
@@ -191,7 +188,6 @@ class Poller:
         if self._role is not None:
             log.debug("polling.changed", role=role.value, before=self._role.value)
         self._role = role
-        self._turns.give(is_ours=role is not PollingRole.LISTENING)
         self._metrics.polling_changed(role)
         if role is PollingRole.LISTENING:
             # The process that polls tells it.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NoReturn
 
-import trio
-
+from actors.mailboxes import Mailbox
 from core.errors import ServiceUnavailable
 from core.platform import replicas
 
@@ -22,12 +21,13 @@ class ReplicaWatcher:
     def __init__(self, *, database: Database, replicas: ReplicaSet) -> None:
         self._database = database
         self._replicas = replicas
+        self.box = Mailbox()
 
     async def run(self) -> NoReturn:
         """Look at the replicas, until cancelled."""
         while True:
             await self.look()
-            await trio.sleep(LOOK_SECONDS)
+            await self.box.receive(LOOK_SECONDS)
 
     async def look(self) -> None:
         """Compare the replicas with the primary; while that is away, no request is served and none reads elsewhere."""

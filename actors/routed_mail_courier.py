@@ -16,14 +16,13 @@ import structlog
 import trio
 
 from actors.dispatching import Capacity, Connections, Dispatcher
-from core.errors import ServiceUnavailable
 from core.mail import mail as mails
 from core.mail import routed_mail
 from core.mail.mail import Mail, MailDeferred, MailRefused, MailServerUnusable
 from core.mail.routed_mail import LeasedServer
 from core.organizations.settings import smtp as settings
 from core.spaced_reports import SpacedReports
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from ports.metrics_of_work import MailOutcome, MailServerKind
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ MAILS_OF_LEASE_MAX: Final = 8
 SEND_SECONDS_MAX: Final = 30.0
 # For retries, and for mails that another replica queued.
 PERIOD_SECONDS: Final = 10.0
-EXPIRY_PERIOD_SECONDS: Final = 3600.0
-EXPIRED_MAILS_MAX: Final = 500
 
 JOB_TYPE: Final = "routed_mail"
 
@@ -49,7 +46,7 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
 
     job_type = JOB_TYPE
     subject = "routed_mail"
-    bell = Bell.ROUTED_MAIL
+    work_kind = WorkKind.ROUTED_MAIL
     period_seconds = PERIOD_SECONDS
     capacity = Capacity(targets_max=SERVERS_AT_ONCE_MAX, items_max=MAILS_OF_LEASE_MAX)
 
@@ -58,13 +55,6 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
         self._renderer = renderer
         self._gateway = gateway
         self._deferrals = SpacedReports()
-
-    async def run(self) -> None:
-        """Send what is due, and let expire what has waited too long, until told to drain."""
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._expire_old_mails)
-            await super().run()
-            nursery.cancel_scope.cancel()
 
     def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedServer]:
         return routed_mail.lease(uow, free.targets_max, free.items_max)
@@ -80,7 +70,7 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
         """Attempt the mails of a lease in their order; return the use case that ends the lease."""
         has_accepted = False
         for position, mail in enumerate(leased.mails):
-            if self._is_draining:
+            if self.box.is_draining:
                 return partial(routed_mail.return_unsent, leased=leased, unsent=leased.mails[position:])
             try:
                 with self._measured():
@@ -123,15 +113,6 @@ class RoutedMailCourier(Dispatcher[LeasedServer]):
 
     def _count(self, outcome: MailOutcome) -> None:
         self._metrics.mail_attempted(MailServerKind.ORGANIZATION, outcome)
-
-    async def _expire_old_mails(self) -> None:
-        while True:
-            try:
-                while await self._database.transact(routed_mail.expire, EXPIRED_MAILS_MAX) == EXPIRED_MAILS_MAX:
-                    log.info("routed_mail.expired", mails=EXPIRED_MAILS_MAX)
-            except ServiceUnavailable as away:
-                log.info("routed_mail.expiry_postponed", reason=away.message)
-            await trio.sleep(EXPIRY_PERIOD_SECONDS)
 
 
 def _described(leased: LeasedServer, mail: Mail | None = None) -> dict[str, object]:

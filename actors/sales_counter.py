@@ -7,6 +7,7 @@ from typing import Unpack
 from actors.batch_sizes import BatchSize
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.services import sales
+from ports.mailboxes import WorkKind
 
 # A page adds what is not added up yet, so it may wait for a while.
 PERIOD_SECONDS = 60.0
@@ -22,6 +23,8 @@ class SalesCounter(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
+    work_kind = WorkKind.SALES
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)

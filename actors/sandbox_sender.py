@@ -6,45 +6,36 @@ to expect of every sender.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-import structlog
-
+from actors.periods import PeriodicActor, PeriodicConnections
 from core.billing import sandbox
-from core.errors import ServiceUnavailable
-from ports.doorbells import AwaitableDoorbells, Bell
+from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
-    from ports.database import Database
     from ports.event_receiver import BillingReceiver
 
 # For late events, those that a command or another replica has queued, and repetitions.
 PERIOD_SECONDS = 1.0
 BATCH_EVENTS_MAX = 20
 
-log = structlog.get_logger(__name__)
+JOB_TYPE = "sandbox"
 
 
-class SandboxSender:
+class SandboxSender(PeriodicActor):
     """An actor; events that it has not sent remain queued, so it needs no draining."""
 
-    def __init__(self, *, database: Database, doorbells: AwaitableDoorbells, receiver: BillingReceiver) -> None:
-        self._database = database
-        self._doorbells = doorbells
+    job_type = JOB_TYPE
+    period_seconds = PERIOD_SECONDS
+    work_kind = WorkKind.SANDBOX
+
+    def __init__(self, *, receiver: BillingReceiver, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
         self._receiver = receiver
 
-    async def run(self) -> None:
-        """Send what is due every period and at every ring, until cancelled."""
-        while True:
-            try:
-                await self.send_due()
-            except ServiceUnavailable as away:
-                log.info("job.postponed", job="sandbox", reason=away.message, retry_seconds=PERIOD_SECONDS)
-            await self._doorbells.wait(Bell.SANDBOX, PERIOD_SECONDS)
-
-    async def send_due(self) -> None:
+    async def work(self) -> None:
         """Send every event that is due, the oldest first."""
-        while deliveries := await self._database.transact(sandbox.claim_deliveries, BATCH_EVENTS_MAX):
+        while deliveries := await self._after_requests(sandbox.claim_deliveries, BATCH_EVENTS_MAX):
             for delivery in deliveries:
                 is_taken = await self._receiver.deliver(delivery.body.encode())
                 record = sandbox.record_delivered if is_taken else sandbox.record_refused

@@ -5,13 +5,9 @@ The process that polls counts. While none counts, results stay correct: a page t
 
 from __future__ import annotations
 
-from typing import Unpack
-
-import trio
-
-from actors.periods import PeriodicActor, PeriodicConnections
+from actors.periods import PeriodicActor
 from core.service_api import users
-from ports.doorbells import AwaitableDoorbells, Bell
+from ports.mailboxes import WorkKind
 
 # Short, because a page adds up the changes that are not counted yet.
 PERIOD_SECONDS = 10.0
@@ -27,16 +23,10 @@ class ServiceUserCounter(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
-
-    def __init__(self, *, doorbells: AwaitableDoorbells, **connections: Unpack[PeriodicConnections]) -> None:
-        super().__init__(**connections)
-        self._doorbells = doorbells
-
-    async def wait(self) -> None:
-        waits_since = trio.current_time()
-        await self._doorbells.wait(Bell.SERVICE_USERS, self.period_seconds)
-        # Not more often, because each pass reads all milestones.
-        await trio.sleep_until(waits_since + self.period_seconds)
+    # Not more often, because each pass reads all milestones.
+    rest_seconds = PERIOD_SECONDS
+    in_turn = True
+    work_kind = WorkKind.SERVICE_USERS
 
     async def work(self) -> None:
         await self._in_batches(

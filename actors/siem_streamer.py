@@ -18,7 +18,7 @@ from core.audit import siem_stream
 from core.audit.siem_stream import LeasedStream, SiemEvent, StreamReceipt
 from core.errors import ServiceUnavailable
 from ports.clock import Clock
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SiemStreamer(Dispatcher[LeasedStream]):
 
     job_type = JOB_TYPE
     subject = "siem"
-    bell = Bell.STREAMS
+    work_kind = WorkKind.STREAMS
     capacity = Capacity(targets_max=STREAMS_AT_ONCE_MAX, slow_targets_max=SLOW_STREAMS_AT_ONCE_MAX)
 
     def __init__(self, *, sender: SiemSender, clock: Clock, **connections: Unpack[Connections]) -> None:

@@ -26,6 +26,7 @@ class SignInCounter(PeriodicActor):
 
     job_type = JOB_TYPE
     period_seconds = PERIOD_SECONDS
+    in_turn = True
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)

@@ -1,8 +1,7 @@
 """Keeps the actors running: a crash is logged, counted and followed by another run, and affects no other actor.
 
-An actor is an `async def run()` that works until it is cancelled. One with work worth finishing also has `drain`, which
-tells it to finish that work and return. What an actor had in hand when it crashed is not kept: every run starts from
-the tables.
+An actor is an `async def run()` that works until it is cancelled, and a box. One with work worth finishing is told by
+`Drain` to finish it and return. What an actor had in hand when it crashed is not kept: a run starts from the tables.
 """
 
 from __future__ import annotations
@@ -15,8 +14,10 @@ from datetime import datetime
 import structlog
 import trio
 
+from actors.mailboxes import Mailbox
 from ports.actors import ActorReport, BackgroundTaskState
 from ports.clock import Clock
+from ports.mailboxes import Drain
 from ports.metrics import Metrics
 
 BACKOFF_SECONDS_MIN = 0.5
@@ -35,7 +36,8 @@ log = structlog.get_logger(__name__)
 class _Actor:
     name: str
     run: Callable[[], Awaitable[None]]
-    drain: Callable[[], None] | None
+    # None for the timekeeper and the poller, which hear of no messages.
+    box: Mailbox | None
     since: datetime
     state: BackgroundTaskState = BackgroundTaskState.STARTING
     crashes: int = 0
@@ -54,12 +56,10 @@ class Supervisor:
         self._actors: dict[str, _Actor] = {}
         self._stopping = trio.Event()
 
-    def supervise(
-        self, name: str, run: Callable[[], Awaitable[None]], *, drain: Callable[[], None] | None = None
-    ) -> None:
-        """Run an actor from now on, again after every crash, until `stop`."""
+    def supervise(self, name: str, run: Callable[[], Awaitable[None]], box: Mailbox | None = None) -> None:
+        """Run an actor from now on, again after every crash, until `stop`; its box outlives its crashes."""
         assert name not in self._actors, f"an actor named {name} is already supervised"
-        actor = _Actor(name=name, run=run, drain=drain, since=self._clock())
+        actor = _Actor(name=name, run=run, box=box, since=self._clock())
         self._actors[name] = actor
         self._enter(actor, BackgroundTaskState.STARTING)
         self._nursery.start_soon(self._keep_running, actor, name=name)
@@ -68,8 +68,8 @@ class Supervisor:
         """Drain every actor, cancel those that take too long, and return when all have ended."""
         self._stopping.set()
         for actor in self._actors.values():
-            if actor.drain is not None and actor.state is BackgroundTaskState.RUNNING:
-                actor.drain()
+            if actor.box is not None and actor.box.drains and actor.state is BackgroundTaskState.RUNNING:
+                actor.box.send(Drain())
             else:
                 actor.scope.cancel()
         with trio.move_on_after(DRAIN_SECONDS_MAX):
@@ -84,7 +84,14 @@ class Supervisor:
     def reports(self) -> Sequence[ActorReport]:
         """Report on every actor, in the order in which they were started."""
         return [
-            ActorReport(name=actor.name, state=actor.state, since=actor.since, crashes=actor.crashes)
+            ActorReport(
+                name=actor.name,
+                state=actor.state,
+                since=actor.since,
+                crashes=actor.crashes,
+                messages=actor.box.waiting if actor.box is not None else 0,
+                oldest_seconds=actor.box.oldest_seconds if actor.box is not None else 0.0,
+            )
             for actor in self._actors.values()
         ]
 

@@ -14,7 +14,7 @@ from core.attempts import Attempt
 from core.webhooks import deliveries
 from core.webhooks.deliveries import DueDelivery, LeasedWebhook
 from ports.clock import Clock
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class WebhookDispatcher(Dispatcher[LeasedWebhook]):
     """An actor that drains."""
 
     job_type = JOB_TYPE
-    bell = Bell.DELIVERIES
+    work_kind = WorkKind.DELIVERIES
     capacity = Capacity(
         targets_max=WEBHOOKS_AT_ONCE_MAX,
         slow_targets_max=SLOW_WEBHOOKS_AT_ONCE_MAX,

@@ -14,12 +14,13 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from core.platform.cluster import Cluster
 from core.platform.health_figures import Backlog
-from ports.doorbells import Bell
+from ports.mailboxes import POLLED_WORK
 from ports.metrics_of_work import (
     AttemptOutcome,
     ConnectFailure,
     ConnectionRefusal,
     FolderSpace,
+    MailboxLoad,
     MailOutcome,
     MailServerKind,
     ProcessUsage,
@@ -117,7 +118,21 @@ class PrometheusWorkMetrics:
             "For how long background work has been due and is not done, by its kind.",
             "work",
         )
-        self._overdue = {bell.value: overdue.labels(bell.value) for bell in Bell}
+        self._overdue = {work.value: overdue.labels(work.value) for work in sorted(POLLED_WORK)}
+        self._messages = Gauge(
+            "sso_mailbox_messages",
+            "Messages that wait for an actor, in all workers.",
+            ("actor",),
+            registry=registry,
+            multiprocess_mode="sum",
+        )
+        self._oldest_message = Gauge(
+            "sso_mailbox_oldest_seconds",
+            "For how long the oldest message has waited for an actor, in the worst worker.",
+            ("actor",),
+            registry=registry,
+            multiprocess_mode="max",
+        )
         mail = self._of_installation(
             "sso_mail_oldest_waiting_seconds",
             "The age of the oldest mail that waits, by whose server it waits for.",
@@ -223,6 +238,11 @@ class PrometheusWorkMetrics:
     def work_overdue(self, seconds: Mapping[str, float]) -> None:
         for work, gauge in self._overdue.items():
             gauge.set(max(0.0, seconds.get(work, 0.0)))
+
+    def mailboxes_measured(self, loads: Mapping[str, MailboxLoad]) -> None:
+        for actor, load in loads.items():
+            self._messages.labels(actor).set(load.messages)
+            self._oldest_message.labels(actor).set(load.oldest_seconds)
 
     def backlog_measured(self, backlog: Backlog) -> None:
         self._oldest_mail.set(backlog.mail_seconds)

@@ -25,8 +25,6 @@ from adapters.gateways.breached_ranges import HttpBreachedRanges
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import (
-    CONNECTIONS_MAX,
-    CONNECTIONS_OF_AN_ORGANIZATION_MAX,
     EVERYWHERE,
     Observed,
     outbound_client,
@@ -39,13 +37,11 @@ from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import Edition, NoLocations
-from adapters.known_time import SharedTime
 from adapters.password_lists.breached_file import BreachedFileInvalid, BreachedPasswordFile
 from adapters.password_lists.common import CommonPasswords
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.write_failures import WriteFailures
 from adapters.prometheus import PrometheusMetrics
-from adapters.prometheus_shared import SharedMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.new_passwords import BreachUnknown, PasswordRules
@@ -55,7 +51,8 @@ from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailDeferred, MailRefused
 from core.platform_brand import NAME_DEFAULT, PlatformBrand
-from entrypoints import logs
+from entrypoints import clocks, logs, master_keys
+from entrypoints import version as running
 from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
@@ -68,77 +65,14 @@ from ports.metrics_of_work import WorkMetrics
 if TYPE_CHECKING:
     from adapters.gateways.stripe import StripeGateway
     from adapters.geoip_database import MaxMindLocations
+    from entrypoints.workers_memory import WorkersMemory
     from ports.database import Database
     from ports.tracing import Tracer
 
 DOMAIN_NAMES: Final = IdnaDomainNames()
-# Fetching the keys of clients, of which each address is fetched by one request at a time.
-KEY_SET_CONNECTIONS_MAX: Final = 50
 # The purposes whose receivers are asked to continue a trace: services of organizations, and no other party.
 CONTINUES_TRACES: Final = frozenset({"delivery", "logout"})
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
-
-
-class OutboundClients:
-    """The clients of HTTP for targets that organizations name, each with connections of its own.
-
-    A target that never answers must not use up the connections of the others. They share the look-ups of names.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        resolver: DnsResolver,
-        *,
-        deliveries_max: int,
-        logouts_max: int,
-        attempts_of_an_organization_max: int,
-        streams_max: int,
-        tracing: Tracing | None = None,
-    ) -> None:
-        self._tracing = tracing
-        self._clients: list[httpx.AsyncClient] = []
-        self._allowed = settings.outbound_allowed
-        self.lookups = NameLookups(resolver)
-        self.deliveries = self._client("delivery", deliveries_max, attempts_of_an_organization_max)
-        self.streams = self._client("siem", streams_max)
-        self.stream_tests = self._client("siem test", CONNECTIONS_MAX)
-        self.logouts = self._client("logout", logouts_max, attempts_of_an_organization_max)
-        self.key_sets = self._client("key set", KEY_SET_CONNECTIONS_MAX)
-        self.connections = self._client("connection", CONNECTIONS_MAX)
-        # The operator has named the external providers, wherever they are; names of organizations do not delay them.
-        self.providers = self._keep(
-            outbound_client(EVERYWHERE, lookups=NameLookups(resolver), observed=observed_by(tracing, "provider"))
-        )
-
-        # Named by the operator as well, and apart: what hangs there is not to delay providers.
-        self.breached = self._keep(
-            outbound_client(
-                EVERYWHERE, lookups=NameLookups(resolver), observed=observed_by(tracing, "breached passwords")
-            )
-        )
-
-    async def close(self) -> None:
-        """Close all connections."""
-        for client in self._clients:
-            await client.aclose()
-
-    def _client(
-        self, purpose: str, connections_max: int, of_an_organization_max: int = CONNECTIONS_OF_AN_ORGANIZATION_MAX
-    ) -> httpx.AsyncClient:
-        return self._keep(
-            outbound_client(
-                self._allowed,
-                lookups=self.lookups,
-                connections_max=connections_max,
-                of_an_organization_max=of_an_organization_max,
-                observed=observed_by(self._tracing, purpose),
-            )
-        )
-
-    def _keep(self, client: httpx.AsyncClient) -> httpx.AsyncClient:
-        self._clients.append(client)
-        return client
 
 
 def mail_renderer(settings: Settings, platform: PlatformBrand) -> JinjaMailRenderer:
@@ -181,6 +115,17 @@ def resolver(settings: Settings) -> DnsResolver:
 def platform_brand_of(settings: Settings) -> PlatformBrand:
     """Return the name, the colour and the logo of the platform; raise `CannotStart` when the logo is not usable."""
     return platform_brand(settings, pictures.cleaned)
+
+
+def require_settings(settings: Settings) -> None:
+    """Raise `CannotStart` for settings that only an adapter can check, before anything is started."""
+    master_keys.vault(settings)
+    mail_gateway(settings, clocks.now)
+    geoip_edition(settings)
+    require_owner_email(settings)
+    if isinstance(settings.breached_passwords, Path):
+        breached_file(settings.breached_passwords)
+    platform_brand_of(settings)
 
 
 def require_owner_email(settings: Settings) -> None:
@@ -376,32 +321,17 @@ def saml_messages() -> LxmlSamlMessages:
     return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
 
 
-def shared_time(workers: int) -> SharedTime:
-    """Return memory where so many workers keep what they know of the time."""
-    return SharedTime(workers)
-
-
-def shared_metrics(places: int) -> SharedMetrics:
-    """Return where so many workers count together; to be made before they are forked."""
-    return SharedMetrics(places)
-
-
 def metrics(
-    *,
-    version: str,
-    worker: int | None,
-    shared: SharedMetrics | None,
-    count_database_restarts: Callable[[], int] | None,
-    count_replaced_workers: Callable[[], Mapping[str, int]] | None,
+    *, worker: int | None, memory: WorkersMemory | None, count_database_restarts: Callable[[], int] | None
 ) -> PrometheusMetrics:
-    """Return the metrics; any worker exposes the counts of all."""
+    """Return the metrics; any worker exposes the counts of all that share the memory."""
     return PrometheusMetrics(
-        version=version,
+        version=running.version(),
         worker=worker or 0,
-        shared=shared,
+        shared=memory.metrics if memory is not None else None,
         limits=limit_refusals.vocabulary(),
         count_database_restarts=count_database_restarts,
-        count_replaced_workers=count_replaced_workers,
+        count_replaced_workers=memory.replaced.by_reason if memory is not None else None,
         count_dropped_lines=logs.dropped_lines,
     )
 
@@ -443,16 +373,6 @@ def tracing(settings: Settings, *, version: str, metrics: WorkMetrics) -> Tracin
     return Tracing(
         tracer=tracer, close=queue.close, connection=partial(TracedConnection, tracer=tracer), transport=transport
     )
-
-
-async def close_clients(
-    http: OutboundClients, billing: StripeGateway | SandboxGateway, tracing: Tracing | None
-) -> None:
-    """Close the connections to others, and last hand the traces over."""
-    await http.close()
-    await billing.close()
-    if tracing is not None:
-        await trio.to_thread.run_sync(tracing.close, limiter=trio.CapacityLimiter(1))
 
 
 def connection_of(tracing: Tracing | None) -> Callable[[RawConnection, WriteFailures], Connection]:

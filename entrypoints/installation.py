@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import trio
 
@@ -13,6 +14,7 @@ from actors.precedence import RequestsFirst
 from core.accounts.new_passwords import PasswordRules
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
+from core.mail.mail import RenderedMail
 from core.platform_brand import PlatformBrand
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.connection_counts import ConnectionCount
@@ -99,3 +101,13 @@ class Installation:
     def asks_clients_to_leave(self) -> bool:
         """Return whether a response closes its connection: the process stops, or has too many beside another one."""
         return self.stopping.is_set() or (self.connection_count is not None and self.connection_count.sheds())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectedInstallation:
+    """A connected installation, with the few parts that only starting, stopping and operators use."""
+
+    installation: Installation
+    start_actors: Callable[[], None]
+    load_secrets: Callable[[], Awaitable[None]]
+    send_mail: Callable[[UUID, str, RenderedMail], Awaitable[None]] | None

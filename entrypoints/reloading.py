@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from entrypoints import main
+from entrypoints import equipment, exits
 from entrypoints import settings as settings_module
 from entrypoints.settings import Settings
 
@@ -31,8 +31,8 @@ def read_again(present: Settings) -> Settings | None:
             kept["database_url"] = present.database_url
         _warn_of(kept, read)
         again = replace(read, **kept)
-        main.require_settings(again)
-    except main.REFUSALS as refusal:
+        equipment.require_settings(again)
+    except exits.REFUSALS as refusal:
         log.error("reload.refused", reason=str(refusal))  # noqa: TRY400 - the sentence says it all
         return None
     return again

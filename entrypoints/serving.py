@@ -31,8 +31,10 @@ from core.secrets import Secret
 from entrypoints import (
     billing_settings,
     capabilities,
+    clocks,
     database,
     equipment,
+    exits,
     handed_sockets,
     logs,
     main,
@@ -51,6 +53,7 @@ from entrypoints.settings import Settings
 from entrypoints.shared.accounts.new_passwords import generated_password, hashed
 from entrypoints.signals import reload_signals, server_stop_signals
 from entrypoints.upstream_settings import added_to
+from entrypoints.version import version
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.paths import paths_of
 from entrypoints.web.serving.routes import Route
@@ -110,7 +113,7 @@ def serve(settings: Settings, *, workers: int) -> int:
     logs.configure(log_format=settings.log_format, log_level=settings.log_level)
     _allow_many_files(settings)
     with database.serving_lock(settings), _reserved(settings) as listeners:
-        main.require_settings(settings)
+        equipment.require_settings(settings)
         served = _served(settings)
         with database.address_and_keeper_of(settings) as (address, keeper):
             _prepare(settings, address)
@@ -215,7 +218,7 @@ class _Start:
 
 def _serve_with(workers: int, start: _Start) -> int:
     # Once for all workers, which share what exists before them.
-    main.version()
+    version()
     start.prepare_routes()
     if workers == 1:
         _work(start, Process(worker=None, report_ready=lambda: None, heartbeat=None, memory=None, is_of_reload=False))
@@ -245,7 +248,7 @@ def _generation(start: _Start, memory: WorkersMemory, *, is_of_reload: bool) -> 
         process = Process(
             worker=worker, report_ready=report_ready, heartbeat=heartbeat, memory=memory, is_of_reload=is_of_reload
         )
-        return main.exit_status_of(partial(_work, start, process))
+        return exits.exit_status_of(partial(_work, start, process))
 
     settings = start.settings
     return Generation(
@@ -311,7 +314,7 @@ async def _serve(start: _Start, process: Process) -> None:
                 worker=process.worker,
                 memory=process.memory,
                 count_database_restarts=count_restarts,
-                clock=main.clock_of(process.memory.time, process.worker) if process.memory is not None else None,
+                clock=clocks.clock_of(process.memory.time, process.worker) if process.memory is not None else None,
             ) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
@@ -447,7 +450,7 @@ def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> N
     places = {"bind": _place(listeners.public.listener)}
     if listeners.internal is not None:
         places["metrics_bind"] = _place(listeners.internal.listener)
-    log.info("server.ready", address=settings.base_url, **places, version=main.version())
+    log.info("server.ready", address=settings.base_url, **places, version=version())
     _announce_sales(settings)
     # The rest is for a developer at a terminal.
     if not settings.dev or settings.log_format != "console":

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import trio
 
+from actors.key_refresher import KeyRefresher
 from adapters.crypto.key_pairs import make_key_pair
+from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.vault import SealBroken
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.platform import key_changes
-from core.sessions import signing_keys
+from core.sessions import server_secrets, signing_keys
 from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import master_keys
 from entrypoints.installation import Installation
@@ -40,6 +43,13 @@ async def ensure(installation: Installation) -> None:
         if algorithm not in known:
             active, following = [await trio.to_thread.run_sync(make_key_pair, algorithm) for _ in range(2)]
             await installation.database.transact(signing_keys.ensure, active, following)
+
+
+async def load(installation: Installation, keys: KeyRefresher, pepper: HmacPepper) -> None:
+    """Load the signing keys and the pepper, and make those that are missing."""
+    await ensure(installation)
+    await keys.refresh()
+    pepper.load(await installation.database.transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)))
 
 
 async def rotate(installation: Installation, database: Database) -> Sequence[signing_keys.SigningKey]:

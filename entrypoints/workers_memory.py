@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from entrypoints import equipment
+from adapters.known_time import SharedTime
+from adapters.prometheus_shared import SharedMetrics
 from entrypoints.connection_counts import ConnectionCounts
 from entrypoints.worker_counts import ReplacedWorkers
 
@@ -12,8 +13,8 @@ class WorkersMemory:
 
     def __init__(self, numbers: int) -> None:
         self.replaced = ReplacedWorkers()
-        self.metrics = equipment.shared_metrics(numbers)
-        self.time = equipment.shared_time(numbers)
+        self.metrics = SharedMetrics(numbers)
+        self.time = SharedTime(numbers)
         self.connections = ConnectionCounts(numbers)
 
     def forget(self, number: int) -> None:

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.lazy_dataclasses import dataclass
+
+# As the alert GatehouseMailboxStands has it.
+MESSAGE_SECONDS_MAX: Final = 300
 
 
 class BackgroundTaskState(StrEnum):
@@ -19,12 +22,19 @@ class BackgroundTaskState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActorReport:
-    """The state of one actor, since when, and how often it has crashed."""
+    """The state of one actor, since when, and how often it has crashed; the messages that wait in its box."""
 
     name: str
     state: BackgroundTaskState
     since: datetime
     crashes: int
+    messages: int = 0
+    oldest_seconds: float = 0.0
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether a message waits for so long that the actor must be in trouble."""
+        return self.oldest_seconds > MESSAGE_SECONDS_MAX
 
 
 class Actors(Protocol):

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from core.lazy_dataclasses import dataclass
+from ports.mailboxes import WorkKind
 
 
 class PollingRole(StrEnum):
@@ -18,9 +19,9 @@ class PollingRole(StrEnum):
 
 
 class Word(StrEnum):
-    """What an announcement says besides the names of bells."""
+    """What an announcement says besides the names of kinds of work."""
 
-    POLLED = "polled"  # The sender polls for all processes, and the bells are those of what is due.
+    POLLED = "polled"  # The sender polls for all processes, and the kinds of work are those that are due.
     LEFT = "left"  # The sender polls no more.
     FEED = "feed"  # Events were handed on.
 
@@ -35,7 +36,7 @@ class ListeningFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What a poll has found: from when on work is due, by its bell, and how many processes live."""
+    """What a poll has found: from when on work is due, by its kind, and how many processes live."""
 
     due: Mapping[str, datetime]
     processes: int
@@ -75,20 +76,18 @@ class Listening(Protocol):
         ...
 
 
-class Turns(Protocol):
-    """Says whether this process does the periodic work of the installation."""
+class PeriodKeeping(Protocol):
+    """Wakes the actors of this process, as the poller uses it."""
 
-    async def wait(self) -> None:
-        """Return when it does: when it polls, or hears of no process that does."""
+    def enter(self, role: PollingRole | None) -> None:
+        """Go on with this role of the process; None while it hears nothing of what is due.
+
+        With a role, actors whose work is polled hear of all that is due. Without one, they look for it every period.
+        """
         ...
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether it does at this moment."""
-        ...
-
-    def give(self, *, is_ours: bool) -> None:
-        """Say whether it does from now on."""
+    def tell_due(self, work: WorkKind, since: datetime) -> None:
+        """Tell the actor that does this work since when some of it is due, unless another process does it for all."""
         ...
 
 

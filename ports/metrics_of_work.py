@@ -137,6 +137,14 @@ class ProcessUsage:
     proportional_bytes: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class MailboxLoad:
+    """The messages that wait for an actor, and for how long the oldest of them has."""
+
+    messages: int
+    oldest_seconds: float
+
+
 class WorkMetrics(Protocol):
     """Records measurements. Every method is fast and never fails."""
 
@@ -185,6 +193,10 @@ class WorkMetrics(Protocol):
 
     def work_overdue(self, seconds: Mapping[str, float]) -> None:
         """Expose for how long each kind of background work has been due; a kind that is not named is not late."""
+        ...
+
+    def mailboxes_measured(self, loads: Mapping[str, MailboxLoad]) -> None:
+        """Expose what waits for each actor of this process, by its name."""
         ...
 
     def backlog_measured(self, backlog: Backlog) -> None:

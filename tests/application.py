@@ -58,6 +58,7 @@ from tests.answered_secrets import assert_answers_no_secret
 from tests.clock import SettableClock
 from tests.documented import assert_documented
 from tests.ids import FollowingRandomness
+from tests.mailboxes import RecordedMailboxes
 from tests.reused_metrics import new_metrics
 from tests.secret_watch import WATCH
 from tests.signing_keys import key_pair
@@ -323,7 +324,7 @@ def _installation(
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),
-        audit_tails=MemoryAuditTails(),
+        audit_tails=MemoryAuditTails(RecordedMailboxes()),
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),

@@ -37,8 +37,8 @@ from entrypoints.web.serving.routes import Route
 from ports.clock import Clock
 from tests.application import ReportedActors, ageless_ring, connected_installation
 from tests.clock import SettableClock
-from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness
+from tests.mailboxes import RecordedMailboxes
 from tests.waiting import WAIT_SECONDS_MAX
 
 Prepare = Callable[[PostgresDatabase], Awaitable[None]]
@@ -113,7 +113,7 @@ class Site:
         tools = tools_at(self.url, self._clock)
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
         database = PostgresDatabase(
-            pool=pool, tools=tools, doorbells=RecordedDoorbells(), wait_seconds_max=WAIT_SECONDS_MAX
+            pool=pool, tools=tools, mailboxes=RecordedMailboxes(), wait_seconds_max=WAIT_SECONDS_MAX
         )
         await self._prepare(database)
         installation = await connected_installation(

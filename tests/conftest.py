@@ -40,8 +40,8 @@ from tests.citus import ARCHIVE, running_cluster
 from tests.citus_databases import CitusDatabases
 from tests.clock import SettableClock
 from tests.costs import Costs
-from tests.doorbells import RecordedDoorbells
 from tests.ids import FollowingRandomness, follow, now
+from tests.mailboxes import RecordedMailboxes
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.properties import draw_no_constants, register_profiles
@@ -247,9 +247,9 @@ def tools(clock: SettableClock, vault: Vault) -> Tools:
 
 
 @pytest.fixture
-def doorbells() -> RecordedDoorbells:
-    """Doorbells that record their rings."""
-    return RecordedDoorbells()
+def mailboxes() -> RecordedMailboxes:
+    """Mailboxes that record their messages."""
+    return RecordedMailboxes()
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def database(
     databases: Databases,
     database_url: str,
     tools: Tools,
-    doorbells: RecordedDoorbells,
+    mailboxes: RecordedMailboxes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> PostgresDatabase:
     """A database as the application sees it."""
@@ -266,7 +266,7 @@ def database(
     return PostgresDatabase(
         pool=databases.pool(database_url),
         tools=tools,
-        doorbells=doorbells,
+        mailboxes=mailboxes,
         wait_seconds_max=WAIT_SECONDS_MAX,
     )
 

@@ -17,7 +17,7 @@ from adapters.postgres.driver.replica_connection import ReplicaDriver
 from adapters.postgres.driver.statements import Statement, Statements
 from adapters.postgres.replicas import PRIMARY, Replicas
 from adapters.postgres.transaction import Tools
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.postgres import CONNECTIONS_MAX, Databases, data_folder
 from tests.standby import Node
 from tests.waiting import WAIT_SECONDS_MAX, eventually
@@ -91,7 +91,7 @@ async def database(
     databases: Databases,
     database_url: str,
     tools: Tools,
-    doorbells: RecordedDoorbells,
+    mailboxes: RecordedMailboxes,
     replicas: Replicas,
     places: PlacesRead,
     monkeypatch: pytest.MonkeyPatch,
@@ -101,7 +101,7 @@ async def database(
     database = PostgresDatabase(
         pool=databases.pool(database_url),
         tools=tools,
-        doorbells=doorbells,
+        mailboxes=mailboxes,
         wait_seconds_max=WAIT_SECONDS_MAX,
         replicas=replicas,
     )

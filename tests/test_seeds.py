@@ -62,7 +62,7 @@ def test_third(shared):
 # A process that draws as the product does, and says what of the tests it has.
 PRODUCT: Final = """
 import json, os, random, sys
-from entrypoints.main import SystemRandomness
+from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from entrypoints.web.serving.browsers import masked
 from core.secrets import Secret
@@ -76,7 +76,7 @@ print(json.dumps([list(map(str, drawn)), [name for name in sys.modules if name.s
 """
 # In the product `random` decides what is no secret.
 USES_OF_RANDOM: Final = {
-    "actors/doorbells.py": "how long an answer is taken for the newest",
+    "actors/mailboxes.py": "how long an answer is taken for the newest",
     "actors/supervision.py": "how long a failed loop waits",
     "adapters/crypto/machine_slots.py": "the order in which a thread tries the slots",
     "adapters/gateways/stripe_requests.py": "how long a request waits before it is sent again",

@@ -48,7 +48,7 @@ from core.organizations.key_callers import TokenOfKey
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import BACKGROUND, Origin
 from core.spaced_reports import SpacedReports
-from ports.doorbells import Bell, Doorbells
+from ports.mailboxes import Due, Mailboxes, WorkKind
 from ports.metrics_of_work import StatementLimit
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class PostgresDatabase:
 
     pool: Pool
     tools: Tools
-    doorbells: Doorbells
+    mailboxes: Mailboxes
     origin: Origin = BACKGROUND
     session_id: UUID | None = None
     client_id: UUID | None = None
@@ -153,7 +153,7 @@ class PostgresDatabase:
         return PostgresDatabase(
             pool=self.pool,
             tools=self.tools,
-            doorbells=self.doorbells,
+            mailboxes=self.mailboxes,
             origin=origin,
             session_id=session_id,
             client_id=client_id,
@@ -211,7 +211,7 @@ class PostgresDatabase:
         **kwargs: Arguments.kwargs,
     ) -> Result:
 
-        def run(connection: Connection, reading: Reading | None) -> tuple[Result | Refusal, set[Bell]]:
+        def run(connection: Connection, reading: Reading | None) -> tuple[Result | Refusal, set[WorkKind]]:
             uow = self._unit_of_work(connection, reading)
             is_committing = False
             try:
@@ -225,17 +225,17 @@ class PostgresDatabase:
                     log.warning("database.commit_unknown", use_case=_name_of(use_case))
                     raise _unavailable() from None
                 raise
-            return result, uow.bells
+            return result, uow.made_due
 
         try:
-            result, bells = await self._run_with_retries(run, self._share(may_lock=True))
+            result, made_due = await self._run_with_retries(run, self._share(may_lock=True))
         except Refusal as refusal:
             if refusal.trace is not None:
                 await self._leave(refusal.trace)
             raise
         # A cancelled task gets here too, so the actors learn of everything that was committed.
-        for bell in bells:
-            self.doorbells.ring(bell)
+        for work in made_due:
+            self.mailboxes.send(work, Due(self.tools.clock()))
         if isinstance(result, Refusal):
             raise result
         return result
@@ -260,7 +260,7 @@ class PostgresDatabase:
         def run(connection: Connection, reading: Reading | None) -> Result:
             uow = self._unit_of_work(connection, reading)
             result = use_case(uow, *args, **kwargs)
-            assert not uow.bells, "a use case outside a transaction rang a doorbell"
+            assert not uow.made_due, "a use case outside a transaction made work due"
             connection.flush()
             return result
 

@@ -62,9 +62,9 @@ POLL: Final = f"""
         SELECT coalesce(%(processes)s::bigint, ({COUNT})) AS processes
     ), announced AS MATERIALIZED (
         SELECT pg_notify('{POLLS_CHANNEL}', concat('{Word.POLLED.value} {LIVE}', (SELECT processes FROM living),
-                                                   string_agg(' ' || bell, '') FILTER (WHERE due_at <= %(now)s)))
+                                                   string_agg(' ' || work, '') FILTER (WHERE due_at <= %(now)s)))
         FROM   next)
-    SELECT    next.bell, next.due_at, (SELECT processes FROM living)
+    SELECT    next.work, next.due_at, (SELECT processes FROM living)
     FROM      announced
     LEFT JOIN next ON true
 """
@@ -136,7 +136,7 @@ class PostgresListeningConnection:
         rows = await self._rows(POLL, {**values, "processes": self._processes if is_counted else None})
         if not is_counted:
             self._processes, self._counts_at = rows[0][2], trio.current_time() + COUNT_SECONDS
-        return Polled({bell: due_at for bell, due_at, _ in rows if bell is not None}, processes=self._processes)
+        return Polled({work: due_at for work, due_at, _ in rows if work is not None}, processes=self._processes)
 
     async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
         with trio.move_on_after(seconds):

@@ -24,7 +24,7 @@ from core.lazy_dataclasses import dataclass
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import Origin
 from ports.clock import Clock, Randomness
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -62,7 +62,7 @@ class Tools:
 
 @dataclass(slots=True, kw_only=True)
 class Transaction:
-    """The state that all aggregates of a transaction share; `bells` are rung after the commit."""
+    """The state that all aggregates of a transaction share; the actors of `made_due` are told after the commit."""
 
     connection: Connection
     now: datetime
@@ -78,7 +78,7 @@ class Transaction:
     # Whether the statement that reads the caller also tells where the primary is in its log, and what it has told.
     notes_position: bool = False
     position: str | None = None
-    bells: set[Bell] = field(default_factory=set["Bell"])
+    made_due: set[WorkKind] = field(default_factory=set["WorkKind"])
     # The organizations whose logs this transaction has marked.
     marked: set[UUID] = field(default_factory=set["UUID"])
 

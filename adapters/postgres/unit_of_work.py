@@ -30,7 +30,7 @@ from core.services.api_keys import ApiKeyInvalid, ServiceCaller
 from core.sessions import security_profiles
 from core.sessions.callers import Caller
 from core.sessions.origins import Origin
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 
 class Elsewhere(Aggregates):
@@ -114,9 +114,9 @@ class PostgresUnitOfWork(Aggregates):
         self._transaction.connection.execute_later("SET LOCAL synchronous_commit = off")
 
     @property
-    def bells(self) -> set[Bell]:
-        """The bells to ring after the commit."""
-        return self._transaction.bells
+    def made_due(self) -> set[WorkKind]:
+        """The work whose actors are told after the commit."""
+        return self._transaction.made_due
 
     @property
     def caller(self) -> Caller:

@@ -186,7 +186,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class DueInvitation:
     """A pending invitation that is past its expiry, and its position in the queue of those."""
 
     id: UUID
@@ -198,7 +198,7 @@ class Swept:
     """How many invitations a sweep has expired, and where to continue; None when there are no more."""
 
     expired: int
-    continue_after: Due | None
+    continue_after: DueInvitation | None
 
 
 def require_may_invite(
@@ -311,8 +311,8 @@ def are_due(uow: UnitOfWork) -> bool:
     return bool(uow.invitations.due(None, 1))
 
 
-def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
-    """Expire invitations that are due, at most `limit` of them; those of inactive organizations are skipped."""
+def sweep(uow: UnitOfWork, after: DueInvitation | None, limit: int) -> Swept:
+    """Expire invitations of active organizations that are due, at most `limit` of them."""
     due = uow.invitations.due(after, limit)
     expired = uow.invitations.expire([one.id for one in due])
     if expired:

@@ -68,7 +68,7 @@ class RecentMails:
 class LateWork:
     """What waits, counted no further than 10,001, and what is late.
 
-    `overdue` is for how long work has been due, by the names of the bells; what is due later is not in it.
+    `overdue` is for how long work has been due, by the names of its kinds; what is due later is not in it.
     `uncounted_seconds` is for how long the oldest sign-in could have been counted. `unswept` are the kinds with rows
     that should have been deleted a day ago, `missing` the logs without the coming month, `undropped` those with a month
     that should be gone. A log that has no month yet belongs to an installation that has not served yet.
@@ -103,7 +103,7 @@ def read(
         work=uow.system.work(COUNTED_MAX + 1),
         backlog=health_figures.backlog(uow),
         recent_mails=uow.system.recent_mails(uow.now - RECENT_MAILS, RECENT_MAILS_MAX),
-        overdue={bell: (uow.now - due_at).total_seconds() for bell, due_at in due.items() if due_at < uow.now},
+        overdue={work: (uow.now - due_at).total_seconds() for work, due_at in due.items() if due_at < uow.now},
         uncounted_seconds=_uncounted_seconds(uow),
         unswept=uow.housekeeping.overdue(ended_until),
         missing=missing,

@@ -1,7 +1,7 @@
 """What is due for the actors that send and hand on: one process asks for all of it at once, for all processes.
 
-The names are those of the bells that wake the actors. What is due has a time that has passed; a retry has its time, so
-that it can be looked for then. Which of it an actor takes is decided when it leases.
+The names are those of `WorkKind`, by which actors are told. What is due has a time that has passed; a retry has its
+time, so that it can be looked for then. Which of it an actor takes is decided when it leases.
 """
 
 from __future__ import annotations

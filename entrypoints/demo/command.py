@@ -24,7 +24,7 @@ from hypercorn.config import Config
 from hypercorn.trio import serve as serve_app  # pyright: ignore[reportUnknownVariableType] - that of WSGI is open
 
 from core.secrets import Secret
-from entrypoints import capabilities, database, local_names, main
+from entrypoints import capabilities, clocks, database, local_names, main
 from entrypoints.demo import filling, shop, story
 from entrypoints.demo.filling import DemoMonth, DemoService
 from entrypoints.demo.identity_provider import DemoIdentityProvider
@@ -96,7 +96,7 @@ def _fill(settings: Settings, addresses: dict[str, str], record: Path, report: R
 
 
 async def _filled(settings: Settings, address: Secret, shop_url: str, report: Report) -> DemoService:
-    began_at = filling.beginning(main.now())
+    began_at = filling.beginning(clocks.now())
     clock, known = PastClock(began_at), LocalNames()
     async with trio.open_nursery() as nursery:
         port = await nursery.start(known.serve)

@@ -11,7 +11,7 @@ from core.sessions.origins import Origin
 from entrypoints.operator.terminal import printable
 
 if TYPE_CHECKING:
-    from entrypoints.main import ConnectedInstallation
+    from entrypoints.installation import ConnectedInstallation
     from ports.database import Database
 
 _NAME_CHARACTERS_MAX = 64

@@ -19,10 +19,11 @@ from adapters.postgres.backup.restoring import RestoreOptions
 from core.lazy_dataclasses import dataclass
 from core.platform.backups import BackupError, Manifest, RecoveryRun, missing_keys, require_known_schema
 from core.secrets import Secret
-from entrypoints import database, main, master_keys, signing_key_pairs
+from entrypoints import clocks, database, exits, main, master_keys, signing_key_pairs
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
+from entrypoints.version import version
 
 Report = Callable[[str], None]
 
@@ -55,8 +56,8 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
             database.session_address(settings, address).reveal(),
             Path(file),
             programs=settings.postgres_programs,
-            version=main.version(),
-            now=main.now(),
+            version=version(),
+            now=clocks.now(),
             report=progress.around(report),
             show=show,
         )
@@ -123,7 +124,7 @@ def try_restore(settings: Settings, file: str, wishes: Wishes, *, report: Report
     keys = settings.master_keys or (None if not master_keys.present_ids(settings) else master_keys.kept(settings))
     with tempfile.TemporaryDirectory(prefix="gatehouse-drill-") as folder:
         drill = replace(settings, database_url=None, database_listen_url=None, data_dir=Path(folder), master_keys=keys)
-        with main.ungrouped_errors(), database.address_of(drill) as restored:
+        with exits.ungrouped_errors(), database.address_of(drill) as restored:
             restore(drill, file, wishes, report=lambda line: report(line.partition(" Run `gatehouse doctor`")[0]))
             trio.run(_require_readable_keys, drill, restored)
     record(settings, RecoveryRun.RESTORE_DRILL, report=report)
@@ -131,7 +132,7 @@ def try_restore(settings: Settings, file: str, wishes: Wishes, *, report: Report
 
 def record(settings: Settings, run: RecoveryRun, *, report: Report) -> None:
     """Keep that a backup was made, or that a restore was tried, by another program or on another machine."""
-    now = main.now()
+    now = clocks.now()
     with database.address_of(settings) as address:
         database.require_schema(address)
         problem = database.record_run(database.session_address(settings, address), run, at=now)
@@ -155,7 +156,7 @@ def _after(settings: Settings, manifest: Manifest, wishes: Wishes) -> AfterResto
             " ops/runbooks/backup.md. Nothing was changed."
         )
     vault = master_keys.vault(settings) if wishes.without_master_key else None
-    return AfterRestore(now=main.now(), ends_sessions=wishes.end_sessions, drops_unreadable_with=vault)
+    return AfterRestore(now=clocks.now(), ends_sessions=wishes.end_sessions, drops_unreadable_with=vault)
 
 
 @contextmanager

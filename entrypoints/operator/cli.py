@@ -195,9 +195,9 @@ def _add_mail(parser: argparse.ArgumentParser) -> None:
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     # What a start makes stays, so that garbage collections would only scan it. Serving begins with them again.
     gc.disable()
-    from entrypoints import main, serving
+    from entrypoints import exits, serving
 
-    return main.exit_status_of(lambda: serving.serve(settings, workers=options.workers))
+    return exits.exit_status_of(lambda: serving.serve(settings, workers=options.workers))
 
 
 def _migrate(settings: Settings, options: argparse.Namespace) -> int:
@@ -394,10 +394,10 @@ def _doctor(settings: Settings, options: argparse.Namespace) -> int:
 
 def _operate(run: Callable[[], int | None]) -> int:
     """Run an operator's command; errors in the log go to standard error, apart from the result."""
-    from entrypoints import logs, main
+    from entrypoints import exits, logs
 
     logs.configure(log_format="console", log_level="error", output=sys.stderr)
-    return main.exit_status_of(run)
+    return exits.exit_status_of(run)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from core.platform.late_work import read as read_late_work
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState
 from entrypoints import equipment, main, signing_key_pairs
-from entrypoints.main import ConnectedInstallation
+from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator import cluster_checks
 from entrypoints.operator.dependency_checks import MAIL_ADVICE
 from entrypoints.operator.terminal import printable

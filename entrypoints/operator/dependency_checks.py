@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import trio
 
 from core.sign_in.upstream.providers import ExternalProvider
-from entrypoints import equipment, main
+from entrypoints import clocks, equipment
 from entrypoints.added_providers import SETTING
 from entrypoints.operator.terminal import printable
 from entrypoints.settings import Settings
@@ -22,6 +22,7 @@ from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.findings import Finding
 from entrypoints.shared.sign_in.upstream import upstream_providers
 from entrypoints.upstream_settings import added_to, external_providers
+from entrypoints.version import version
 
 # Within the quarter of a minute after which operators think that a command hangs.
 ASKED_SECONDS_MAX: Final = 8.0
@@ -83,7 +84,7 @@ async def _nothing(_settings: Settings) -> Finding | None:
 
 
 async def _mail(settings: Settings) -> Finding | None:
-    gateway = equipment.mail_gateway(settings, main.now)
+    gateway = equipment.mail_gateway(settings, clocks.now)
     if gateway is None:
         return checks.mail(settings)
     began = trio.current_time()
@@ -100,7 +101,7 @@ async def _billing(settings: Settings) -> Finding | None:
         return None
     subject, began = "payment provider", trio.current_time()
     with trio.move_on_after(ASKED_SECONDS_MAX) as asked:
-        problem = await equipment.billing_problem(settings, main.now)
+        problem = await equipment.billing_problem(settings, clocks.now)
         if problem is None:
             return Finding(subject, True, f"it answers, and takes the key{_slowness(began)}")
         return Finding(subject, False, problem, KEY_ADVICE if "key" in problem else BILLING_ADVICE)
@@ -149,7 +150,7 @@ async def _breached_passwords(settings: Settings) -> Finding | None:
         return None
     place, began, problem = str(settings.breached_passwords), trio.current_time(), None
     with trio.move_on_after(ASKED_SECONDS_MAX) as asked:
-        problem = await equipment.breached_passwords_problem(settings, version=main.version())
+        problem = await equipment.breached_passwords_problem(settings, version=version())
     if asked.cancelled_caught:
         problem = f"there was no answer within {ASKED_SECONDS_MAX:.0f} s"
     if problem is None:
@@ -188,7 +189,7 @@ def _check_of_added(external: ExternalProvider) -> Check:
 
     async def check(settings: Settings) -> Finding:
         with trio.move_on_after(ASKED_SECONDS_MAX):
-            async with equipment.provider_gateway(settings, main.now, version=main.version()) as gateway:
+            async with equipment.provider_gateway(settings, clocks.now, version=version()) as gateway:
                 callback = f"{settings.base_url}/auth/{name}/callback"
                 found = await upstream_providers.found_at(gateway, None, issuer, client, redirect_uri=callback)
             advice = f"Its users cannot sign in by it. Correct [{name}] of {SETTING}, if it is wrong, and restart."

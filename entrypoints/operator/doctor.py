@@ -10,7 +10,7 @@ from typing import Final
 
 import trio
 
-from entrypoints import database, main
+from entrypoints import database, exits
 from entrypoints.deprecations import Deprecation
 from entrypoints.operator import database_checks, dependency_checks, replica_checks, server_checks, setting_checks
 from entrypoints.operator.findings import print_findings
@@ -78,7 +78,7 @@ def _of_this_machine(settings: Settings) -> Iterator[Finding]:
 
 def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: bool) -> Iterator[Finding]:
     try:
-        with main.ungrouped_errors(), database.address_of(settings) as address:
+        with exits.ungrouped_errors(), database.address_of(settings) as address:
             plan = database.migration_plan(address)
             is_direct = database.session_address(settings, address) == address
             how = "connected" if is_direct else "connected by a pooler in transaction mode"
@@ -100,5 +100,5 @@ def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: b
                 yield from database_checks.connections(database.connections_with_changed_issuer(address))
             if not plan.pending and has_requirements:
                 yield from trio.run(partial(database_checks.connected_findings, settings, address, mail_to))
-    except main.REFUSALS as refusal:
+    except exits.REFUSALS as refusal:
         yield Finding("database", False, str(refusal), "The checks that need the database were skipped.")

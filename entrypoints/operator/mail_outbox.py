@@ -11,7 +11,7 @@ from core.errors import BadRequest, Conflict
 from core.platform import help_by_command, mails
 from core.platform.mails import COUNTED_MAX, ListedMailState, MailUnknown, OutboxPage
 from core.platform.outbox import NOT_SENT
-from entrypoints.main import ConnectedInstallation
+from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation
 from entrypoints.operator.terminal import printable

@@ -14,8 +14,8 @@ import trio
 from core.accounts import new_passwords
 from core.platform import key_changes, owners
 from core.secrets import Secret
-from entrypoints import database, equipment, main, master_keys, signing_key_pairs
-from entrypoints.main import ConnectedInstallation
+from entrypoints import clocks, database, equipment, main, master_keys, signing_key_pairs
+from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator import migration_plan
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.audit_verification import AuditVerification, KeptProof, NamedKeys, PresentKeys
@@ -135,7 +135,7 @@ def import_users(settings: Settings, name: str, *, is_check: bool, report: Repor
     """Import accounts from a file; return 0 when every line was accepted, else 1."""
     with _opened(name) as file:
         importing = UserImportRun(
-            file, equipment.stored_password_form, equipment.DOMAIN_NAMES.to_ascii, main.now, sys.stderr
+            file, equipment.stored_password_form, equipment.DOMAIN_NAMES.to_ascii, clocks.now, sys.stderr
         )
         try:
             if is_check:
@@ -174,7 +174,7 @@ def verify_audit_logs(
     async def verify(connected: ConnectedInstallation) -> None:
         if run.proof is not None and keys is None:
             await connected.load_secrets()
-            run.signatures = PresentKeys(connected.installation.tokens, main.now())
+            run.signatures = PresentKeys(connected.installation.tokens, clocks.now())
         await run.verify_database(connected.installation.database, organization)
 
     if file is None:

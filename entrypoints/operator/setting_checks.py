@@ -12,7 +12,8 @@ from core.colors import WHITE, contrast
 from core.limits import PASSWORD_CHARACTERS_ALONE_MIN
 from core.organizations.settings.pictures import PictureType
 from core.platform_brand import NAME_DEFAULT
-from entrypoints import database, equipment, main, master_keys
+from entrypoints import clocks, database, equipment, exits, master_keys
+from entrypoints import version as running
 from entrypoints.deprecations import Deprecation
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
@@ -28,7 +29,7 @@ GEOIP_AGE_MAX: Final = timedelta(days=90)
 
 def version() -> Finding:
     """Say what runs here."""
-    return Finding("version", True, f"Gatehouse {main.version()} on Python {platform.python_version()}")
+    return Finding("version", True, f"Gatehouse {running.version()} on Python {platform.python_version()}")
 
 
 def deprecations(deprecated: Sequence[Deprecation]) -> Finding:
@@ -99,7 +100,7 @@ def master_key(settings: Settings) -> Finding:
     """Check that the key that encrypts secrets is there."""
     try:
         master_keys.vault(settings)
-    except main.REFUSALS as refusal:
+    except exits.REFUSALS as refusal:
         return Finding("master key", False, str(refusal), "The checks that need the master key were skipped.")
     place = master_keys.place(settings)
     return Finding("master key", True, f"from {place}", "Keep a copy of it: what it encrypts is lost without it.")
@@ -108,8 +109,8 @@ def master_key(settings: Settings) -> Finding:
 def mail_server(settings: Settings) -> Iterator[Finding]:
     """Yield a finding when the address of the mail server is not usable."""
     try:
-        equipment.mail_gateway(settings, main.now)
-    except main.REFUSALS as refusal:
+        equipment.mail_gateway(settings, clocks.now)
+    except exits.REFUSALS as refusal:
         yield Finding("mail", False, str(refusal), "The checks that need every setting were skipped.")
 
 
@@ -117,10 +118,10 @@ def geoip(settings: Settings) -> Finding:
     """Check the GeoIP database."""
     try:
         edition = equipment.geoip_edition(settings)
-    except main.REFUSALS as refusal:
+    except exits.REFUSALS as refusal:
         return Finding("GeoIP", False, str(refusal), "Set GATEHOUSE_GEOIP_DB to another file, or unset it.")
     assert edition is not None, "the GeoIP database has no edition"
-    age = main.now() - edition.made_at
+    age = clocks.now() - edition.made_at
     advice = (
         f"It is {age.days} days old and may be outdated. Replace it with a newer one." if age > GEOIP_AGE_MAX else ""
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.platform import help_by_command
-from entrypoints.main import ConnectedInstallation
+from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator import user_record_text
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 import trio
 
 from actors.invitation_sweeper import InvitationSweeper
+from actors.timekeeper import Timekeeper
 from core.invitations.invitations import Swept
 from entrypoints import database, main, settings
 from ops.benchmarks.comparing import Spread
@@ -80,9 +81,13 @@ async def _sweep(read: settings.Settings, say: Say) -> _Watch:
         async with main.connected(read, address) as connected, trio.open_nursery() as nursery:
             installation = connected.installation
             watch = _Watch(database=installation.database, say=say)
-            sweeper = InvitationSweeper(database=cast("Database", watch), metrics=installation.metrics)
+            sweeper = InvitationSweeper(
+                database=cast("Database", watch),
+                metrics=installation.metrics,
+                mailboxes=Timekeeper(installation.metrics),
+            )
             began_at = trio.current_time()
-            nursery.start_soon(sweeper.run)
+            nursery.start_soon(sweeper.work)
             with trio.fail_after(SWEEP_SECONDS_MAX):
                 await watch.is_done.wait()
             watch.seconds = trio.current_time() - began_at

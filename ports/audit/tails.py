@@ -25,22 +25,6 @@ class FollowedLogs(Protocol):
         """Return the logs that readers wait for."""
         ...
 
-    async def wait_for_readers(self) -> None:
-        """Return when there are readers."""
-        ...
-
-    async def pause(self, seconds: float) -> None:
-        """Return after entries were sealed in this process, and after that time at the latest."""
-        ...
-
     def tell(self, positions: Mapping[UUID, int]) -> None:
         """Wake the readers of these logs who have seen another position than the present one."""
-        ...
-
-
-class SealedBell(Protocol):
-    """The same as the actor has it that seals entries."""
-
-    def sealed(self) -> None:
-        """Let the waiting readers be told soon."""
         ...

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.invitations.answers import ReceivedInvitation
 from core.invitations.invitations import (
-    Due,
+    DueInvitation,
     Invitation,
     InvitationDetails,
     InvitationStatus,
@@ -97,8 +97,8 @@ class Invitations(Protocol):
         """Do what `withdraw` does, for the invitations that the present members with a role have sent."""
         ...
 
-    def due(self, after: Due | None, limit: int) -> Sequence[Due]:
-        """List pending invitations of all organizations that are past their expiry, in the order of the expiry."""
+    def due(self, after: DueInvitation | None, limit: int) -> Sequence[DueInvitation]:
+        """List pending invitations of active organizations that are past their expiry, in the order of the expiry."""
         ...
 
     def expire(self, invitation_ids: Sequence[UUID]) -> Sequence[tuple[UUID, UUID]]:

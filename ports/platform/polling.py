@@ -13,7 +13,7 @@ class DueWork(Protocol):
     def next(
         self, *, now: datetime, events_since: datetime, mode: BillingMode, finds_seals: bool = True
     ) -> Mapping[str, datetime]:
-        """Return from when on work is due, by the name of its bell, leaving out what is leased.
+        """Return from when on work is due, by the name of its kind, leaving out what is leased.
 
         Events that occurred before `events_since` are not handed on any more. Without `finds_seals`, entries without
         a seal are left out.

@@ -12,12 +12,12 @@ from uuid import NAMESPACE_DNS, UUID, uuid5
 import trio
 
 from actors.dispatching import Capacity, Dispatcher
-from actors.doorbells import MemoryDoorbells
 from actors.precedence import RequestsFirst
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from ports.database import Database
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
+from tests.mailboxes import RecordedMailboxes
 
 LEASE_SECONDS = 60.0
 PLACES = 3
@@ -85,13 +85,13 @@ class Sender(Dispatcher[Leased]):
 
     job_type = "parcel"
     subject = "parcel"
-    bell = Bell.DELIVERIES
+    work_kind = WorkKind.DELIVERIES
     capacity = Capacity(targets_max=PLACES, items_max=ITEMS)
 
     def __init__(
         self,
         queues: Queues,
-        doorbells: MemoryDoorbells,
+        mailboxes: RecordedMailboxes,
         seconds: Mapping[str, float] | None = None,
         *,
         has_more: bool = True,
@@ -100,7 +100,7 @@ class Sender(Dispatcher[Leased]):
         self.metrics = PrometheusMetrics(version="test")
         super().__init__(
             database=cast("Database", cast("Any", queues)),
-            doorbells=doorbells,
+            mailboxes=mailboxes,
             metrics=self.metrics,
             precedence=precedence or RequestsFirst(),
         )

@@ -1,4 +1,4 @@
-"""The audit sealer: it seals in batches with pauses, and what is new every period."""
+"""The audit sealer: it seals in batches with pauses, and what is new whenever it is told."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from actors.audit_sealer import (
     THOROUGH_SECONDS,
     AuditSealer,
 )
-from actors.doorbells import MemoryDoorbells
 from adapters.prometheus import PrometheusMetrics
 from core.audit import chain
 from core.audit.chain import LogPart, SealingBacklog, UnsealedLog
 from core.errors import ServiceUnavailable
 from ports.database import Database
+from ports.mailboxes import WorkKind
+from tests.mailboxes import RecordedMailboxes, let_work, start
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 
@@ -71,29 +72,34 @@ class FakeDatabase:
         return SealingBacklog(entries=self.entries, largest=self._largest if self.entries else ())
 
 
-def sealer(database: FakeDatabase, metrics: PrometheusMetrics | None = None) -> AuditSealer:
+def sealer(
+    database: FakeDatabase, metrics: PrometheusMetrics | None = None, mailboxes: RecordedMailboxes | None = None
+) -> AuditSealer:
     """A sealer of that database."""
     return AuditSealer(
         database=cast("Database", cast("Any", database)),
-        doorbells=MemoryDoorbells(),
+        mailboxes=mailboxes or RecordedMailboxes(),
         metrics=metrics or PrometheusMetrics(version="1.2.3"),
     )
 
 
-async def test_many_entries_are_sealed_in_batches_with_pauses_and_new_ones_every_period(
+async def test_many_entries_are_sealed_in_batches_with_pauses_and_new_ones_at_every_message(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    database, began_at = FakeDatabase(BATCH_ENTRIES_MAX + 7), trio.current_time()
-    nursery.start_soon(sealer(database).run)
+    database, began_at, mailboxes = FakeDatabase(BATCH_ENTRIES_MAX + 7), trio.current_time(), RecordedMailboxes()
+    one = sealer(database, mailboxes=mailboxes)
+    nursery.start_soon(one.run)
 
-    await trio.sleep(1.5 * PERIOD_SECONDS)
+    await let_work(one)
 
     # A full one and the rest, after which each part of the log and what is new have nothing.
     batches = [0, PAUSE_SECONDS, *[2 * PAUSE_SECONDS] * (len(PARTS) + 1)]
-    assert [moment - began_at for moment in database.sealed_at] == pytest.approx(
-        [*batches, batches[-1] + PERIOD_SECONDS]
-    )
+    assert [moment - began_at for moment in database.sealed_at] == pytest.approx(batches)
     assert database.entries == 0
+    # The readers of this process hear of each.
+    assert mailboxes.told == [WorkKind.AUDIT_TAILS] * 2
+    await let_work(one)
+    assert len(database.sealed_at) == len(batches) + 1
 
 
 async def test_a_backlog_is_reported_and_the_largest_logs_get_a_share_of_each_batch(
@@ -103,10 +109,12 @@ async def test_a_backlog_is_reported_and_the_largest_logs_get_a_share_of_each_ba
     database = FakeDatabase(500 * BATCH_ENTRIES_MAX, seconds=0.04, largest=largest)
     metrics = PrometheusMetrics(version="1.2.3")
     with capture_logs() as lines:
-        nursery.start_soon(sealer(database, metrics).run)
+        one = sealer(database, metrics)
+        start(nursery, one)
         await trio.sleep(BACKLOG_SECONDS + REPORT_SECONDS + 1)
         during = metrics.exposition().decode()
         await trio.sleep(30)
+        await let_work(one)
 
     reports = [line for line in lines if line["event"] == "audit.sealing"]
     assert {report["log_level"] for report in reports} == {"debug"}
@@ -126,9 +134,12 @@ async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
     thorough_seconds = 20 * PERIOD_SECONDS
     monkeypatch.setattr(audit_sealer, "THOROUGH_SECONDS", thorough_seconds)
     database, began_at = FakeDatabase(BATCH_ENTRIES_MAX + 7), trio.current_time()
-    nursery.start_soon(sealer(database).run)
+    one = sealer(database)
+    nursery.start_soon(one.run)
 
-    await trio.sleep(thorough_seconds + 3 * PERIOD_SECONDS)
+    while trio.current_time() < began_at + thorough_seconds + 3 * PERIOD_SECONDS:
+        await let_work(one)
+        await trio.sleep(PERIOD_SECONDS)
 
     thorough = [
         moment - began_at for moment, within in zip(database.sealed_at, database.spans, strict=True) if within in PARTS
@@ -143,9 +154,11 @@ async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
 async def test_a_batch_that_fails_is_halved(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
     database = FakeDatabase(BATCH_ENTRIES_MAX)
     database.failures = 2
-    nursery.start_soon(sealer(database).run)
+    one = sealer(database)
+    nursery.start_soon(one.run)
 
-    await trio.sleep(2.5 * PERIOD_SECONDS)
+    for _ in range(3):
+        await let_work(one)
 
     assert database.limits[:3] == [BATCH_ENTRIES_MAX, BATCH_ENTRIES_MAX // 2, BATCH_ENTRIES_MAX // 4]
     assert database.entries == 0

@@ -18,13 +18,15 @@ from core.audit.tails import PLACES_MAX, PLATFORM_LOG, TailsTaken
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
 from ports.database import Database
+from ports.mailboxes import Due, WorkKind
+from tests.mailboxes import LocalMailboxes, RecordedMailboxes, keep_time
 from tests.world.builder import Builder
 
 LOG, OTHER = UUID(int=1), UUID(int=2)
 
 
 async def test_a_reader_is_woken_by_another_position_alone(autojump_clock: trio.testing.MockClock) -> None:
-    readers = MemoryAuditTails()
+    readers = MemoryAuditTails(RecordedMailboxes())
     woken: list[str] = []
 
     async def wait(name: str, log: UUID, seen: int) -> None:
@@ -45,7 +47,7 @@ async def test_a_reader_is_woken_by_another_position_alone(autojump_clock: trio.
 
 
 async def test_each_log_has_its_places() -> None:
-    readers = MemoryAuditTails()
+    readers = MemoryAuditTails(RecordedMailboxes())
     places = [readers.place(LOG) for _ in range(PLACES_MAX)]
     for place in places:
         place.__enter__()
@@ -62,7 +64,8 @@ async def test_each_log_has_its_places() -> None:
 async def test_without_readers_the_watcher_does_nothing_and_then_tells_them(
     database: PostgresDatabase, builder: Builder, autojump_clock: trio.testing.MockClock
 ) -> None:
-    readers = MemoryAuditTails()
+    mailboxes = LocalMailboxes()
+    readers = MemoryAuditTails(mailboxes)
     statements: list[Any] = []
 
     class Counted:
@@ -78,10 +81,14 @@ async def test_without_readers_the_watcher_does_nothing_and_then_tells_them(
         uow.record(AuditAction.ORGANIZATION_UPDATED, acme, organization_id=acme)
 
     watcher = AuditTailWatcher(
-        logs=readers, database=cast("Database", Counted()), metrics=PrometheusMetrics(version="1.2.3")
+        logs=readers,
+        database=cast("Database", Counted()),
+        metrics=PrometheusMetrics(version="1.2.3"),
+        mailboxes=mailboxes,
     )
+    mailboxes.boxes[WorkKind.AUDIT_TAILS] = watcher.box
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(watcher.run)
+        keep_time(nursery, watcher)
         await trio.sleep(100)
         assert statements == []
         nursery.start_soon(readers.wait, acme, 0, 20)
@@ -91,8 +98,9 @@ async def test_without_readers_the_watcher_does_nothing_and_then_tells_them(
         assert set(readers.followed()) == {acme, PLATFORM_LOG}
         await database.transact(record)
         await database.transact(chain.seal_next, 10)
-        readers.sealed()
-        await trio.sleep(PERIOD_SECONDS)
+        # As the sealer does.
+        mailboxes.send(WorkKind.AUDIT_TAILS, Due())
+        await trio.sleep(PERIOD_SECONDS / 10)
         assert readers.followed() == (PLATFORM_LOG,)
         nursery.cancel_scope.cancel()
 

@@ -21,7 +21,8 @@ from core.billing import reconciliation
 from core.billing.provider import BillingFailed, BillingMode, BillingRateLimited
 from core.billing.subscriptions import CONFLICT_PERIOD, PERIOD_GRACE, SILENCE_MAX
 from core.secrets import Secret
-from tests.doorbells import RecordedDoorbells
+from ports.mailboxes import Changed, Due, Figure, WorkKind
+from tests.mailboxes import RecordedMailboxes, keep_time
 from tests.payment_provider import KEY, PaymentProvider, running_provider
 from tests.world.billing import CUSTOMER, MONTH, SUBSCRIPTION, Seller, insert_seller
 from tests.world.world import World
@@ -55,16 +56,16 @@ async def shop(world: World, provider: PaymentProvider) -> Seller:
 
 
 @pytest.fixture
-def reconciler(world: World, gateway: StripeGateway, doorbells: RecordedDoorbells) -> BillingReconciler:
+def reconciler(world: World, gateway: StripeGateway, mailboxes: RecordedMailboxes) -> BillingReconciler:
     """The reconciler."""
-    return reconciler_of(world, gateway, doorbells)
+    return reconciler_of(world, gateway, mailboxes)
 
 
-def reconciler_of(world: World, gateway: Any, doorbells: Any) -> BillingReconciler:
+def reconciler_of(world: World, gateway: Any, mailboxes: Any) -> BillingReconciler:
     """Return a reconciler with this gateway."""
     installation = world.installation
     return BillingReconciler(
-        database=installation.database, doorbells=doorbells, gateway=gateway, metrics=installation.metrics
+        database=installation.database, mailboxes=mailboxes, gateway=gateway, metrics=installation.metrics
     )
 
 
@@ -173,7 +174,7 @@ async def test_what_was_changed_here_follows_the_provider_again(
 
 
 async def test_two_events_of_one_second_are_decided_by_the_provider(
-    shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider, doorbells: RecordedDoorbells
+    shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider, mailboxes: RecordedMailboxes
 ) -> None:
     shop.world.clock.advance(timedelta(seconds=1))
     await shop.send(shop.event("customer.subscription.updated", shop.subscription("past_due")))
@@ -185,6 +186,8 @@ async def test_two_events_of_one_second_are_decided_by_the_provider(
 
     assert shop.state() == ("team", "past_due")
     assert reads(provider) == 1
+    # The counter of sales has something to add up.
+    assert [sent for sent in mailboxes.sent if sent[0] is WorkKind.SALES] == [(WorkKind.SALES, Changed(Figure.SALES))]
 
 
 async def test_an_event_that_is_older_than_the_reading_changes_nothing(
@@ -291,7 +294,7 @@ async def test_a_provider_that_asks_to_wait_stops_the_pass_and_frees_the_lease(
 
 
 async def test_the_reconciler_waits_as_long_as_the_provider_asks(
-    shop: Seller, autojump_clock: trio.testing.MockClock
+    shop: Seller, mailboxes: RecordedMailboxes, autojump_clock: trio.testing.MockClock
 ) -> None:
     asked_at: list[float] = []
 
@@ -302,19 +305,21 @@ async def test_the_reconciler_waits_as_long_as_the_provider_asks(
             asked_at.append(trio.current_time())
             raise BillingRateLimited(retry_after_seconds=300)
 
-    class Silent:
-        async def wait(self, bell: object, period_seconds: float) -> None:
-            await trio.sleep(period_seconds)
-
     shop.world.clock.advance(SILENCE_MAX)
+    one = reconciler_of(shop.world, Limited(), mailboxes)
     with trio.move_on_after(1000):
-        await reconciler_of(shop.world, Limited(), Silent()).run()
+        async with trio.open_nursery() as nursery:
+            keep_time(nursery, one)
+            while True:
+                # What is due meanwhile waits.
+                one.box.send(Due())
+                await trio.sleep(10)
 
     assert len(asked_at) >= 2
     assert all(later - earlier >= 300 for earlier, later in itertools.pairwise(asked_at))
 
 
-async def test_one_reconciler_reads_an_organization_at_a_time(shop: Seller, doorbells: RecordedDoorbells) -> None:
+async def test_one_reconciler_reads_an_organization_at_a_time(shop: Seller, mailboxes: RecordedMailboxes) -> None:
     at_once, most = 0, 0
 
     class Slow:
@@ -329,7 +334,7 @@ async def test_one_reconciler_reads_an_organization_at_a_time(shop: Seller, door
             raise BillingFailed
 
     shop.world.clock.advance(SILENCE_MAX)
-    reconcilers = [reconciler_of(shop.world, Slow(), doorbells) for _ in range(3)]
+    reconcilers = [reconciler_of(shop.world, Slow(), mailboxes) for _ in range(3)]
     async with trio.open_nursery() as nursery:
         for one in reconcilers:
             nursery.start_soon(one.reconcile)
@@ -388,7 +393,7 @@ async def test_a_subscription_that_has_ended_is_never_read(
 
 
 async def test_the_sandbox_is_read_like_the_provider(
-    world: World, doorbells: RecordedDoorbells, monkeypatch: pytest.MonkeyPatch
+    world: World, mailboxes: RecordedMailboxes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(billing_reconciler, "PAUSE_SECONDS", 0.0)
     seller = insert_seller(world)
@@ -396,7 +401,7 @@ async def test_the_sandbox_is_read_like_the_provider(
     await seller.report("customer.subscription.created", seller.subscription())
     world.clock.advance(SILENCE_MAX)
 
-    await reconciler_of(world, world.installation.billing, doorbells).reconcile()
+    await reconciler_of(world, world.installation.billing, mailboxes).reconcile()
 
     # The sandbox does not know this one.
     assert seller.state() == ("pro", "active")

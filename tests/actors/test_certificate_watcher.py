@@ -1,4 +1,4 @@
-"""The watcher of certificates: it warns in batches every period."""
+"""The watcher of certificates: it warns in batches."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any, cast
 import trio
 from trio.testing import MockClock
 
-from actors.certificate_watcher import BATCH_ROWS_MAX, JOB_TYPE, PERIOD_SECONDS, CertificateWatcher
+from actors.certificate_watcher import BATCH_ROWS_MAX, JOB_TYPE, CertificateWatcher
 from adapters.prometheus import PrometheusMetrics
 from core.saml import certificates
 from core.sign_in.upstream import connection_keys, metadata_validity
 from ports.database import Database
+from tests.mailboxes import RecordedMailboxes, let_work
 
 
 class FakeDatabase:
@@ -35,13 +36,15 @@ class FakeDatabase:
 
 async def test_all_owners_are_warned_in_batches(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
     database, metrics = FakeDatabase(BATCH_ROWS_MAX + 3), PrometheusMetrics(version="1.2.3")
-    watcher = CertificateWatcher(database=cast("Database", cast("Any", database)), metrics=metrics)
+    watcher = CertificateWatcher(
+        database=cast("Database", cast("Any", database)), metrics=metrics, mailboxes=RecordedMailboxes()
+    )
     nursery.start_soon(watcher.run)
 
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await let_work(watcher)
     first = list(database.batches)
     others = list(database.others)
-    await trio.sleep(PERIOD_SECONDS)
+    await let_work(watcher)
 
     assert first == [BATCH_ROWS_MAX, 3]
     assert others == [connection_keys.warn, metadata_validity.warn]

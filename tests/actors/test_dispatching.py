@@ -15,16 +15,16 @@ from actors.dispatching import (
     RECORD_PAUSE_SECONDS,
     RECORD_SECONDS_MAX,
 )
-from actors.doorbells import MemoryDoorbells
-from ports.doorbells import Bell
+from ports.mailboxes import Changed, Drain, Due, Figure, WorkKind
 from tests.actors.parcels import ITEMS, LEASE_SECONDS, PLACES, Crash, Queues, Sender
+from tests.mailboxes import RecordedMailboxes, let_work
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 
 
 @pytest.fixture
-def doorbells() -> MemoryDoorbells:
-    return MemoryDoorbells()
+def mailboxes() -> RecordedMailboxes:
+    return RecordedMailboxes()
 
 
 def raises_crash() -> AbstractContextManager[object]:
@@ -33,10 +33,10 @@ def raises_crash() -> AbstractContextManager[object]:
 
 
 async def test_a_receiver_that_hangs_takes_one_place_and_delays_no_other(
-    nursery: trio.Nursery, doorbells: MemoryDoorbells, autojump_clock: MockClock
+    nursery: trio.Nursery, mailboxes: RecordedMailboxes, autojump_clock: MockClock
 ) -> None:
     queues = Queues(silent=100, dead=100, **{f"good{number}": 2 for number in range(20)})
-    sender = Sender(queues, doorbells, {"silent": math.inf, "dead": math.inf})
+    sender = Sender(queues, mailboxes, {"silent": math.inf, "dead": math.inf})
     nursery.start_soon(sender.run)
 
     await trio.sleep(PERIOD_SECONDS / 2)
@@ -46,10 +46,10 @@ async def test_a_receiver_that_hangs_takes_one_place_and_delays_no_other(
 
 
 async def test_a_receiver_with_a_thousand_items_delays_no_other(
-    nursery: trio.Nursery, doorbells: MemoryDoorbells, autojump_clock: MockClock
+    nursery: trio.Nursery, mailboxes: RecordedMailboxes, autojump_clock: MockClock
 ) -> None:
     queues = Queues(flooded=1_000, **{f"quiet{number}": 1 for number in range(2 * PLACES)})
-    sender = Sender(queues, doorbells, {"flooded": 0.01})
+    sender = Sender(queues, mailboxes, {"flooded": 0.01})
     nursery.start_soon(sender.run)
 
     await trio.sleep(0.5)
@@ -65,11 +65,11 @@ async def test_a_receiver_with_a_thousand_items_delays_no_other(
 
 
 async def test_no_more_receivers_are_leased_than_there_are_places_and_a_free_place_is_taken_at_once(
-    nursery: trio.Nursery, doorbells: MemoryDoorbells, autojump_clock: MockClock
+    nursery: trio.Nursery, mailboxes: RecordedMailboxes, autojump_clock: MockClock
 ) -> None:
     receivers = 2 * PLACES + 1
     queues = Queues(**{f"slow{number}": 1 for number in range(receivers)})
-    sender = Sender(queues, doorbells, dict.fromkeys(queues.due, 4.5), has_more=False)
+    sender = Sender(queues, mailboxes, dict.fromkeys(queues.due, 4.5), has_more=False)
     nursery.start_soon(sender.run)
 
     for served in (PLACES, 2 * PLACES, receivers):
@@ -81,27 +81,28 @@ async def test_no_more_receivers_are_leased_than_there_are_places_and_a_free_pla
 
 
 async def test_what_was_leased_by_a_dispatcher_that_crashed_before_it_sent_is_sent_after_the_lease(
-    doorbells: MemoryDoorbells, nursery: trio.Nursery, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     queues = Queues(one=2)
     queues.crashes_after = "lease"
-    sender = Sender(queues, doorbells)
+    sender = Sender(queues, mailboxes)
     with pytest.raises((Crash, ExceptionGroup)):
         await sender.run()
 
     nursery.start_soon(sender.run)
     await trio.sleep(LEASE_SECONDS - 1)
     before = list(sender.sent)
-    await trio.sleep(1 + PERIOD_SECONDS)
+    await trio.sleep(1)
+    await let_work(sender)
 
     assert (before, sorted(sender.sent)) == ([], ["one 0", "one 1"])
 
 
 async def test_a_crash_interrupts_the_other_attempts_and_all_of_them_are_made_again_after_the_lease(
-    doorbells: MemoryDoorbells, nursery: trio.Nursery, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     queues = Queues(slow=2, quick=1)
-    sender = Sender(queues, doorbells, {"slow": 5.0, "quick": 1.0})
+    sender = Sender(queues, mailboxes, {"slow": 5.0, "quick": 1.0})
     sender.crashes_at = "quick 0"
     with raises_crash():
         await sender.run()
@@ -109,24 +110,27 @@ async def test_a_crash_interrupts_the_other_attempts_and_all_of_them_are_made_ag
     sender.crashes_at = None
 
     nursery.start_soon(sender.run)
-    await trio.sleep(LEASE_SECONDS + 2 * 5 + PERIOD_SECONDS)
+    await trio.sleep(LEASE_SECONDS)
+    await let_work(sender)
+    await trio.sleep(2 * 5)
 
     assert sorted(sender.sent) == ["quick 0", "slow 0", "slow 1"]
 
 
 async def test_an_outcome_that_cannot_be_recorded_is_given_up_and_the_item_sent_again_after_the_lease(
-    doorbells: MemoryDoorbells, nursery: trio.Nursery, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     queues = Queues(one=1)
     queues.outages |= {"record": math.inf, "release": math.inf}
-    sender = Sender(queues, doorbells)
+    sender = Sender(queues, mailboxes)
 
     with capture_logs() as lines:
         nursery.start_soon(sender.run)
         await trio.sleep(LEASE_SECONDS - 1)
     before = list(sender.sent)
     queues.outages.clear()
-    await trio.sleep(1 + PERIOD_SECONDS)
+    await trio.sleep(1)
+    await let_work(sender)
 
     assert (before, sender.sent, queues.due) == (["one 0"], ["one 0", "one 0"], {"one": []})
     of_item = [line for line in lines if line.get("item") == "one 0" and line["job"] == "parcel"]
@@ -136,27 +140,29 @@ async def test_an_outcome_that_cannot_be_recorded_is_given_up_and_the_item_sent_
 
 
 async def test_a_send_that_is_cancelled_is_not_recorded_and_made_again_after_the_lease(
-    doorbells: MemoryDoorbells, nursery: trio.Nursery, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     queues = Queues(slow=1)
-    sender = Sender(queues, doorbells, {"slow": 5.0})
+    sender = Sender(queues, mailboxes, {"slow": 5.0})
     with trio.move_on_after(2):
         await sender.run()
     assert (queues.due, queues.is_leased, sender.measured) == ({"slow": ["slow 0"]}, ["slow"], 0)
 
     nursery.start_soon(sender.run)
-    await trio.sleep(LEASE_SECONDS + 5 + PERIOD_SECONDS)
+    await trio.sleep(LEASE_SECONDS)
+    await let_work(sender)
+    await trio.sleep(5)
 
     assert sender.sent == ["slow 0"]
     assert sender.measured == 1
 
 
 async def test_what_was_sent_is_recorded_although_the_dispatcher_is_cancelled(
-    doorbells: MemoryDoorbells, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, autojump_clock: MockClock
 ) -> None:
     queues = Queues(one=1)
     queues.outages["record"] = 5
-    sender = Sender(queues, doorbells)
+    sender = Sender(queues, mailboxes)
 
     with trio.move_on_after(2):
         await sender.run()
@@ -165,88 +171,105 @@ async def test_what_was_sent_is_recorded_although_the_dispatcher_is_cancelled(
 
 
 async def test_a_cancelled_dispatcher_waits_for_a_database_that_is_away_no_longer_than_it_may(
-    doorbells: MemoryDoorbells, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, autojump_clock: MockClock
 ) -> None:
     queues = Queues(one=1)
     queues.outages["record"] = math.inf
     began_at = trio.current_time()
 
     with trio.move_on_after(2):
-        await Sender(queues, doorbells).run()
+        await Sender(queues, mailboxes).run()
 
     assert trio.current_time() - began_at == pytest.approx(RECORD_SECONDS_MAX)
 
 
 async def test_a_dispatcher_that_waits_is_drained_at_once(
-    doorbells: MemoryDoorbells, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, autojump_clock: MockClock
 ) -> None:
-    sender = Sender(Queues(), doorbells)
+    sender = Sender(Queues(), mailboxes)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(sender.run)
         await trio.sleep(PERIOD_SECONDS / 2)
         began_at = trio.current_time()
-        sender.drain()
+        sender.box.send(Drain())
 
     assert trio.current_time() == began_at
 
 
 async def test_a_dispatcher_without_a_free_place_finishes_what_is_in_flight_and_leases_no_more(
-    doorbells: MemoryDoorbells, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, autojump_clock: MockClock
 ) -> None:
     queues = Queues(**{f"slow{number}": 1 for number in range(3 * PLACES)})
-    sender = Sender(queues, doorbells, dict.fromkeys(queues.due, 5.0))
+    sender = Sender(queues, mailboxes, dict.fromkeys(queues.due, 5.0))
     began_at = trio.current_time()
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(sender.run)
         await trio.sleep(1)
-        sender.drain()
+        sender.box.send(Drain())
 
     assert trio.current_time() - began_at == 5
     assert len(sender.sent) == PLACES
     assert queues.is_leased == []
 
 
-async def test_without_a_ring_a_dispatcher_leases_once_per_period(
-    doorbells: MemoryDoorbells, nursery: trio.Nursery, autojump_clock: MockClock
+async def test_a_dispatcher_leases_at_its_start_and_once_for_each_message(
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     queues = Queues(one=2 * ITEMS)
-    nursery.start_soon(Sender(queues, doorbells, has_more=False).run)
+    sender = Sender(queues, mailboxes, has_more=False)
+    nursery.start_soon(sender.run)
 
-    await trio.sleep(2.5 * PERIOD_SECONDS)
+    await trio.sleep(10)
+    for _ in range(2):
+        await let_work(sender)
 
-    assert [at - queues.leases_at[0] for at in queues.leases_at] == pytest.approx(
-        [0, PERIOD_SECONDS, 2 * PERIOD_SECONDS]
-    )
+    assert len(queues.leases_at) == 3
     assert queues.due == {"one": []}
 
 
-async def test_a_ring_wakes_a_dispatcher(
-    doorbells: MemoryDoorbells, nursery: trio.Nursery, autojump_clock: MockClock
+async def test_a_dispatcher_that_has_a_backlog_tells_it_and_when_it_is_gone(
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    queues = Queues(**{f"one{number}": 1 for number in range(3 * PLACES)})
+    nursery.start_soon(Sender(queues, mailboxes, dict.fromkeys(queues.due, 1.0), has_more=False).run)
+    told = [(WorkKind.FIGURES, Changed(Figure.BACKLOG))]
+
+    await trio.sleep(0.5)
+    during = list(mailboxes.sent)
+    await trio.sleep(10)
+
+    assert (during, mailboxes.sent) == (told, 2 * told)
+
+
+async def test_a_message_wakes_a_dispatcher(
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     queues = Queues(one=0)
-    sender = Sender(queues, doorbells)
+    sender = Sender(queues, mailboxes)
     nursery.start_soon(sender.run)
     await trio.sleep(PERIOD_SECONDS / 4)
 
     queues.due["one"].append("one 0")
-    doorbells.ring(Bell.DELIVERIES)
+    sender.box.send(Due())
     await trio.sleep(PERIOD_SECONDS / 4)
 
     assert sender.sent == ["one 0"]
 
 
 async def test_each_outage_of_the_database_is_logged_once(
-    doorbells: MemoryDoorbells, nursery: trio.Nursery, autojump_clock: MockClock
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     queues = Queues(one=1)
-    nursery.start_soon(Sender(queues, doorbells).run)
+    sender = Sender(queues, mailboxes)
+    nursery.start_soon(sender.run)
 
     with capture_logs() as lines:
         for _ in range(2):
             queues.outages["lease"] = 3
-            await trio.sleep(5 * PERIOD_SECONDS)
+            for _ in range(5):
+                await let_work(sender)
 
     expected = {"job": "parcel", "retry_seconds": PERIOD_SECONDS, "log_level": "warning"}
     assert lines == [expected | {"event": "parcel.database_away"}] * 2

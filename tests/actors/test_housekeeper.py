@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import timedelta
-from functools import partial
+from itertools import pairwise
 from typing import Any, cast
 
 import pytest
@@ -12,7 +11,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors.housekeeper import KINDS_AT_ONCE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
+from actors.housekeeper import KINDS_AT_ONCE, PARTS, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
@@ -24,7 +23,7 @@ from core.scim import left_directories
 from ports.database import Database
 from ports.metrics import Metrics
 from tests.clock import SettableClock
-from tests.waiting import eventually
+from tests.mailboxes import RecordedMailboxes, let_work, start
 
 # The kind that is swept first.
 FIRST = next(iter(Leftover)).value
@@ -87,22 +86,24 @@ def metrics() -> PrometheusMetrics:
 
 def housekeeper(database: object, metrics: Metrics) -> Housekeeper:
     """A housekeeper of that database."""
-    return Housekeeper(database=cast("Database", cast("Any", database)), metrics=metrics)
+    return Housekeeper(database=cast("Database", cast("Any", database)), metrics=metrics, mailboxes=RecordedMailboxes())
 
 
-async def test_it_sweeps_every_kind_once_in_a_period_and_few_of_them_at_once(
+async def test_every_kind_has_its_turn_once_in_a_period_and_few_of_them_at_once(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    fake, began_at = FakeDatabase(), trio.current_time()
-    nursery.start_soon(housekeeper(fake, metrics).run)
+    fake = FakeDatabase()
+    keeper = housekeeper(fake, metrics)
+    nursery.start_soon(keeper.run)
 
-    await trio.sleep(3 * PERIOD_SECONDS - 1)
+    swept = [len(fake.swept)]
+    for _ in range(3 * len(PARTS)):
+        await let_work(keeper)
+        swept.append(len(fake.swept))
 
-    kinds = [leftover.value for leftover in Leftover]
-    assert [kind for _, kind in fake.swept] == kinds * 3
-    moments = [moment - began_at for moment, kind in fake.swept if kind == kinds[0]]
-    assert moments == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
-    assert max(Counter(round(moment) for moment, _ in fake.swept).values()) == KINDS_AT_ONCE
+    assert [kind for _, kind in fake.swept] == [leftover.value for leftover in Leftover] * 3
+    assert max(after - before for before, after in pairwise(swept)) == KINDS_AT_ONCE
+    assert keeper.period_seconds * len(PARTS) == PERIOD_SECONDS
 
 
 async def test_a_part_whose_database_was_unavailable_is_swept_next(
@@ -110,11 +111,12 @@ async def test_a_part_whose_database_was_unavailable_is_swept_next(
 ) -> None:
     fake = FakeDatabase()
     fake.is_away = True
-    nursery.start_soon(housekeeper(fake, metrics).run)
-    await trio.sleep(PERIOD_SECONDS / 20)
+    keeper = housekeeper(fake, metrics)
+    nursery.start_soon(keeper.run)
+    await let_work(keeper)
     fake.is_away = False
 
-    await trio.sleep(PERIOD_SECONDS / 4)
+    await let_work(keeper)
 
     assert [kind for _, kind in fake.swept][:KINDS_AT_ONCE] == [one.value for one in Leftover][:KINDS_AT_ONCE]
 
@@ -123,10 +125,10 @@ async def test_many_rows_are_deleted_in_batches_with_pauses(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
     fake, began_at = FakeDatabase(**{FIRST: 3 * BATCH_ROWS_MAX + 7}), trio.current_time()
-    nursery.start_soon(housekeeper(fake, metrics).run)
+    start(nursery, housekeeper(fake, metrics))
 
     with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
+        await trio.sleep(1)
 
     moments = [moment - began_at for moment, kind in fake.swept if kind == FIRST]
     assert moments == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS, 3 * PAUSE_SECONDS])
@@ -136,14 +138,16 @@ async def test_many_rows_are_deleted_in_batches_with_pauses(
     ]
 
 
-async def test_a_batch_that_fails_is_halved_in_the_next_period(
+async def test_a_batch_that_fails_is_halved_the_next_time(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
     fake = FakeDatabase(events=BATCH_ROWS_MAX)
     fake.rows_at_once_max["events"] = BATCH_ROWS_MAX // 3
-    nursery.start_soon(housekeeper(fake, metrics).run)
+    keeper = housekeeper(fake, metrics)
+    nursery.start_soon(keeper.run)
 
-    await trio.sleep(2.5 * PERIOD_SECONDS)
+    for _ in range(3 * len(PARTS)):
+        await let_work(keeper)
 
     assert fake.limits["events"][:3] == [BATCH_ROWS_MAX, BATCH_ROWS_MAX // 2, BATCH_ROWS_MAX // 4]
     assert fake.rows["events"] < BATCH_ROWS_MAX
@@ -154,10 +158,10 @@ async def test_closed_accounts_whose_time_is_over_are_forgotten_one_by_one(
 ) -> None:
     fake = FakeDatabase()
     fake.closed_accounts = 3
-    nursery.start_soon(housekeeper(fake, metrics).run)
+    start(nursery, housekeeper(fake, metrics))
 
     with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
+        await trio.sleep(1)
 
     assert lines == [{"event": "housekeeping.accounts_forgotten", "accounts": 3, "log_level": "info"}]
 
@@ -167,10 +171,10 @@ async def test_the_groups_of_directories_that_left_are_forgotten_one_by_one(
 ) -> None:
     fake = FakeDatabase()
     fake.left_directories = 2
-    nursery.start_soon(housekeeper(fake, metrics).run)
+    start(nursery, housekeeper(fake, metrics))
 
     with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
+        await trio.sleep(1)
 
     assert lines == [{"event": "housekeeping.directories_forgotten", "directories": 2, "log_level": "info"}]
 
@@ -180,10 +184,10 @@ async def test_organizations_whose_time_is_over_are_deleted_part_by_part(
 ) -> None:
     fake = FakeDatabase()
     fake.ended_organizations = 4
-    nursery.start_soon(housekeeper(fake, metrics).run)
+    start(nursery, housekeeper(fake, metrics))
 
     with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
+        await trio.sleep(1)
 
     assert lines == [{"event": "housekeeping.organizations_deleted", "parts": 4, "log_level": "info"}]
 
@@ -195,21 +199,25 @@ async def test_what_the_operator_sets_is_kept_that_long_and_everything_else_as_d
     week = timedelta(days=7)
     database = cast("Database", cast("Any", fake))
     kept_for = {Leftover.WEBHOOK_DELIVERIES: week}
-    nursery.start_soon(Housekeeper(database=database, metrics=metrics, kept_for=kept_for).run)
+    keeper = Housekeeper(database=database, metrics=metrics, mailboxes=RecordedMailboxes(), kept_for=kept_for)
+    nursery.start_soon(keeper.run)
 
-    await trio.sleep(PERIOD_SECONDS - 1)
+    for _ in PARTS:
+        await let_work(keeper)
 
     assert fake.kept_for == {leftover: leftover.kept_for for leftover in Leftover} | kept_for
 
 
 async def test_a_kind_that_always_fails_leaves_the_others_their_turns(
-    metrics: PrometheusMetrics, autojump_clock: MockClock
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
     database = FakeDatabase(**{FIRST: 1})
     database.rows_at_once_max = {FIRST: 0}
+    keeper = housekeeper(database, metrics)
+    nursery.start_soon(keeper.run)
 
-    with trio.move_on_after(3 * PERIOD_SECONDS):
-        await housekeeper(database, metrics).run()
+    for _ in range(3 * len(PARTS)):
+        await let_work(keeper)
 
     assert {kind for _, kind in database.swept} == {kind.value for kind in Leftover}
 
@@ -235,10 +243,18 @@ async def test_concurrent_housekeepers_delete_all_old_rows_and_no_others(
     async def are_left(number: int) -> bool:
         return connection.execute("SELECT count(*) FROM sign_in_failures").fetchall() == [(number,)]
 
-    for _ in range(3):
-        nursery.start_soon(housekeeper(database, metrics).run)
-    await eventually(partial(are_left, 1))
-    clock.advance(timedelta(minutes=1))
+    keepers = [housekeeper(database, metrics) for _ in range(3)]
+
+    async def have_their_turns() -> None:
+        for _ in PARTS:
+            async with trio.open_nursery() as telling:
+                for keeper in keepers:
+                    telling.start_soon(let_work, keeper)
+
+    for keeper in keepers:
+        nursery.start_soon(keeper.run)
+    await have_their_turns()
     assert await are_left(1)
-    await trio.sleep(PERIOD_SECONDS)
-    await eventually(partial(are_left, 0))
+    clock.advance(timedelta(minutes=1))
+    await have_their_turns()
+    assert await are_left(0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
@@ -13,20 +12,21 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, InvitationSweeper
+from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, InvitationSweeper
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
-from core.invitations.invitations import Due, Swept, are_due, sweep
+from core.invitations.invitations import DueInvitation, Swept, are_due, sweep
 from ports.database import Database
+from ports.mailboxes import Changed, Due, Figure, Mailboxes, WorkKind
 from tests.clock import SettableClock
+from tests.mailboxes import RecordedMailboxes, let_work
 from tests.postgres import connected
-from tests.waiting import eventually
 from tests.world.builder import Builder
 
 # Tests in which time passes take the clock as an argument, because pytest-trio finds it only among their own arguments.
 
-LAST = Due(id=UUID(int=1), expires_at=SettableClock().now)
+LAST = DueInvitation(id=UUID(int=1), expires_at=SettableClock().now)
 
 
 class FakeDatabase:
@@ -34,13 +34,13 @@ class FakeDatabase:
 
     def __init__(self, rows: int = 0) -> None:
         self.rows = rows
-        self.calls: list[tuple[float, Due | None]] = []
+        self.calls: list[tuple[float, DueInvitation | None]] = []
 
     async def step(self, use_case: object) -> bool:
         assert use_case is are_due
         return True
 
-    async def transact(self, use_case: object, after: Due | None, limit: int) -> Swept:
+    async def transact(self, use_case: object, after: DueInvitation | None, limit: int) -> Swept:
         assert use_case is sweep
         await trio.lowlevel.checkpoint()
         self.calls.append((trio.current_time(), after))
@@ -55,35 +55,45 @@ def metrics() -> PrometheusMetrics:
     return PrometheusMetrics(version="1.2.3")
 
 
-def sweeper(database: object, metrics: PrometheusMetrics) -> InvitationSweeper:
+def sweeper(database: object, metrics: PrometheusMetrics, mailboxes: Mailboxes | None = None) -> InvitationSweeper:
     """A sweeper of that database."""
-    return InvitationSweeper(database=cast("Database", cast("Any", database)), metrics=metrics)
+    return InvitationSweeper(
+        database=cast("Database", cast("Any", database)), metrics=metrics, mailboxes=mailboxes or RecordedMailboxes()
+    )
 
 
-async def test_it_sweeps_at_the_start_and_then_every_period(
+async def test_it_sweeps_at_every_message(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    fake, began_at = FakeDatabase(), trio.current_time()
-    nursery.start_soon(sweeper(fake, metrics).run)
+    fake = FakeDatabase()
+    one = sweeper(fake, metrics)
+    nursery.start_soon(one.run)
 
-    await trio.sleep(2 * PERIOD_SECONDS + 1)
+    await let_work(one)
+    await let_work(one)
 
-    assert [moment - began_at for moment, _ in fake.calls] == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
-    assert f'{{job_type="{JOB_TYPE}"}} 3.0' in metrics.exposition().decode()
+    assert len(fake.calls) == 2
+    assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()
 
 
-async def test_many_invitations_expire_in_consecutive_batches_with_pauses(
+async def test_many_invitations_expire_in_consecutive_batches_with_pauses_and_figures_have_changed(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
     fake, began_at = FakeDatabase(2 * BATCH_ROWS_MAX + 7), trio.current_time()
-    nursery.start_soon(sweeper(fake, metrics).run)
+    mailboxes = RecordedMailboxes()
+    one = sweeper(fake, metrics, mailboxes)
+    nursery.start_soon(one.run)
 
     with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
+        await let_work(one)
+    told = list(mailboxes.sent)
+    await let_work(one)
 
-    assert [moment - began_at for moment, _ in fake.calls] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
-    assert [after for _, after in fake.calls] == [None, LAST, LAST]
+    assert [moment - began_at for moment, _ in fake.calls[:3]] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
+    assert [after for _, after in fake.calls[:3]] == [None, LAST, LAST]
     assert [(line["event"], line["invitations"]) for line in lines] == [("invitations.expired", 2 * BATCH_ROWS_MAX + 7)]
+    # Nothing has changed since.
+    assert told == mailboxes.sent == [(WorkKind.FIGURES, Changed(Figure.PLATFORM))]
 
 
 def insert_invitations(
@@ -121,13 +131,13 @@ async def test_concurrent_sweepers_expire_and_record_every_invitation_once(
     insert_invitations(connection, acme, "late", due, expires_in=timedelta())
     insert_invitations(connection, acme, "early", 5, expires_in=timedelta(seconds=1))
 
-    async def are_swept() -> bool:
-        return count_by_status(connection) == {"expired": due, "pending": 5}
-
-    for _ in range(3):
-        nursery.start_soon(sweeper(database, metrics).run)
-    await eventually(are_swept)
-    await trio.sleep(PERIOD_SECONDS)
+    sweepers = [sweeper(database, metrics) for _ in range(3)]
+    async with trio.open_nursery() as telling:
+        for one in sweepers:
+            nursery.start_soon(one.run)
+            telling.start_soon(let_work, one)
+    # What one of them had locked, the others have skipped.
+    await let_work(sweepers[0])
 
     assert count_by_status(connection) == {"expired": due, "pending": 5}
     entries = connection.execute(
@@ -161,14 +171,30 @@ async def test_invitations_of_an_inactive_organization_stay_pending_and_block_no
     insert_invitations(connection, asleep, "a", 2 * BATCH_ROWS_MAX, expires_in=-timedelta(hours=1))
     insert_invitations(connection, awake, "b", 3, expires_in=timedelta())
 
-    async def counts_are(**expected: int) -> bool:
-        return count_by_status(connection) == expected
-
-    nursery.start_soon(sweeper(database, metrics).run)
-    await eventually(partial(counts_are, pending=2 * BATCH_ROWS_MAX, expired=3))
+    one = sweeper(database, metrics)
+    nursery.start_soon(one.run)
+    await let_work(one)
+    assert count_by_status(connection) == {"pending": 2 * BATCH_ROWS_MAX, "expired": 3}
     connection.execute("UPDATE organizations SET status = 'active' WHERE id = %s", (asleep,))
-    await trio.sleep(PERIOD_SECONDS)
-    await eventually(partial(counts_are, expired=2 * BATCH_ROWS_MAX + 3))
+    await let_work(one)
+    assert count_by_status(connection) == {"expired": 2 * BATCH_ROWS_MAX + 3}
+
+
+async def test_the_commit_tells_the_sequencer_that_events_are_there(
+    database: PostgresDatabase,
+    connection: Connection,
+    builder: Builder,
+    metrics: PrometheusMetrics,
+    mailboxes: RecordedMailboxes,
+) -> None:
+    insert_invitations(connection, builder.organization("acme"), "a", 1, expires_in=timedelta())
+
+    await sweeper(database, metrics, mailboxes).work()
+
+    assert mailboxes.sent == [
+        (WorkKind.EVENTS, Due(database.tools.clock())),
+        (WorkKind.FIGURES, Changed(Figure.PLATFORM)),
+    ]
 
 
 def test_locked_invitations_and_organizations_are_skipped_without_waiting(
@@ -190,18 +216,20 @@ def test_locked_invitations_and_organizations_are_skipped_without_waiting(
     assert not transact(are_due)
 
 
-def test_a_pass_continues_after_the_previous_batch(
+def test_a_pass_continues_after_the_previous_batch_and_passes_those_of_inactive_organizations(
     connection: Connection, builder: Builder, transact: Callable[..., Any]
 ) -> None:
-    acme = builder.organization("acme")
-    connection.execute("UPDATE organizations SET status = 'pending'")
-    insert_invitations(connection, acme, "a", 5, expires_in=timedelta())
-    seen: list[Due | None] = [None]
+    acme, globex = builder.organization("acme"), builder.organization("globex")
+    connection.execute("UPDATE organizations SET status = 'pending' WHERE id = %s", (globex,))
+    for organization_id, name in ((globex, "a"), (acme, "b"), (globex, "c")):
+        insert_invitations(connection, organization_id, name, 5, expires_in=timedelta())
+    seen: list[DueInvitation | None] = [None]
 
     for _ in range(2):
         swept = transact(sweep, seen[-1], 2)
-        assert swept.expired == 0
+        assert swept.expired == 2
         seen.append(swept.continue_after)
 
     assert len(set(seen)) == 3
-    assert transact(sweep, seen[-1], 2) == Swept(expired=0, continue_after=None)
+    assert transact(sweep, seen[-1], 2) == Swept(expired=1, continue_after=None)
+    assert not transact(are_due)

@@ -18,6 +18,7 @@ from core.platform import log_months
 from core.platform.log_months import Log
 from ports.database import Database
 from tests.clock import SettableClock
+from tests.mailboxes import RecordedMailboxes
 
 LOG = Log.SCIM_LOG_ENTRIES
 
@@ -25,7 +26,7 @@ LOG = Log.SCIM_LOG_ENTRIES
 async def test_the_months_ahead_are_made_and_those_that_are_over_dropped(
     database: PostgresDatabase, connection: Connection, clock: SettableClock
 ) -> None:
-    keeper = LogMonthKeeper(database=database, metrics=PrometheusMetrics(version="1"))
+    keeper = LogMonthKeeper(database=database, metrics=PrometheusMetrics(version="1"), mailboxes=RecordedMailboxes())
     clock.now = datetime(2031, 11, 20, tzinfo=UTC)
 
     def months() -> list[str]:
@@ -74,6 +75,7 @@ async def test_a_log_that_others_hold_is_kept_later_and_the_others_now(autojump_
     keeper = LogMonthKeeper(
         database=cast("Database", cast("Any", busy)),
         metrics=PrometheusMetrics(version="1"),
+        mailboxes=RecordedMailboxes(),
         kept_for={LOG: timedelta(days=7)},
     )
 

@@ -11,8 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.dispatching import DELIVERIES_AT_ONCE_MAX, PERIOD_SECONDS
-from actors.doorbells import MemoryDoorbells
+from actors.dispatching import DELIVERIES_AT_ONCE_MAX
 from actors.logout_dispatcher import JOB_TYPE, SERVICES_AT_ONCE_MAX, LogoutDispatcher
 from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
 from adapters.postgres.database import PostgresDatabase
@@ -21,6 +20,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, RETRY_DELAYS, Attempt
 from core.errors import ServiceUnavailable
 from tests.actors.mail_courier.installation import SteppedDatabase, Steps
+from tests.mailboxes import RecordedMailboxes, let_work
 from tests.world.builder import Builder
 
 SILENT = Attempt(status_code=None, body=None, error="The receiver did not answer within 15 seconds.")
@@ -118,7 +118,7 @@ async def dispatcher(
         tokens=cast("Any", services),
         clock=clock,
         database=SteppedDatabase(database, Steps()),
-        doorbells=MemoryDoorbells(),
+        mailboxes=RecordedMailboxes(),
         metrics=metrics,
     )
 
@@ -133,7 +133,7 @@ async def test_an_organization_with_a_thousand_notices_for_silent_services_delay
     services.queue(globex, 1)
 
     nursery.start_soon(dispatcher.run)
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await trio.sleep(0.5)
 
     assert services.told == ["https://quick"]
     in_flight = [attempts for attempts in services.attempts_at_once.values() if attempts]
@@ -152,7 +152,7 @@ async def test_a_service_with_more_notices_than_go_at_once_gets_all_of_them_with
     services.queue(acme, notices)
 
     nursery.start_soon(dispatcher.run)
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await trio.sleep(0.5)
 
     assert (len(services.told), services.waiting(acme)) == (notices, [])
     assert f'{{job_type="{JOB_TYPE}"}} {notices}.0' in metrics.exposition().decode()
@@ -173,6 +173,8 @@ async def test_a_notice_whose_sending_was_cancelled_is_sent_after_the_lease_and_
     await trio.sleep(LEASE.total_seconds() - ATTEMPT_SECONDS_MAX)
     before = list(services.told)
     await trio.sleep(ATTEMPT_SECONDS_MAX)
+    await let_work(dispatcher)
+    await trio.sleep(0.1)
 
     assert (cancelled, before, services.told, services.waiting(acme)) == ([0], [], ["https://slow"], [])
 
@@ -185,9 +187,11 @@ async def test_a_token_that_cannot_be_signed_is_a_failed_attempt(
     services.can_sign = False
 
     nursery.start_soon(dispatcher.run)
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await trio.sleep(0.5)
     failed = services.waiting(acme)
     services.can_sign = True
     await trio.sleep(2 * RETRY_DELAYS[0].total_seconds())
+    await let_work(dispatcher)
+    await trio.sleep(0.1)
 
     assert (failed, services.told) == ([1], ["https://quick"])

@@ -7,20 +7,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 import structlog
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.metrics_refresher import COUNT_SECONDS as PERIOD_SECONDS
-from actors.metrics_refresher import FIRST_SECONDS, READ_SECONDS, MetricsRefresher
-from actors.turns import MemoryTurns
+from actors.metrics_refresher import FIRST_SECONDS, READ_SECONDS, REST_SECONDS, MetricsRefresher
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.key_certificates import WARNING
 from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog, PlatformFigures
 from ports.database import Database
+from ports.listening import PollingRole
+from ports.mailboxes import Changed, Figure
 from ports.metrics_of_work import FolderSpace, ProcessUsage
+from tests.mailboxes import keep_time
 
 FIGURES = PlatformFigures(
     active_users=8, organizations=3, mfa_users=2, queued_mails=3, queued_deliveries=2, certificates_ending=1
@@ -52,6 +55,7 @@ class FakePorts:
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
         self.clusters = self
         self.cluster: Cluster | None = None
+        self.refresher: MetricsRefresher | None = None
 
     def statistics(self) -> Statistics:
         return self.connections
@@ -114,12 +118,12 @@ class FakePorts:
 
 
 def started(ports: FakePorts, nursery: trio.Nursery, *, is_ours: bool = True) -> PrometheusMetrics:
-    metrics, turns = PrometheusMetrics(version="test"), MemoryTurns()
-    turns.give(is_ours=is_ours)
-    refresher = MetricsRefresher(
-        database=ports, pool=ports, turns=turns, metrics=metrics, usage=ports.usage, space=ports.space
+    """Start a refresher, with a timekeeper in a process that polls or listens."""
+    metrics = PrometheusMetrics(version="test")
+    ports.refresher = MetricsRefresher(
+        database=ports, pool=ports, metrics=metrics, usage=ports.usage, space=ports.space
     )
-    nursery.start_soon(refresher.run)
+    keep_time(nursery, ports.refresher).enter(PollingRole.POLLING if is_ours else PollingRole.LISTENING)
     return metrics
 
 
@@ -229,9 +233,9 @@ async def test_each_outage_of_the_database_is_logged_once(nursery: trio.Nursery,
     with structlog.testing.capture_logs() as second_outage:
         await trio.sleep(10 * PERIOD_SECONDS)
 
-    expected = [("metrics.database_away", "warning")]
-    assert [(line["event"], line["log_level"]) for line in first_outage] == expected
-    assert [(line["event"], line["log_level"]) for line in second_outage] == expected
+    for outage in (first_outage, second_outage):
+        reported = [(line["event"], line["log_level"]) for line in outage if line["event"] != "actor.told"]
+        assert reported == [("metrics.database_away", "warning")]
 
 
 async def test_the_gauges_are_refreshed_when_the_database_is_back(
@@ -289,3 +293,21 @@ async def test_idle_connections_are_closed_before_the_pool_is_measured(
     await trio.sleep(2.5 * PERIOD_SECONDS)
 
     assert ports.shrunk == 3
+
+
+async def test_what_has_changed_is_measured_soon_and_a_flood_of_changes_at_intervals(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    ports, began_at = FakePorts(), trio.current_time()
+    started(ports, nursery)
+    await trio.sleep(REST_SECONDS + 1)
+    assert ports.refresher is not None
+
+    for _ in range(100):
+        ports.refresher.box.send(Changed(Figure.BACKLOG))
+        await trio.sleep(REST_SECONDS / 50)
+
+    # In the process whose turn it is, they are counted.
+    counted = [at - began_at for used, at in ports.used if used == "step count"]
+    assert counted[:3] == pytest.approx([0, REST_SECONDS + 1, 2 * REST_SECONDS + 1])
+    assert len(counted) <= 4

@@ -1,4 +1,4 @@
-"""Periodic actors: the same work at the start and every period, measured, and retried after a failure.
+"""Actors that do the same at every message: at once, measured, and again after a failure.
 
 The actors' own tests show what their work is, and how they divide it into batches.
 """
@@ -13,29 +13,36 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from actors.periods import PeriodicActor
-from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
+from ports.mailboxes import Due
+from tests.mailboxes import RecordedMailboxes, let_work, start
 
 PERIOD_SECONDS = 60.0
 WORK_SECONDS = 2.0
 
 
 class Clerk(PeriodicActor):
-    """An actor whose work takes a moment, and fails as long as there is a failure."""
+    """An actor whose work is two batches of a second each, and fails as long as there is a failure."""
 
     job_type = "filing"
     period_seconds = PERIOD_SECONDS
 
-    def __init__(self, metrics: PrometheusMetrics, turns: MemoryTurns | None = None) -> None:
-        super().__init__(database=cast("Any", None), metrics=metrics, turns=turns)
+    def __init__(self, metrics: PrometheusMetrics) -> None:
+        super().__init__(database=cast("Any", self), metrics=metrics, mailboxes=RecordedMailboxes())
         self.failure: Exception | None = None
+        self.batches_at: list[float] = []
         self.worked_at: list[float] = []
 
-    async def work(self) -> None:
-        await trio.sleep(WORK_SECONDS)
+    async def transact(self, use_case: object) -> int:
+        self.batches_at.append(trio.current_time())
+        await trio.sleep(WORK_SECONDS / 2)
         if self.failure is not None:
             raise self.failure
+        return len(self.batches_at) % 2
+
+    async def work(self) -> None:
+        await self._in_batches(cast("Any", None), full=1)
         self.worked_at.append(trio.current_time())
 
 
@@ -50,30 +57,61 @@ def clerk(metrics: PrometheusMetrics) -> Clerk:
     return Clerk(metrics)
 
 
-async def test_it_works_at_the_start_and_a_period_after_each_end(
+async def test_it_works_at_every_message_and_is_measured(
     nursery: trio.Nursery, clerk: Clerk, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
     began_at = trio.current_time()
     nursery.start_soon(clerk.run)
+    await trio.sleep(10)
+    untold = list(clerk.worked_at)
 
-    await trio.sleep(2 * PERIOD_SECONDS + 3 * WORK_SECONDS + 1)
+    await let_work(clerk)
+    await trio.sleep(10)
+    await let_work(clerk)
 
-    assert [moment - began_at for moment in clerk.worked_at] == pytest.approx([2, 64, 126])
+    assert untold == []
+    assert [moment - began_at for moment in clerk.worked_at] == pytest.approx([12, 24], abs=0.1)
     exposed = metrics.exposition().decode()
-    assert '{job_type="filing"} 3.0' in exposed
-    assert 'sum{job_type="filing"} 6.0' in exposed
+    assert '{job_type="filing"} 2.0' in exposed
+    assert 'sum{job_type="filing"} 4.0' in exposed
 
 
-async def test_an_unavailable_database_is_retried_after_a_period(
+async def test_a_batch_answers_what_was_sent_before_it_and_the_rest_is_another_run(
+    nursery: trio.Nursery, clerk: Clerk, autojump_clock: MockClock
+) -> None:
+    start(nursery, clerk)
+    await trio.sleep(WORK_SECONDS / 4)
+
+    clerk.box.send(Due())
+    await trio.sleep(WORK_SECONDS / 2)
+    answered = clerk.box.waiting
+    clerk.box.send(Due())
+    await trio.sleep(5 * WORK_SECONDS)
+
+    assert (answered, clerk.box.waiting) == (0, 0)
+    assert (len(clerk.worked_at), len(clerk.batches_at)) == (2, 4)
+
+
+async def test_a_flood_of_messages_is_one(nursery: trio.Nursery, clerk: Clerk, autojump_clock: MockClock) -> None:
+    start(nursery, clerk)
+    for _ in range(1_000):
+        clerk.box.send(Due())
+
+    await trio.sleep(10 * WORK_SECONDS)
+
+    assert len(clerk.worked_at) == 1
+
+
+async def test_an_unavailable_database_is_asked_again_at_the_next_message(
     nursery: trio.Nursery, clerk: Clerk, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
     clerk.failure = ServiceUnavailable(retry_after_seconds=1)
     nursery.start_soon(clerk.run)
 
     with capture_logs() as lines:
-        await trio.sleep(PERIOD_SECONDS / 2)
+        await let_work(clerk)
         clerk.failure = None
-        await trio.sleep(PERIOD_SECONDS)
+        await let_work(clerk)
 
     assert [(line["event"], line["job"], line["retry_seconds"]) for line in lines] == [
         ("job.postponed", "filing", PERIOD_SECONDS)
@@ -85,24 +123,7 @@ async def test_an_unavailable_database_is_retried_after_a_period(
 
 async def test_any_other_failure_ends_the_actor(clerk: Clerk, autojump_clock: MockClock) -> None:
     clerk.failure = ValueError("a defect")
+    clerk.box.send(Due())
 
     with pytest.raises(ValueError, match="a defect"):
         await clerk.run()
-
-
-async def test_it_works_only_in_its_turn_and_at_once_when_that_begins(
-    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
-) -> None:
-    turns = MemoryTurns()
-    clerk = Clerk(metrics, turns)
-    nursery.start_soon(clerk.run)
-    await trio.sleep(2.5 * PERIOD_SECONDS)
-    before = list(clerk.worked_at)
-    began_at = trio.current_time()
-
-    turns.give(is_ours=True)
-    await trio.sleep(WORK_SECONDS + 1)
-    turns.give(is_ours=False)
-    await trio.sleep(5 * PERIOD_SECONDS)
-
-    assert (before, [moment - began_at for moment in clerk.worked_at]) == ([], [WORK_SECONDS])

@@ -1,8 +1,7 @@
-"""The poller: one process polls for all, the others ring what it announces, and take over when it is gone."""
+"""The poller: one process polls for all, the others hear what it announces, and take over when it is gone."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,17 +12,15 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors.doorbells import ANSWERED_SECONDS, MemoryDoorbells
 from actors.feed_waiters import MemoryFeedWaiters
 from actors.live_processes import HELD_SECONDS, MemoryLiveProcesses
 from actors.poller import BUSY_SECONDS, IDLE_SECONDS, REOPEN_SECONDS_MAX, SILENCE_SECONDS_MAX, Poller
-from actors.turns import MemoryTurns
 from adapters.prometheus import PrometheusMetrics
 from core.billing.provider import BillingMode
 from core.errors import ServiceUnavailable
 from ports.database import Database
-from ports.doorbells import Bell
-from ports.listening import LIVE, ListeningFailed, Polled, Word
+from ports.listening import LIVE, ListeningFailed, Polled, PollingRole, Word
+from ports.mailboxes import WorkKind
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
@@ -93,8 +90,8 @@ class Connection:
     async def poll(self, now: datetime) -> Polled:
         await self._round_trip()
         due, live = self._server.polled(self._name), len(self._server.connections) + self._server.others
-        bells = (bell for bell, due_at in due.items() if due_at <= now)
-        self._server.announce(Word.POLLED, f"{LIVE}{live}", *bells)
+        due_now = (work for work, due_at in due.items() if due_at <= now)
+        self._server.announce(Word.POLLED, f"{LIVE}{live}", *due_now)
         return Polled(due, processes=live)
 
     async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
@@ -119,12 +116,27 @@ class Connection:
             self._server.holder = None
 
 
+class Keeper:
+    """A fake of the port `PeriodKeeping`: the roles that it was given, and what is due since when."""
+
+    def __init__(self) -> None:
+        self.roles: list[PollingRole | None] = []
+        self.told: dict[WorkKind, datetime] = {}
+
+    def enter(self, role: PollingRole | None) -> None:
+        if self.roles[-1:] != [role]:
+            self.roles.append(role)
+
+    def tell_due(self, work: WorkKind, since: datetime) -> None:
+        self.told[work] = since
+
+
 class Process:
     """A process with a poller, and fakes of the ports `Listening` and `Database`."""
 
     def __init__(self, server: Server, name: str) -> None:
         self.server, self.name = server, name
-        self.doorbells, self.turns, self.waiters = MemoryDoorbells(), MemoryTurns(), MemoryFeedWaiters()
+        self.keeper, self.waiters = Keeper(), MemoryFeedWaiters()
         self.processes = MemoryLiveProcesses()
         self.metrics = PrometheusMetrics(version="test")
         self.scope = trio.CancelScope()
@@ -134,8 +146,7 @@ class Process:
             mode=BillingMode.SANDBOX,
             clock=now,
             database=cast("Database", cast("Any", self)),
-            doorbells=self.doorbells,
-            turns=self.turns,
+            keeper=self.keeper,
             waiters=self.waiters,
             processes=self.processes,
             metrics=self.metrics,
@@ -164,12 +175,9 @@ class Process:
             raise ServiceUnavailable(retry_after_seconds=1)
         return self.server.polled(f"{self.name} alone")
 
-    async def is_rung(self, bell: Bell = Bell.DELIVERIES) -> bool:
-        """Return whether a ring is pending, and take it."""
-        began_at = trio.current_time()
-        with trio.move_on_after(SHORT_SECONDS):
-            await self.doorbells.wait(bell, math.inf)
-        return trio.current_time() < began_at + SHORT_SECONDS
+    def is_told(self, work: WorkKind = WorkKind.DELIVERIES) -> bool:
+        """Return whether this process was told that work is due, and forget it."""
+        return self.keeper.told.pop(work, None) is not None
 
     @property
     def role(self) -> str:
@@ -200,18 +208,18 @@ async def started(server: Server, nursery: trio.Nursery, *names: str) -> list[Pr
     return processes
 
 
-async def test_one_process_polls_and_what_is_due_is_rung_in_all(
+async def test_one_process_polls_and_what_is_due_is_told_in_all(
     server: Server, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     first, second = await started(server, nursery, "first", "second")
     assert (first.role, second.role) == ("polling", "listening")
-    assert not await first.is_rung()
+    assert not first.is_told()
     server.due["deliveries"] = now()
 
     await trio.sleep(IDLE_SECONDS)
 
-    assert (await first.is_rung(), await second.is_rung()) == (True, True)
-    assert not await second.is_rung(Bell.MAIL)
+    assert (first.is_told(), second.is_told()) == (True, True)
+    assert not second.is_told(WorkKind.MAIL)
     assert {name for name, _ in server.polls} == {"first"}
 
 
@@ -260,10 +268,10 @@ async def test_a_retry_is_looked_for_at_its_time(
     server.due |= {"deliveries": BEGINNING + timedelta(seconds=polled_at + 1.3 * IDLE_SECONDS)}
 
     await trio.sleep_until(polled_at + 1.3 * IDLE_SECONDS - SHORT_SECONDS)
-    early = await process.is_rung()
-    await trio.sleep(SHORT_SECONDS)
+    early = process.is_told()
+    await trio.sleep(2 * SHORT_SECONDS)
 
-    assert (early, await process.is_rung()) == (False, True)
+    assert (early, process.is_told()) == (False, True)
 
 
 async def test_another_process_takes_over_at_once_from_one_that_stops(
@@ -275,7 +283,7 @@ async def test_another_process_takes_over_at_once_from_one_that_stops(
     await trio.sleep(SHORT_SECONDS)
 
     assert second.role == "polling"
-    assert second.turns.is_ours
+    assert second.keeper.roles[-1] is PollingRole.POLLING
 
 
 async def test_another_process_takes_over_from_one_that_died(
@@ -291,7 +299,7 @@ async def test_another_process_takes_over_from_one_that_died(
     await trio.sleep(SILENCE_SECONDS_MAX + SHORT_SECONDS)
 
     assert second.role == "polling"
-    assert await second.is_rung()
+    assert second.is_told()
 
 
 async def test_while_the_process_that_polls_hangs_the_others_poll_alone_until_it_goes_on(
@@ -302,7 +310,7 @@ async def test_while_the_process_that_polls_hangs_the_others_poll_alone_until_it
     first.connection.hangs = True
     server.due["deliveries"] = now()
     await trio.sleep(SILENCE_SECONDS_MAX + 2 * SHORT_SECONDS)
-    assert (second.role, await second.is_rung(), second.turns.is_ours) == ("alone", True, True)
+    assert (second.role, second.is_told()) == ("alone", True)
     began_at = trio.current_time()
     await trio.sleep(10 * IDLE_SECONDS)
     assert server.since(began_at).count("second alone") == len(server.since(began_at)) >= 10
@@ -311,7 +319,7 @@ async def test_while_the_process_that_polls_hangs_the_others_poll_alone_until_it
     server.announce(Word.POLLED)
     await trio.sleep(SHORT_SECONDS)
 
-    assert (second.role, second.turns.is_ours) == ("listening", False)
+    assert (second.role, second.keeper.roles[-1]) == ("listening", PollingRole.LISTENING)
 
 
 async def test_a_process_that_cannot_listen_polls_alone_says_so_once_and_tries_again(
@@ -322,7 +330,7 @@ async def test_a_process_that_cannot_listen_polls_alone_says_so_once_and_tries_a
         [process] = await started(server, nursery, "first")
         server.due["deliveries"] = now()
         await trio.sleep(10 * REOPEN_SECONDS_MAX)
-    assert (process.role, await process.is_rung(), process.turns.is_ours) == ("alone", True, True)
+    assert (process.role, process.is_told()) == ("alone", True)
     assert lines == [{"event": "polling.alone", "reason": "the reason", "log_level": "warning"}]
     server.refuses_listening = None
 
@@ -352,20 +360,42 @@ async def test_without_a_database_the_actors_look_for_themselves(
     server: Server, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     [process] = await started(server, nursery, "first")
-    began_at = trio.current_time()
-    with trio.move_on_after(ANSWERED_SECONDS / 4):
-        await process.doorbells.wait(Bell.LOGOUTS, 1.0)
-    answered_seconds = trio.current_time() - began_at
+    answered = list(process.keeper.roles)
     assert process.connection is not None
     server.is_away, server.refuses_listening = True, "it is away"
     process.connection.lose()
     await trio.sleep(SHORT_SECONDS)
-    assert await process.is_rung(Bell.LOGOUTS)
-    began_at = trio.current_time()
+    away = list(process.keeper.roles)
+    server.is_away, server.refuses_listening = False, None
+    await trio.sleep(REOPEN_SECONDS_MAX)
 
-    await process.doorbells.wait(Bell.LOGOUTS, 1.0)
+    assert (answered, away) == ([PollingRole.POLLING], [PollingRole.POLLING, None])
+    assert process.keeper.roles[-1] is PollingRole.POLLING
 
-    assert (answered_seconds, trio.current_time() - began_at) == (ANSWERED_SECONDS / 4, 1.0)
+
+async def test_a_poller_that_crashes_leaves_the_actors_to_look_for_themselves(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    [process] = await started(server, nursery, "first")
+
+    process.scope.cancel()
+    await trio.sleep(SHORT_SECONDS)
+
+    assert process.keeper.roles == [PollingRole.POLLING, None]
+
+
+async def test_actors_are_told_since_when_their_work_is_due(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    first, second = await started(server, nursery, "first", "second")
+    since = now() - timedelta(hours=1)
+    server.due["invitations"] = since
+
+    await trio.sleep(IDLE_SECONDS)
+
+    # The announcement says that it is due, and not since when.
+    assert first.keeper.told == {WorkKind.INVITATIONS: since}
+    assert list(second.keeper.told) == [WorkKind.INVITATIONS]
 
 
 async def test_requests_that_wait_for_events_are_woken_by_other_processes(
@@ -420,7 +450,7 @@ async def test_the_number_of_processes_holds_without_the_database_and_until_all_
     assert (away, returned, joined, process.processes.number) == (4, 4, 5, 2)
 
 
-async def test_bells_that_only_a_newer_version_has_are_ignored(
+async def test_work_that_only_a_newer_version_knows_is_ignored(
     server: Server, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     _, process = await started(server, nursery, "first", "second")
@@ -428,4 +458,4 @@ async def test_bells_that_only_a_newer_version_has_are_ignored(
     server.announce(Word.POLLED, "fax", "mail")
     await trio.sleep(SHORT_SECONDS)
 
-    assert await process.is_rung(Bell.MAIL)
+    assert process.is_told(WorkKind.MAIL)

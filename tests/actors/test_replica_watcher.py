@@ -11,6 +11,7 @@ from actors.replica_watcher import LOOK_SECONDS, ReplicaWatcher
 from adapters.postgres.database import PostgresDatabase
 from core.errors import ServiceUnavailable
 from core.platform.replicas import PrimaryPlace
+from tests.mailboxes import keep_time
 
 
 class Looks:
@@ -46,7 +47,8 @@ async def test_the_replicas_are_compared_with_the_primary_every_second_while_it_
     away: Any = AwayAtFirst(database)
 
     with trio.move_on_after(2.5 * LOOK_SECONDS):
-        await ReplicaWatcher(database=away, replicas=looks).run()
+        async with trio.open_nursery() as nursery:
+            keep_time(nursery, ReplicaWatcher(database=away, replicas=looks))
 
     assert [round(at) for at, _ in looks.places] == [1, 2]
     [(_, first), (_, second)] = looks.places

@@ -1,4 +1,4 @@
-"""The counter of service users: it counts changes in batches, then adds milestones, every period."""
+"""The counter of service users: it counts changes in batches, then adds milestones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.doorbells import MemoryDoorbells
 from actors.service_user_counter import (
     BATCH_CHANGES_MAX,
     JOB_TYPE,
@@ -19,7 +18,9 @@ from actors.service_user_counter import (
 from adapters.prometheus import PrometheusMetrics
 from core.service_api.users import add_milestones, count_changes
 from ports.database import Database
-from ports.doorbells import Bell
+from ports.listening import PollingRole
+from ports.mailboxes import Due
+from tests.mailboxes import RecordedMailboxes, keep_time, start
 
 
 class FakeDatabase:
@@ -40,56 +41,45 @@ class FakeDatabase:
         return counted
 
 
-def start(
-    database: FakeDatabase, nursery: trio.Nursery, *, doorbells: MemoryDoorbells | None = None
-) -> PrometheusMetrics:
-    """Start a counter of that database."""
-    metrics = PrometheusMetrics(version="1.2.3")
-    counter = ServiceUserCounter(
-        database=cast("Database", cast("Any", database)), doorbells=doorbells or MemoryDoorbells(), metrics=metrics
+def counter(database: FakeDatabase, metrics: PrometheusMetrics | None = None) -> ServiceUserCounter:
+    """A counter of that database."""
+    return ServiceUserCounter(
+        database=cast("Database", cast("Any", database)),
+        mailboxes=RecordedMailboxes(),
+        metrics=metrics or PrometheusMetrics(version="1.2.3"),
     )
-    nursery.start_soon(counter.run)
-    return metrics
 
 
 async def test_all_changes_are_counted_in_batches_and_then_milestones_added(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     database, began_at = FakeDatabase(2 * BATCH_CHANGES_MAX + 7), trio.current_time()
-    start(database, nursery)
+    metrics = PrometheusMetrics(version="1.2.3")
+    start(nursery, counter(database, metrics))
 
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await trio.sleep(1)
 
     assert [what for what, _ in database.done] == ["changes"] * 3 + ["milestones"]
     assert [moment - began_at for _, moment in database.done] == pytest.approx(
         [0, PAUSE_SECONDS, 2 * PAUSE_SECONDS, 2 * PAUSE_SECONDS]
     )
     assert database.changes == 0
+    assert f'{{job_type="{JOB_TYPE}"}} 1.0' in metrics.exposition().decode()
 
 
-async def test_it_counts_every_period_and_is_measured(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    database = FakeDatabase()
-    metrics = start(database, nursery)
-
-    await trio.sleep(2 * PERIOD_SECONDS + 1)
-
-    assert [what for what, _ in database.done] == ["changes", "milestones"] * 3
-    assert f'{{job_type="{JOB_TYPE}"}} 3.0' in metrics.exposition().decode()
-
-
-async def test_while_bells_are_answered_it_counts_after_a_ring_and_no_more_often_than_every_period(
+async def test_it_counts_when_told_and_no_more_often_than_every_period(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    database, doorbells, began_at = FakeDatabase(), MemoryDoorbells(), trio.current_time()
-    doorbells.answer_for(is_answered=True)
-    start(database, nursery, doorbells=doorbells)
+    database, began_at = FakeDatabase(), trio.current_time()
+    one = counter(database)
+    # The process polls, and knows of no changes.
+    keep_time(nursery, one).enter(PollingRole.POLLING)
 
     await trio.sleep(3 * PERIOD_SECONDS)
     quiet = list(database.done)
-    doorbells.ring(Bell.SERVICE_USERS)
-    await trio.sleep(1)
-    doorbells.ring(Bell.SERVICE_USERS)
-    await trio.sleep(2 * PERIOD_SECONDS)
+    for _ in range(2 * round(PERIOD_SECONDS)):
+        one.box.send(Due())
+        await trio.sleep(1)
 
     assert [moment - began_at for what, moment in database.done if what == "changes"] == [0, 30, 40]
     assert [what for what, _ in quiet] == ["changes", "milestones"]

@@ -12,7 +12,6 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from actors.dispatching import PERIOD_SECONDS, RECORD_PAUSE_SECONDS, RECORD_SECONDS_MAX
-from actors.doorbells import MemoryDoorbells
 from actors.siem_streamer import ATTEMPTS_AT_ONCE_MAX, SiemStreamer
 from adapters.prometheus import PrometheusMetrics
 from core.audit import siem_stream
@@ -20,6 +19,8 @@ from core.audit.siem import SiemOptions, SiemProvider
 from core.audit.siem_stream import LeasedStream, SiemBatch, SiemEvent, SiemTarget, StreamReceipt
 from core.errors import ServiceUnavailable
 from ports.database import Database
+from ports.mailboxes import Drain
+from tests.mailboxes import RecordedMailboxes, let_work
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -105,7 +106,7 @@ def streamer(database: FakeDatabase, sender: FakeSender, metrics: PrometheusMetr
     """A streamer between that database and that sender."""
     return SiemStreamer(
         database=cast("Database", cast("Any", database)),
-        doorbells=MemoryDoorbells(),
+        mailboxes=RecordedMailboxes(),
         sender=sender,
         clock=lambda: EVENT.created_at + LAG,
         metrics=metrics or PrometheusMetrics(version="1.2.3"),
@@ -140,17 +141,20 @@ async def test_the_outcome_of_each_batch_and_the_age_of_its_oldest_entry_are_mea
     assert f"sso_siem_lag_seconds_sum {2 * LAG.total_seconds()}" in lines
 
 
-async def test_a_database_that_is_away_is_reported_once_and_asked_again_every_period(
+async def test_a_database_that_is_away_is_reported_once_and_asked_again_at_every_message(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     database, sender = FakeDatabase(1), FakeSender()
     database.is_away = True
-    nursery.start_soon(streamer(database, sender).run)
+    one = streamer(database, sender)
+    nursery.start_soon(one.run)
 
     with capture_logs() as lines:
-        await trio.sleep(5 * PERIOD_SECONDS)
+        for _ in range(5):
+            await let_work(one)
         database.is_away = False
-        await trio.sleep(2 * PERIOD_SECONDS)
+        await let_work(one)
+        await trio.sleep(1)
 
     assert [line["event"] for line in lines] == ["siem.database_away", "siem.sent"]
     assert sender.sent == 1
@@ -183,7 +187,7 @@ async def test_an_outcome_that_cannot_be_recorded_is_given_up_so_that_the_stream
         async with trio.open_nursery() as nursery:
             nursery.start_soon(one.run)
             await trio.sleep(PERIOD_SECONDS / 2)
-            one.drain()
+            one.box.send(Drain())
 
     assert trio.current_time() - began_at <= RECORD_SECONDS_MAX + PERIOD_SECONDS
     assert lines[-1]["event"] == "siem.not_recorded"
@@ -192,10 +196,12 @@ async def test_an_outcome_that_cannot_be_recorded_is_given_up_so_that_the_stream
 async def test_a_batch_that_cannot_be_read_stays_for_later(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
     database, sender = FakeDatabase(1), FakeSender()
     database.refuses_reads = True
-    nursery.start_soon(streamer(database, sender).run)
+    one = streamer(database, sender)
+    nursery.start_soon(one.run)
 
     with capture_logs() as lines:
-        await trio.sleep(2 * PERIOD_SECONDS)
+        for _ in range(2):
+            await let_work(one)
 
     assert [line["event"] for line in lines] == ["siem.postponed"]
     assert (sender.sent, database.recorded) == (0, [])

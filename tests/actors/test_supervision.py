@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -9,6 +10,7 @@ import structlog
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from actors.mailboxes import Mailbox
 from actors.supervision import (
     BACKOFF_JITTER,
     BACKOFF_SECONDS_MAX,
@@ -18,7 +20,8 @@ from actors.supervision import (
     Supervisor,
 )
 from adapters.prometheus import PrometheusMetrics
-from ports.actors import ActorReport, BackgroundTaskState
+from ports.actors import MESSAGE_SECONDS_MAX, ActorReport, BackgroundTaskState
+from ports.mailboxes import Drain, Due
 from tests.clock import SettableClock
 
 
@@ -39,20 +42,18 @@ class Actor:
 
 
 class DrainingActor:
-    """An actor that finishes its work some time after it is drain_requested to drain."""
+    """An actor that finishes its work some time after it is told to drain."""
 
     def __init__(self, *, finishing_seconds: float) -> None:
         self.has_finished = False
         self._finishing_seconds = finishing_seconds
-        self._drain_requested = trio.Event()
+        self.box = Mailbox(drains=True)
 
     async def run(self) -> None:
-        await self._drain_requested.wait()
+        while Drain() not in await self.box.receive(math.inf):
+            pass
         await trio.sleep(self._finishing_seconds)
         self.has_finished = True
-
-    def drain(self) -> None:
-        self._drain_requested.set()
 
 
 @pytest.fixture
@@ -145,6 +146,22 @@ async def test_a_report_has_the_state_its_time_and_the_number_of_crashes(
     assert after == ActorReport(name="clumsy", state=BackgroundTaskState.BACKING_OFF, since=began_at, crashes=1)
 
 
+async def test_a_report_tells_of_messages_that_wait_and_names_an_actor_whose_box_stands_still(
+    supervisor: Supervisor, autojump_clock: MockClock
+) -> None:
+    box = Mailbox()
+    supervisor.supervise("deaf", Actor().run, box)
+    box.send(Due())
+
+    await trio.sleep(MESSAGE_SECONDS_MAX)
+    before = report_on(supervisor, "deaf")
+    await trio.sleep(1)
+    after = report_on(supervisor, "deaf")
+
+    assert (before.messages, before.oldest_seconds, before.stands_still) == (1, MESSAGE_SECONDS_MAX, False)
+    assert (after.state, after.stands_still) == (BackgroundTaskState.RUNNING, True)
+
+
 async def test_the_metrics_show_which_actors_run_and_how_often_they_restarted(
     supervisor: Supervisor, autojump_clock: MockClock, metrics: PrometheusMetrics
 ) -> None:
@@ -215,7 +232,7 @@ async def test_stop_cancels_an_actor_without_drain_immediately(
 
 async def test_stop_lets_a_draining_actor_finish(supervisor: Supervisor, autojump_clock: MockClock) -> None:
     actor = DrainingActor(finishing_seconds=DRAIN_SECONDS_MAX / 2)
-    supervisor.supervise("careful", actor.run, drain=actor.drain)
+    supervisor.supervise("careful", actor.run, actor.box)
     await wait_all_tasks_blocked()
 
     await supervisor.stop()
@@ -228,7 +245,7 @@ async def test_stop_cancels_an_actor_that_drains_beyond_the_deadline(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     actor = DrainingActor(finishing_seconds=DRAIN_SECONDS_MAX * 2)
-    supervisor.supervise("slow", actor.run, drain=actor.drain)
+    supervisor.supervise("slow", actor.run, actor.box)
     supervisor.supervise("steady", Actor().run)
     await wait_all_tasks_blocked()
     began_at = trio.current_time()
@@ -246,7 +263,7 @@ async def test_stop_does_not_wait_for_an_actor_that_is_backing_off(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     actor = Actor(crashes=100)
-    supervisor.supervise("clumsy", actor.run, drain=lambda: None)
+    supervisor.supervise("clumsy", actor.run, Mailbox(drains=True))
     await trio.sleep(BACKOFF_SECONDS_MAX)
     runs, began_at = len(actor.began_at), trio.current_time()
 
@@ -297,14 +314,14 @@ async def test_an_actor_that_crashes_while_it_drains_is_not_restarted(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     runs: list[float] = []
-    drain_requested = trio.Event()
+    box = Mailbox(drains=True)
 
     async def run() -> None:
         runs.append(trio.current_time())
-        await drain_requested.wait()
+        await box.receive(math.inf)
         raise RuntimeError("failed while draining")
 
-    supervisor.supervise("fragile", run, drain=drain_requested.set)
+    supervisor.supervise("fragile", run, box)
     await wait_all_tasks_blocked()
 
     await supervisor.stop()

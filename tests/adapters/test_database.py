@@ -1,4 +1,4 @@
-"""Running use cases: what is committed, what is rolled back, and when doorbells ring."""
+"""Running use cases: what is committed, what is rolled back, and when actors are told."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from core.errors import Conflict, DatabaseFailed, NotFound
 from core.sessions.origins import BACKGROUND, Origin
-from ports.doorbells import Bell
+from ports.mailboxes import Due, Message, WorkKind
 from tests.adapters.counters import add_counters, count, on_every_connection, publish, sql, value
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ async def test_a_use_case_that_ignores_a_failed_statement_is_not_committed(
         count(uow)
         with pytest.raises(psycopg.errors.UniqueViolation):
             sql(uow, "INSERT INTO counters VALUES ('left', 0)")
-        uow.bells.add(Bell.MAIL)
+        uow.made_due.add(WorkKind.MAIL)
 
     with pytest.raises(DatabaseFailed):
         await database.transact(use_case)
@@ -91,23 +91,25 @@ async def test_a_use_case_sees_the_origin_of_the_request(database: PostgresDatab
     assert (seen, seen_before) == (origin, BACKGROUND)
 
 
-async def test_doorbells_ring_after_the_commit(
-    database: PostgresDatabase, doorbells: RecordedDoorbells, connection: Connection
+async def test_actors_are_told_after_the_commit(
+    database: PostgresDatabase, mailboxes: RecordedMailboxes, connection: Connection
 ) -> None:
     events_seen: list[object] = []
-    ring = doorbells.ring
-    count_events = "SELECT count(*) FROM events"
-    doorbells.ring = lambda bell: (events_seen.append(connection.execute(count_events).fetchone()), ring(bell))[1]
+    send = mailboxes.send
+
+    def look_and_send(work: WorkKind, message: Message) -> None:
+        events_seen.append(connection.execute("SELECT count(*) FROM events").fetchone())
+        send(work, message)
+
+    mailboxes.send = look_and_send
 
     await database.transact(publish)
 
-    assert doorbells.rung == [Bell.EVENTS]
+    assert mailboxes.sent == [(WorkKind.EVENTS, Due(database.tools.clock()))]
     assert events_seen == [(1,)]
 
 
-async def test_a_use_case_that_raises_rings_no_doorbell(
-    database: PostgresDatabase, doorbells: RecordedDoorbells
-) -> None:
+async def test_a_use_case_that_raises_tells_no_actor(database: PostgresDatabase, mailboxes: RecordedMailboxes) -> None:
     def use_case(uow: Any) -> None:
         publish(uow)
         raise NotFound
@@ -115,11 +117,11 @@ async def test_a_use_case_that_raises_rings_no_doorbell(
     with pytest.raises(NotFound):
         await database.transact(use_case)
 
-    assert doorbells.rung == []
+    assert mailboxes.told == []
 
 
-async def test_an_attempt_that_was_repeated_rings_no_doorbell(
-    database: PostgresDatabase, doorbells: RecordedDoorbells
+async def test_an_attempt_that_was_repeated_tells_no_actor(
+    database: PostgresDatabase, mailboxes: RecordedMailboxes
 ) -> None:
     attempts: list[int] = []
 
@@ -132,7 +134,7 @@ async def test_an_attempt_that_was_repeated_rings_no_doorbell(
     await database.transact(use_case)
 
     assert len(attempts) == 2
-    assert doorbells.rung == []
+    assert mailboxes.told == []
 
 
 async def test_what_a_refusal_leaves_behind_does_not_wait_for_the_disk(database: PostgresDatabase) -> None:

@@ -16,7 +16,7 @@ from core.errors import ServiceUnavailable
 from tests.adapters.counters import sql
 from tests.citus import Node
 from tests.citus_databases import CitusDatabases
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.waiting import WAIT_SECONDS_MAX
 
 pytestmark = pytest.mark.long
@@ -33,10 +33,10 @@ def url(citus_databases: CitusDatabases) -> Iterator[str]:
 
 
 @pytest.fixture
-def database(citus_databases: CitusDatabases, url: str, tools: Tools, doorbells: RecordedDoorbells) -> PostgresDatabase:
+def database(citus_databases: CitusDatabases, url: str, tools: Tools, mailboxes: RecordedMailboxes) -> PostgresDatabase:
     """The database as the application sees it."""
     return PostgresDatabase(
-        pool=citus_databases.pool(url), tools=tools, doorbells=doorbells, wait_seconds_max=WAIT_SECONDS_MAX
+        pool=citus_databases.pool(url), tools=tools, mailboxes=mailboxes, wait_seconds_max=WAIT_SECONDS_MAX
     )
 
 

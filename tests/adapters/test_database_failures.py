@@ -22,7 +22,7 @@ from core.sessions.origins import BACKGROUND
 from core.spaced_reports import SpacedReports
 from ports.metrics_of_work import StatementLimit
 from tests.adapters.counters import add_counters, sql
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.shown_text import shows
 
 
@@ -111,11 +111,11 @@ async def test_a_failed_commit_is_logged_like_a_failed_statement(
 
 
 async def test_a_statement_that_takes_too_long_is_aborted(
-    database_url: str, tools: Tools, doorbells: RecordedDoorbells, monkeypatch: pytest.MonkeyPatch
+    database_url: str, tools: Tools, mailboxes: RecordedMailboxes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timed_connection, "STATEMENT_SECONDS_MAX", 0.05)
     pool = Pool(database_url, connections_max=1)
-    database = PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
+    database = PostgresDatabase(pool=pool, tools=tools, mailboxes=mailboxes)
 
     with pytest.raises(ServiceUnavailable):
         await database.transact(lambda uow: sql(uow, "SELECT pg_sleep(5)"))
@@ -125,11 +125,11 @@ async def test_a_statement_that_takes_too_long_is_aborted(
 
 
 async def test_every_connection_has_our_time_limits_whatever_its_url_says(
-    database_url: str, tools: Tools, doorbells: RecordedDoorbells
+    database_url: str, tools: Tools, mailboxes: RecordedMailboxes
 ) -> None:
     url = make_conninfo(database_url, options="-c statement_timeout=0 -c work_mem=5MB")
     pool = Pool(url, connections_max=1)
-    database = PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
+    database = PostgresDatabase(pool=pool, tools=tools, mailboxes=mailboxes)
     names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "timezone", "work_mem")
 
     settings = await database.read(lambda uow: [sql(uow, "SELECT current_setting(%s)", name)[0][0] for name in names])
@@ -158,7 +158,7 @@ async def test_a_statement_that_takes_too_long_is_logged_and_counted_by_its_use_
     counted: list[tuple[str, StatementLimit]] = []
     pool = Pool(database_url, connections_max=1)
     database = PostgresDatabase(
-        pool=pool, tools=tools, doorbells=RecordedDoorbells(), cancelled=lambda *labels: counted.append(labels)
+        pool=pool, tools=tools, mailboxes=RecordedMailboxes(), cancelled=lambda *labels: counted.append(labels)
     )
     monkeypatch.setattr(PostgresFigures, "database_time", lambda self: self._value(statement))
 

@@ -39,7 +39,7 @@ from tests.adapters.outages import (
     load_on,
     refusals,
 )
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.postgres import data_folder
 from tests.shares import of_client
 from tests.stopwatch import Stopwatch
@@ -65,7 +65,7 @@ def server() -> Iterator[Server]:
 async def database(server: Server, tools: Tools) -> AsyncGenerator[PostgresDatabase]:
     """A database on that server."""
     pool = Pool(server.url, connections_max=CONNECTIONS_MAX)
-    yield PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
+    yield PostgresDatabase(pool=pool, tools=tools, mailboxes=RecordedMailboxes())
     await trio.to_thread.run_sync(pool.close)
 
 
@@ -232,7 +232,7 @@ async def test_a_database_that_starts_after_the_service_is_used_at_once(
 ) -> None:
     await trio.to_thread.run_sync(server.stop)
     pool = Pool(server.url, connections_max=CONNECTIONS_MAX)
-    load = Load(PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()))
+    load = Load(PostgresDatabase(pool=pool, tools=tools, mailboxes=RecordedMailboxes()))
 
     await load.call(is_reading=True)
     await trio.to_thread.run_sync(server.start)
@@ -299,7 +299,7 @@ async def test_the_log_names_the_reason_of_a_failed_connection_without_its_addre
     pool = Pool("postgresql://gatehouse:hunter2@127.0.0.1:1/gatehouse", connections_max=1)
 
     with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
-        await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(health_figures.probe)
+        await PostgresDatabase(pool=pool, tools=tools, mailboxes=RecordedMailboxes()).read(health_figures.probe)
 
     assert [(line["event"], line["reason"]) for line in lines] == [("database.connect_failed", "Connection refused")]
     await trio.to_thread.run_sync(pool.close)

@@ -15,9 +15,9 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from tests.adapters.counters import add_counters, count, publish, sql, value
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.meeting import wait_for
 from tests.postgres import CONNECTIONS_MAX
 from tests.shares import of_client
@@ -78,7 +78,7 @@ async def test_waiting_for_a_place_can_be_cancelled(database: PostgresDatabase) 
 
 
 async def test_the_transaction_of_a_cancelled_caller_is_completed(
-    database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells
+    database: PostgresDatabase, connection: Connection, mailboxes: RecordedMailboxes
 ) -> None:
     begun = trio.Event()
     door = trio.Event()
@@ -103,7 +103,7 @@ async def test_the_transaction_of_a_cancelled_caller_is_completed(
         door.set()
 
     assert (value(connection, "left"), value(connection, "right")) == (1, 1)
-    assert doorbells.rung == [Bell.EVENTS]
+    assert mailboxes.told == [WorkKind.EVENTS]
 
 
 async def test_no_more_use_cases_run_than_there_are_places(database: PostgresDatabase, connection: Connection) -> None:

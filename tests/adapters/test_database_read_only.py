@@ -28,7 +28,7 @@ from tests.adapters.outages import (
     load_on,
     refusals,
 )
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.postgres import data_folder
 from tests.stopwatch import Stopwatch
 from tests.waiting import eventually
@@ -53,7 +53,7 @@ def server() -> Iterator[Server]:
 async def database(server: Server, tools: Tools) -> AsyncGenerator[PostgresDatabase]:
     """A database on that server."""
     pool = Pool(server.url, connections_max=CONNECTIONS_MAX)
-    yield PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
+    yield PostgresDatabase(pool=pool, tools=tools, mailboxes=RecordedMailboxes())
     await trio.to_thread.run_sync(pool.close)
 
 

@@ -15,7 +15,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from core.errors import ServiceUnavailable
 from tests.adapters.counters import add_counters, count, on_every_connection, publish, sql, value
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
 
@@ -170,7 +170,7 @@ async def test_connections_that_broke_while_idle_are_never_lent(
 
 
 async def test_a_commit_that_got_no_answer_is_never_repeated(
-    database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells
+    database: PostgresDatabase, connection: Connection, mailboxes: RecordedMailboxes
 ) -> None:
     connection.execute(
         """
@@ -197,7 +197,7 @@ async def test_a_commit_that_got_no_answer_is_never_repeated(
         await database.transact(partial(use_case))
 
     assert attempts == [1]
-    assert doorbells.rung == []
+    assert mailboxes.told == []
     # Who reads the log finds the request, or what a job was doing.
     [line] = lines
     assert (line["event"], line["request_id"]) == ("database.commit_unknown", "of-the-request")

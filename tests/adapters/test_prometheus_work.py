@@ -8,7 +8,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog
 from core.sign_in.reasons import CountedReason
-from ports.doorbells import Bell
+from ports.mailboxes import POLLED_WORK
 from ports.metrics_of_work import (
     AttemptOutcome,
     ConnectFailure,
@@ -46,7 +46,7 @@ def series(metrics: PrometheusMetrics, name: str) -> dict[str, float]:
         ("sso_db_connect_failures_total", len(ConnectFailure)),
         ("sso_db_statements_cancelled_total", len(StatementLimit)),
         ("sso_login_failures_total", len(CountedReason)),
-        ("sso_work_overdue_seconds", len(Bell)),
+        ("sso_work_overdue_seconds", len(POLLED_WORK)),
     ],
 )
 def test_every_series_of_a_bounded_vocabulary_exists_from_the_start(

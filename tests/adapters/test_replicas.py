@@ -219,7 +219,7 @@ async def test_servers_that_are_no_standby_of_ours_are_not_read(
             # What is known is said once.
             await ReplicaWatcher(database=database, replicas=replicas).look()
         found = PostgresDatabase(
-            pool=database.pool, tools=database.tools, doorbells=database.doorbells, replicas=replicas
+            pool=database.pool, tools=database.tools, mailboxes=database.mailboxes, replicas=replicas
         )
         answered = await found.read(read)
 
@@ -245,7 +245,7 @@ async def test_a_replica_that_is_promoted_is_left_and_what_follows_the_former_pr
         with closing(Replicas([url], connections_max=CONNECTIONS_MAX, metrics=places)) as others:
             places.in_use.clear()
             promoted = PostgresDatabase(
-                pool=database.pool, tools=database.tools, doorbells=database.doorbells, replicas=others
+                pool=database.pool, tools=database.tools, mailboxes=database.mailboxes, replicas=others
             )
             await taken(promoted, others, places)
             await promoted.read(read)
@@ -262,7 +262,7 @@ async def test_a_replica_that_is_promoted_is_left_and_what_follows_the_former_pr
         # The other standby still follows the server that takes no writes of ours any more.
         monkeypatch.setattr(replica, "REACH_SECONDS_MAX", 0.05)
         with closing(Pool(url, connections_max=CONNECTIONS_MAX)) as pool:
-            after = PostgresDatabase(pool=pool, tools=database.tools, doorbells=database.doorbells, replicas=replicas)
+            after = PostgresDatabase(pool=pool, tools=database.tools, mailboxes=database.mailboxes, replicas=replicas)
             await after.read(read)
             is_read_at_first = places.last_is_replica
             await ReplicaWatcher(database=after, replicas=replicas).look()

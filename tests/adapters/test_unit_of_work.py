@@ -19,10 +19,10 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.sessions.origins import Origin
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 
 SERVICE = UUID("00000000-0000-7000-8000-00000000005e")
 ACTOR = UUID("00000000-0000-7000-8000-0000000000ac")
@@ -66,17 +66,17 @@ def counts(connection: Connection) -> list[int]:
     return list(row)
 
 
-async def test_audit_entry_event_and_mail_are_committed_with_the_change_before_the_doorbells_ring(
-    database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells, organization: UUID
+async def test_audit_entry_event_and_mail_are_committed_with_the_change_before_actors_are_told(
+    database: PostgresDatabase, connection: Connection, mailboxes: RecordedMailboxes, organization: UUID
 ) -> None:
     await database.transact(create_service, organization)
 
     assert counts(connection) == [1, 1, 1]
-    assert set(doorbells.rung) == {Bell.EVENTS, Bell.MAIL}
+    assert set(mailboxes.told) == {WorkKind.EVENTS, WorkKind.MAIL}
 
 
 async def test_audit_entry_event_and_mail_are_rolled_back_with_the_change(
-    database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells, organization: UUID
+    database: PostgresDatabase, connection: Connection, mailboxes: RecordedMailboxes, organization: UUID
 ) -> None:
     def use_case(uow: UnitOfWork) -> None:
         create_service(uow, organization)
@@ -86,7 +86,7 @@ async def test_audit_entry_event_and_mail_are_rolled_back_with_the_change(
         await database.transact(use_case)
 
     assert counts(connection) == [0, 0, 0]
-    assert doorbells.rung == []
+    assert mailboxes.told == []
 
 
 async def test_an_audit_entry_names_actor_action_target_and_origin(

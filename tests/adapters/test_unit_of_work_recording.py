@@ -18,8 +18,8 @@ from core.events.actions import AlikeTargets, AuditAction
 from core.events.platform_actions import PlatformAction
 from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import Session
-from ports.doorbells import Bell
 from ports.events.unit import EventsUnit
+from ports.mailboxes import WorkKind
 from tests.clock import SettableClock
 from tests.sources.reading import ROOT
 
@@ -283,4 +283,4 @@ def test_record_each_takes_no_more_statements_for_more_targets(
 
     # The marks, the entries and the events.
     assert len(statements) == 3
-    assert uow.bells == {Bell.EVENTS}
+    assert uow.made_due == {WorkKind.EVENTS}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from entrypoints import equipment, main
+from entrypoints import clocks, equipment
 from entrypoints.operator import setting_checks
 from entrypoints.settings import CannotStart, Settings, load
 from tests.geoip import KIND, make_database, place
@@ -38,7 +38,7 @@ def test_a_wrong_file_is_refused_before_anything_is_started(tmp_path: Path) -> N
     path.write_text("This is no database.")
 
     with pytest.raises(CannotStart) as refused:
-        main.require_settings(Settings(dev=True, data_dir=tmp_path, geoip_db=path))
+        equipment.require_settings(Settings(dev=True, data_dir=tmp_path, geoip_db=path))
 
     assert str(refused.value) == f"GATEHOUSE_GEOIP_DB is wrong. {path} is not a database in MaxMind's format (.mmdb)."
 
@@ -46,8 +46,8 @@ def test_a_wrong_file_is_refused_before_anything_is_started(tmp_path: Path) -> N
 def test_the_doctor_names_the_database_and_its_age(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(geoip_db=database)
     new = setting_checks.geoip(settings)
-    later = main.now() + timedelta(days=100)
-    monkeypatch.setattr(main, "now", lambda: later)
+    later = clocks.now() + timedelta(days=100)
+    monkeypatch.setattr(clocks, "now", lambda: later)
 
     old = setting_checks.geoip(settings)
 

@@ -8,7 +8,7 @@ import httpx
 
 from adapters.gateways.outbound import of, tls_of_the_system
 from adapters.resolver import DnsResolver
-from entrypoints.equipment import OutboundClients
+from entrypoints.gateways import OutboundClients
 from entrypoints.settings import Settings
 from tests.receiver import open_receiver
 
@@ -16,14 +16,7 @@ SETS_COOKIES = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1; Path=/
 
 
 def every_client() -> OutboundClients:
-    return OutboundClients(
-        Settings(dev=True),
-        DnsResolver(),
-        deliveries_max=2,
-        logouts_max=2,
-        attempts_of_an_organization_max=2,
-        streams_max=2,
-    )
+    return OutboundClients(Settings(dev=True), DnsResolver(), tracing=None)
 
 
 async def test_no_client_sends_a_cookie_that_a_receiver_has_set() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX, PictureType
 from entrypoints import equipment
-from entrypoints.main import require_settings
+from entrypoints.equipment import require_settings
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import load
 from tests.pictures import drawn_png

@@ -13,7 +13,7 @@ import pytest
 
 from core.platform.retention import FOR_EVER
 from core.secrets import Secret
-from entrypoints import equipment, main
+from entrypoints import equipment
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown
 from tests.shown_text import shows
@@ -377,7 +377,7 @@ def test_a_file_of_breached_passwords_that_cannot_be_read_stops_the_start(tmp_pa
     settings = load({"GATEHOUSE_BREACHED_PASSWORDS": str(tmp_path / "none.txt"), "GATEHOUSE_DATA_DIR": str(tmp_path)})
 
     with pytest.raises(CannotStart, match=r"BREACHED_PASSWORDS is wrong\. .*none\.txt cannot be read"):
-        main.require_settings(settings)
+        equipment.require_settings(settings)
 
 
 def test_development_mode_does_not_require_the_password_of_an_owner() -> None:

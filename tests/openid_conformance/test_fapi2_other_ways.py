@@ -11,7 +11,6 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from actors.dispatching import Capacity
-from actors.doorbells import MemoryDoorbells
 from actors.logout_dispatcher import LogoutDispatcher
 from core.attempts import Attempt
 from core.openid import device
@@ -19,6 +18,7 @@ from core.sessions.security_profiles import OtherWayRefused
 from core.sign_in import child_sessions
 from core.sign_in.proofs import Destination
 from tests.application import Answer
+from tests.mailboxes import RecordedMailboxes
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.passkeys import Keyring
@@ -318,7 +318,7 @@ async def test_a_logout_token_is_signed_by_the_elliptic_key(bank: StrictParty, v
         sender=sent,
         tokens=installation.tokens,
         database=installation.database,
-        doorbells=MemoryDoorbells(),
+        mailboxes=RecordedMailboxes(),
         metrics=installation.metrics,
         clock=installation.clock,
     )

@@ -11,7 +11,7 @@ NOT_SERVING = ("entrypoints/operator/", "entrypoints/demo/", "entrypoints/testin
 OUTPUTS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "print"}
 WRITES = {
     "entrypoints/logs.py": "the log itself",
-    "entrypoints/main.py": "why a process ends, within two seconds",
+    "entrypoints/exits.py": "why a process ends, within two seconds",
     "entrypoints/serving.py": "the addresses for a developer at a terminal",
 }
 

@@ -54,6 +54,7 @@ from tests.application import (
     upstream_gateway,
 )
 from tests.clock import SettableClock
+from tests.mailboxes import RecordedMailboxes
 
 PEER = "203.0.113.7"
 
@@ -148,7 +149,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),
-        audit_tails=MemoryAuditTails(),
+        audit_tails=MemoryAuditTails(RecordedMailboxes()),
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from actors.bulk_worker import JOBS_AT_ONCE_MAX, BulkWorker
-from actors.doorbells import MemoryDoorbells
 from core.platform import bulk_work
 from core.platform.bulk_work import LeasedJob
 from entrypoints.installation import Installation
+from tests.mailboxes import RecordedMailboxes
 
 
 def worker_of(installation: Installation) -> BulkWorker:
     """Return an actor of an installation that does not run."""
-    return BulkWorker(database=installation.database, doorbells=MemoryDoorbells(), metrics=installation.metrics)
+    return BulkWorker(database=installation.database, mailboxes=RecordedMailboxes(), metrics=installation.metrics)
 
 
 async def lease(installation: Installation) -> list[LeasedJob]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from actors.doorbells import MemoryDoorbells
 from actors.routed_mail_courier import MAILS_OF_LEASE_MAX, SERVERS_AT_ONCE_MAX, RoutedMailCourier
 from core.mail import mail, routed_mail
 from core.mail.mail import MailTemplate
 from tests.application import Answer
+from tests.mailboxes import RecordedMailboxes
 from tests.world.team import Team
 
 SERVER: dict[str, Any] = {
@@ -61,7 +61,7 @@ class MailServers:
         installation = self.team.world.installation
         courier = RoutedMailCourier(
             database=installation.database,
-            doorbells=MemoryDoorbells(),
+            mailboxes=RecordedMailboxes(),
             renderer=installation.mail_renderer,
             gateway=installation.routing_gateway,
             metrics=installation.metrics,

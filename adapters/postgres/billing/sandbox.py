@@ -11,7 +11,7 @@ from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.billing.sandbox import SandboxDelivery
 from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 SUBSCRIPTIONS_OF_CUSTOMER_MAX: Final = 50
 _SESSION: Final = f"SELECT {columns(SandboxSession)} FROM sandbox_sessions"
@@ -118,7 +118,7 @@ class PostgresSandbox(Aggregate):
             "INSERT INTO sandbox_deliveries (id, customer_id, body, due_at, created_at) VALUES (%s, %s, %s, %s, %s)",
             (delivery_id, customer_id, body, due_at, at),
         )
-        self._transaction.bells.add(Bell.SANDBOX)
+        self._transaction.made_due.add(WorkKind.SANDBOX)
 
     def claim_deliveries(self, *, now: datetime, leased_until: datetime, limit: int) -> Sequence[SandboxDelivery]:
         claimed = self._all(

@@ -21,7 +21,7 @@ from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known, StoredEntry, SubscriptionOutcome
 from core.services.plans import Plan
 from core.services.subscriptions import LIVE, SubscriptionStatus
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -127,7 +127,7 @@ class PostgresBillingSubscriptions(Aggregate):
             },
         )
         if subscription.check_at is not None and subscription.check_at <= self._transaction.now:
-            self._transaction.bells.add(Bell.BILLING)
+            self._transaction.made_due.add(WorkKind.BILLING)
 
     def of_customer(self, customer_id: str) -> Sequence[str]:
         return self._values(

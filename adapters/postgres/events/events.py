@@ -13,7 +13,7 @@ from adapters.postgres.transaction import Aggregate
 from core.events.actions import AlikeTargets
 from core.events.events import EventType
 from core.ids import PLATFORM
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 # Of one statement; few people belong to more organizations.
 ROWS_MAX: Final = 16
@@ -55,7 +55,7 @@ class PostgresEvents(Aggregate):
         if not owners:
             none = {"id": self._transaction.randomness.new_id(), "organization_id": PLATFORM}
             self._connection.execute_later(ADD_NONE, none)
-        self._transaction.bells.add(Bell.EVENTS)
+        self._transaction.made_due.add(WorkKind.EVENTS)
 
     def add_of_users(
         self,
@@ -82,7 +82,7 @@ class PostgresEvents(Aggregate):
                     [Jsonb(data) for _, _, data in part],
                 ),
             )
-        self._transaction.bells.add(Bell.EVENTS)
+        self._transaction.made_due.add(WorkKind.EVENTS)
 
     def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
         self._transaction.mark_due(organization_id for organization_id, _ in happenings)
@@ -100,7 +100,7 @@ class PostgresEvents(Aggregate):
                 [Jsonb(data) for _, data in happenings],
             ),
         )
-        self._transaction.bells.add(Bell.EVENTS)
+        self._transaction.made_due.add(WorkKind.EVENTS)
 
     def add_alike(self, event: EventType, target_name: str, alike: Sequence[AlikeTargets], /) -> None:
         for part in parts_of(self._connection, alike):
@@ -125,4 +125,4 @@ class PostgresEvents(Aggregate):
                     part.details,
                 ),
             )
-        self._transaction.bells.add(Bell.EVENTS)
+        self._transaction.made_due.add(WorkKind.EVENTS)

@@ -11,7 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.invitations.answers import ReceivedInvitation
 from core.invitations.invitations import (
     UNKNOWN_INVITER,
-    Due,
+    DueInvitation,
     Invitation,
     InvitationDetails,
     InvitationStatus,
@@ -70,19 +70,21 @@ PAGE_OF_STATUS: Final = f"""
         LIMIT    %(limit)s OFFSET %(offset)s)
     {_OF_PAGE}
 """
-# The next pending invitations of all organizations that are past their expiry.
+# The next pending invitations that are past their expiry.
 DUE: Final = """
-    SELECT   id, expires_at
-    FROM     invitations
-    WHERE    status = 'pending' AND expires_at <= %(now)s
-    ORDER BY expires_at, id
+    SELECT   i.id, i.expires_at
+    FROM     invitations i
+    WHERE    i.status = 'pending' AND i.expires_at <= %(now)s
+    AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = i.organization_id)
+    ORDER BY i.expires_at, i.id
     LIMIT    %(limit)s
 """
 DUE_AFTER: Final = """
-    SELECT   id, expires_at
-    FROM     invitations
-    WHERE    status = 'pending' AND expires_at <= %(now)s AND (expires_at, id) > (%(after)s, %(after_id)s)
-    ORDER BY expires_at, id
+    SELECT   i.id, i.expires_at
+    FROM     invitations i
+    WHERE    i.status = 'pending' AND i.expires_at <= %(now)s AND (i.expires_at, i.id) > (%(after)s, %(after_id)s)
+    AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = i.organization_id)
+    ORDER BY i.expires_at, i.id
     LIMIT    %(limit)s
 """
 # Waiting for a locked organization would keep the invitations locked meanwhile, so locked organizations are skipped.
@@ -297,11 +299,11 @@ class PostgresInvitations(Aggregate):
             },
         ).fetchall()
 
-    def due(self, after: Due | None, limit: int) -> Sequence[Due]:
+    def due(self, after: DueInvitation | None, limit: int) -> Sequence[DueInvitation]:
         values: dict[str, Any] = {"now": self._transaction.now, "limit": limit}
         if after is not None:
             values |= {"after": after.expires_at, "after_id": after.id}
-        return self._all(Due, DUE if after is None else DUE_AFTER, values)
+        return self._all(DueInvitation, DUE if after is None else DUE_AFTER, values)
 
     def expire(self, invitation_ids: Sequence[UUID]) -> Sequence[tuple[UUID, UUID]]:
         return self._connection.execute(EXPIRE, (list(invitation_ids),)).fetchall()

@@ -18,7 +18,7 @@ from core.deletions import AgedRows
 from core.ids import PLATFORM
 from core.mail.languages import LanguageChoice
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 # During an upgrade an older replica does not claim mails whose template it does not know.
 TEMPLATES = [template.value for template in MailTemplate]
@@ -139,7 +139,7 @@ class PostgresMailOutbox(Aggregate):
         )
         # Also for discarded ones, which take the same work.
         MailDues(self._transaction).mark(mail.organization_id or PLATFORM for mail, _ in mails)
-        self._transaction.bells.update(_bell(mail) for mail, _ in mails)
+        self._transaction.made_due.update(_kind(mail) for mail, _ in mails)
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
         organization_ids: list[UUID] = self._values(_DUE, {"now": now, "limit": _ORGANIZATIONS_MAX})
@@ -216,8 +216,8 @@ def _by_organization(mails: Sequence[_Due]) -> dict[UUID, list[UUID]]:
     return mail_ids
 
 
-def _bell(mail: Mail) -> Bell:
-    return Bell.ROUTED_MAIL if mail.state is MailState.ROUTED else Bell.MAIL
+def _kind(mail: Mail) -> WorkKind:
+    return WorkKind.ROUTED_MAIL if mail.state is MailState.ROUTED else WorkKind.MAIL
 
 
 def opened_mails(transaction: Transaction, rows: Sequence[dict[str, Any]]) -> list[Mail]:

@@ -20,7 +20,7 @@ from core.mail.mail import BY_ORGANIZATION, Mail
 from core.mail.routed_mail import LeasedServer, ServerHealth
 from core.mail.servers import MailServer, TlsMode
 from core.secrets import Secret
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 _PASSWORD: Final = {"table": "mail_servers", "column": "password_sealed"}
 _BY_ORGANIZATION: Final = [template.value for template in BY_ORGANIZATION]
@@ -165,7 +165,7 @@ class PostgresRoutedMail(Aggregate):
             },
         )
         MailDues(self._transaction).mark([organization_id])
-        self._transaction.bells.add(Bell.ROUTED_MAIL if has_server else Bell.MAIL)
+        self._transaction.made_due.add(WorkKind.ROUTED_MAIL if has_server else WorkKind.MAIL)
 
     def _end_leases(self, organization_ids: Sequence[UUID], leased_until: datetime) -> None:
         self._connection.execute_later(

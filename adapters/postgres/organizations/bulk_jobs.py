@@ -13,7 +13,7 @@ from adapters.postgres.transaction import Aggregate
 from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, NewJob, RowState, WantedRow
 from core.positions import Position
 from core.wording import Wording
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 _SHOWN: Final = """
     SELECT j.id, j.organization_id, j.kind, j.details, u.email AS maker_email, j.state, j.problem, j.rows, j.done,
@@ -92,7 +92,7 @@ class PostgresBulkJobs(Aggregate):
             """,
             (job.id, [one.label for one in rows], [one.subject_id for one in rows], [one.seen for one in rows]),
         )
-        self._transaction.bells.add(Bell.BULK_JOBS)
+        self._transaction.made_due.add(WorkKind.BULK_JOBS)
 
     def page(
         self, organization_id: UUID | None, kinds: Sequence[JobKind], *, after: Position | None, limit: int

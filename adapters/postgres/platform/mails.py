@@ -12,7 +12,7 @@ from adapters.postgres.transaction import Aggregate
 from core.ids import PLATFORM
 from core.mail.mail import BY_ORGANIZATION, MailState, MailTemplate
 from core.platform.mails import ListedMailState, OutboxMail, OutboxPage
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 # During an upgrade there may be mails of templates that this version does not know.
 KNOWN: Final = [template.value for template in MailTemplate]
@@ -140,7 +140,7 @@ class PostgresPlatformMails(Aggregate):
         again = self._one(_mail, _AGAIN, values | {"by_organization": _BY_ORGANIZATION})
         if again is not None:
             MailDues(self._transaction).mark([organization_id])
-            self._transaction.bells.add(Bell.ROUTED_MAIL if again.state is MailState.ROUTED else Bell.MAIL)
+            self._transaction.made_due.add(WorkKind.ROUTED_MAIL if again.state is MailState.ROUTED else WorkKind.MAIL)
         return again
 
 

@@ -15,7 +15,7 @@ from core.ids import first_id_since
 
 # Planned each time: a prepared statement would be planned for tables that were empty when it was sent first.
 NEXT: Final = """
-    SELECT bell, due_at
+    SELECT work, due_at
     FROM   (VALUES
         ('mail',
          (SELECT   d.queued_at
@@ -99,9 +99,29 @@ NEXT: Final = """
           WHERE    j.state = 'running' AND (j.leased_until IS NULL OR j.leased_until <= %(now)s)
           ORDER BY j.due_at
           LIMIT    1)),
+        ('invitations',
+         -- Those of the last minute apart: before them may be many of organizations that are not active.
+         least((SELECT   i.expires_at
+                FROM     (SELECT   organization_id, expires_at
+                          FROM     invitations
+                          WHERE    status = 'pending'
+                          ORDER BY expires_at, id
+                          LIMIT    1000) AS i
+                WHERE    (SELECT o.status = 'active' FROM organizations o WHERE o.id = i.organization_id)
+                ORDER BY i.expires_at
+                LIMIT    1),
+               (SELECT   i.expires_at
+                FROM     (SELECT   organization_id, expires_at
+                          FROM     invitations
+                          WHERE    status = 'pending' AND expires_at > %(now)s - interval '1 minute'
+                          ORDER BY expires_at, id
+                          LIMIT    1000) AS i
+                WHERE    (SELECT o.status = 'active' FROM organizations o WHERE o.id = i.organization_id)
+                ORDER BY i.expires_at
+                LIMIT    1))),
         ('sandbox',
          (SELECT due_at FROM sandbox_deliveries WHERE %(mode)s = 'sandbox' ORDER BY due_at, id LIMIT 1))
-    ) AS work (bell, due_at)
+    ) AS found (work, due_at)
     WHERE  due_at IS NOT NULL
 """
 
@@ -126,4 +146,4 @@ class PostgresDueWork(Aggregate):
         self, *, now: datetime, events_since: datetime, mode: BillingMode, finds_seals: bool = True
     ) -> Mapping[str, datetime]:
         values = parameters(now=now, events_since=events_since, mode=mode, finds_seals=finds_seals)
-        return {row["bell"]: row["due_at"] for row in self._rows(NEXT, values, prepare=False)}
+        return {row["work"]: row["due_at"] for row in self._rows(NEXT, values, prepare=False)}

@@ -25,7 +25,7 @@ from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, 
 from core.webhooks.delivery_log import ATTEMPTS_SHOWN_MAX
 from core.webhooks.events import RETENTION
 from core.webhooks.webhooks import SigningSecrets
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 # Beyond this a page is empty anyway, but PostgreSQL would still read all of it.
 _OFFSET_MAX: Final = 10**9
@@ -166,7 +166,7 @@ class PostgresWebhookDeliveries(TargetQueue):
                 self._transaction.now,
             ),
         )
-        self._transaction.bells.add(Bell.EVENTS)
+        self._transaction.made_due.add(WorkKind.EVENTS)
         made = NewDelivery(delivery_id, organization_id, webhook_id, event_id, event_type.value, self._transaction.now)
         make_deliveries(self._transaction, [made])
         return delivery_id
@@ -228,7 +228,7 @@ class PostgresWebhookDeliveries(TargetQueue):
             """,
             {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
         )
-        self._transaction.bells.add(Bell.DELIVERIES)
+        self._transaction.made_due.add(WorkKind.DELIVERIES)
 
     def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
         # They would stay in front for ever, and each lease would look at all of them again.
@@ -367,7 +367,7 @@ class PostgresWebhookDeliveries(TargetQueue):
     def make_overlooked_due(self, webhooks: Sequence[tuple[UUID, UUID]]) -> int:
         if not webhooks:
             return 0
-        self._transaction.bells.add(Bell.DELIVERIES)
+        self._transaction.made_due.add(WorkKind.DELIVERIES)
         return self._connection.execute(
             MAKE_OVERLOOKED_DUE,
             {

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from adapters.postgres.driver.arrays import array_of, array_of_times
 from adapters.postgres.transaction import Transaction
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 MAKE: Final = """
     INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, next_retry_at,
@@ -54,7 +54,7 @@ def make_deliveries(transaction: Transaction, made: Sequence[NewDelivery]) -> No
     transaction.connection.execute_later(MAKE, values)
     if not made:
         return
-    transaction.bells.add(Bell.DELIVERIES)
+    transaction.made_due.add(WorkKind.DELIVERIES)
     webhooks = {(one.organization_id, one.webhook_id) for one in made}
     transaction.connection.execute_later(
         MAKE_DUE,

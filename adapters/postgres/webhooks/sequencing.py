@@ -22,7 +22,7 @@ from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveri
 from core.events.events import EventType
 from core.ids import LAST_ID, PLATFORM, first_id_since
 from core.webhooks.sequencing import WaitingEvent, WaitingEvents
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 # Of how many organizations one transaction hands events on.
 ORGANIZATIONS_MAX: Final = 100
@@ -271,7 +271,7 @@ class PostgresEventSequencing(Aggregate):
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
         if not organization_ids:
             return 0
-        self._transaction.bells.add(Bell.EVENTS)
+        self._transaction.made_due.add(WorkKind.EVENTS)
         return self._connection.execute(MARK_OVERLOOKED, (list(organization_ids),)).rowcount
 
     def _found(self, due: Sequence[_Due], limit: int, kept_since: datetime) -> tuple[list[_Found], set[UUID]]:

@@ -62,6 +62,7 @@ ACTOR_STATES: Final = {
     BackgroundTaskState.BACKING_OFF: ("bad", marked("crashed, and is started again")),
     BackgroundTaskState.STOPPED: ("warning", marked("stopped")),
 }
+STANDS_STILL: Final = ("bad", marked("runs, and takes no messages"))
 # By the state of the key.
 KEY_STATES: Final = {
     "next": ("info", marked("signs next")),
@@ -131,7 +132,14 @@ async def show_process(call: Call) -> Page:
         "system_process",
         "/process",
         standing,
-        actors=[(report, ACTOR_STATES[report.state]) for report in installation.actors.reports()],
+        actors=[
+            (
+                report,
+                STANDS_STILL if report.stands_still else ACTOR_STATES[report.state],
+                late_work.age(report.oldest_seconds),
+            )
+            for report in installation.actors.reports()
+        ],
         processes=installation.processes.number,
         pool=installation.pool.statistics() if installation.pool is not None else None,
         schema=schema,

@@ -29,8 +29,8 @@ QUEUED_MAX: Final = COUNTED_MAX
 UNCOUNTED_SECONDS_MAX: Final = 3600
 CANCELLATION_SECONDS_MAX: Final = 3600
 LISTED_MAX: Final = 5
-# Bells of work without a line of its own, as GatehouseWorkLate names them.
-_OTHER_WORK: Final = ("routed_mail", "logouts", "service_users", "sandbox")
+# Kinds of work without a line of its own, as GatehouseWorkLate names them.
+_OTHER_WORK: Final = ("invitations", "routed_mail", "logouts", "service_users", "sandbox")
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
@@ -159,9 +159,9 @@ def _jobs(late: LateWork) -> Finding:
 
 def _other_work(late: LateWork) -> Iterator[Finding]:
     """Yield a finding when work is late that has no line of its own."""
-    seconds, bell = max((late.overdue.get(bell, 0.0), bell) for bell in _OTHER_WORK)
+    seconds, work = max((late.overdue.get(work, 0.0), work) for work in _OTHER_WORK)
     if seconds > DUE_SECONDS_MAX:
-        what = Wording("%(work)s: due for %(age)s", work=bell, age=age(seconds))
+        what = Wording("%(work)s: due for %(age)s", work=work, age=age(seconds))
         yield Finding("background work", False, what, _LATE_ADVICE)
 
 

@@ -92,10 +92,10 @@ def line_of(route: Route, address: str) -> Line:
 
 
 def introductions(routes: Iterable[Route]) -> dict[str, str]:
-    """Return each capability's introduction; if several modules share a capability, the first one counts."""
+    """Return each capability's introduction; if several modules share a capability, the longest one counts."""
     found: dict[str, str] = {}
     for route in routes:
-        found.setdefault(route.capability, for_readers(route.introduction))
+        found[route.capability] = max(found.get(route.capability, ""), for_readers(route.introduction), key=len)
     return found
 
 

@@ -13,7 +13,6 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.doorbells import MemoryDoorbells
 from actors.mail_courier import (
     MailCourier,
 )
@@ -28,8 +27,9 @@ from core.mail.mail import MailTemplate, RenderedMail
 from core.sessions.origins import Origin
 from entrypoints.pages.frame.languages import LANGUAGES
 from ports.database import Database
+from ports.mailboxes import Due, WorkKind
 from tests.clock import SettableClock
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import LocalMailboxes, RecordedMailboxes
 
 # Longer than the longest wait of a mail in these tests.
 VIRTUAL_SECONDS_MAX = 4 * 3600
@@ -127,30 +127,31 @@ class SteppedDatabase:
         return await self._database.transact(use_case, *args, **kwargs)
 
     def of_another_replica(self) -> SteppedDatabase:
-        """Return the same database as another replica has it, whose rings are not heard here."""
-        return SteppedDatabase(replace(self._database, doorbells=RecordedDoorbells()), self._steps)
+        """Return the same database as another replica has it, whose messages are not heard here."""
+        return SteppedDatabase(replace(self._database, mailboxes=RecordedMailboxes()), self._steps)
 
 
 class Installation:
     """A courier's dependencies, and the tables that it works on."""
 
-    def __init__(self, database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells) -> None:
+    def __init__(self, database: PostgresDatabase, connection: Connection, mailboxes: LocalMailboxes) -> None:
         self.steps = Steps()
         self.database = SteppedDatabase(database, self.steps)
         self.mail_server = FakeMailServer(self.steps)
         self.metrics = PrometheusMetrics(version="test")
-        self._doorbells = doorbells
+        self.mailboxes = mailboxes
         self._connection = connection
 
-    def courier(self, *, has_gateway: bool = True, is_settled: Callable[[], bool] = lambda: True) -> MailCourier:
-        return MailCourier(
+    def courier(self, *, has_gateway: bool = True) -> MailCourier:
+        courier = MailCourier(
             database=self.database,
-            doorbells=self._doorbells,
+            mailboxes=self.mailboxes,
             renderer=JinjaMailRenderer(base_url="https://id.example.com", languages=LANGUAGES),
             gateway=self.mail_server if has_gateway else None,
             metrics=self.metrics,
-            is_settled=is_settled,
         )
+        self.mailboxes.boxes[courier.work_kind] = courier.box
+        return courier
 
     async def queue(self, *recipients: str) -> None:
         """Queue mails as a request to this process does."""
@@ -186,6 +187,8 @@ class Installation:
         for _ in range(VIRTUAL_SECONDS_MAX):
             if is_true():
                 return
+            # As the poller does.
+            self.mailboxes.send(WorkKind.MAIL, Due())
             await trio.sleep(1)
         raise AssertionError("the condition is still false after the maximum of virtual time")
 
@@ -194,7 +197,7 @@ class Installation:
         async with trio.open_nursery() as nursery:
             supervisor = Supervisor(nursery, clock=SettableClock(), metrics=self.metrics)
             courier = self.courier()
-            supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+            supervisor.supervise("mail_courier", courier.run, courier.box)
             await self.wait_until(until)
             await supervisor.stop()
 
@@ -209,10 +212,10 @@ def clock(autojump_clock: MockClock) -> Callable[[], datetime]:
 
 
 @pytest.fixture
-def doorbells() -> MemoryDoorbells:
-    return MemoryDoorbells()
+def mailboxes() -> LocalMailboxes:
+    return LocalMailboxes()
 
 
 @pytest.fixture
-async def installation(database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells) -> Installation:
-    return Installation(database, connection, doorbells)
+async def installation(database: PostgresDatabase, connection: Connection, mailboxes: LocalMailboxes) -> Installation:
+    return Installation(database, connection, mailboxes)

@@ -17,7 +17,7 @@ from tests.actors.mail_courier.installation import Crash, Installation
 # The steps of a courier for two mails: a lease of both, a lease of none, and the rest for each.
 STEPS = [
     (f"{moment} {step}", nth)
-    for step, times in (("delete_old", 1), ("lease", 2), ("acceptance", 2), ("record_sent", 2))
+    for step, times in (("lease", 2), ("acceptance", 2), ("record_sent", 2))
     for moment in ("before", "after")
     for nth in range(1, times + 1)
 ]

@@ -10,11 +10,11 @@ from trio.testing import MockClock
 
 from actors.mail_courier import (
     MAILS_AT_ONCE_MAX,
-    PERIOD_SECONDS,
     SEND_SECONDS_MAX,
 )
 from core.mail.mail import LEASE, RETRY_DELAYS, MailDeferred, MailRefused
 from tests.actors.mail_courier.installation import Installation
+from tests.mailboxes import let_work
 
 
 def counted(installation: Installation) -> set[str]:
@@ -28,7 +28,7 @@ async def test_a_mail_is_sent_as_soon_as_it_is_committed(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     nursery.start_soon(installation.courier().run)
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await trio.sleep(1)
 
     await installation.queue("ada@example.org")
     await trio.sleep(0.1)
@@ -38,16 +38,18 @@ async def test_a_mail_is_sent_as_soon_as_it_is_committed(
     assert installation.row("ada@example.org")["values_sealed"] is None
 
 
-async def test_a_mail_whose_ring_was_lost_is_sent_after_the_period(
+async def test_a_mail_whose_message_was_lost_is_sent_at_the_next_one(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    nursery.start_soon(installation.courier().run)
-    await trio.sleep(PERIOD_SECONDS / 2)
+    courier = installation.courier()
+    nursery.start_soon(courier.run)
+    await trio.sleep(1)
 
     await installation.queue_elsewhere("ada@example.org")
-    await trio.sleep(PERIOD_SECONDS / 4)
+    await trio.sleep(1)
     before = list(installation.mail_server.delivered)
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await let_work(courier)
+    await trio.sleep(0.1)
 
     assert before == []
     assert installation.mail_server.delivered == ["ada@example.org"]
@@ -65,14 +67,14 @@ async def test_mails_queued_before_the_start_are_sent_at_the_start(
     assert sorted(installation.mail_server.delivered) == sorted(recipients)
 
 
-async def test_an_idle_courier_claims_once_per_period(
+async def test_an_idle_courier_claims_at_its_start_alone(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     nursery.start_soon(installation.courier().run)
 
-    await trio.sleep(10.5 * PERIOD_SECONDS)
+    await trio.sleep(1_000)
 
-    assert installation.database.calls.count("lease") == 11
+    assert installation.database.calls.count("lease") == 1
 
 
 async def test_a_deferred_mail_is_retried_after_its_delay(
@@ -84,11 +86,16 @@ async def test_a_deferred_mail_is_retried_after_its_delay(
 
     installation.mail_server.reactions["ada@example.org"] = defer_once
     await installation.queue("ada@example.org")
-    nursery.start_soon(installation.courier().run)
+    courier = installation.courier()
+    nursery.start_soon(courier.run)
 
     await trio.sleep(RETRY_DELAYS[0].total_seconds() - 1)
     meanwhile = installation.row("ada@example.org")
-    await trio.sleep(PERIOD_SECONDS + 2)
+    await let_work(courier)
+    assert installation.mail_server.delivered == []
+    await trio.sleep(2)
+    await let_work(courier)
+    await trio.sleep(0.1)
 
     assert (meanwhile["state"], meanwhile["last_error"]) == ("queued", "The mail server answered 451 busy")
     assert installation.mail_server.delivered == ["ada@example.org"]
@@ -109,10 +116,13 @@ async def test_mails_that_are_deferred_by_the_hundred_are_lines_at_intervals_wit
         installation.mail_server.reactions[recipient] = defer
     with structlog.testing.capture_logs() as lines:
         await installation.queue(*recipients)
-        nursery.start_soon(installation.courier().run)
+        courier = installation.courier()
+        nursery.start_soon(courier.run)
         await trio.sleep(RETRY_DELAYS[0].total_seconds() / 2)
         first = [line["times"] for line in lines if line["event"] == "mail.deferred"]
         await trio.sleep(RETRY_DELAYS[0].total_seconds())
+        await let_work(courier)
+        await trio.sleep(1)
 
     deferred = [line for line in lines if line["event"] == "mail.deferred"]
     assert first == [1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
@@ -11,12 +12,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.doorbells import MemoryDoorbells
+from actors.old_mails import OldMails
 from actors.routed_mail_courier import (
-    EXPIRY_PERIOD_SECONDS,
     JOB_TYPE,
     MAILS_OF_LEASE_MAX,
-    PERIOD_SECONDS,
     SEND_SECONDS_MAX,
     SERVERS_AT_ONCE_MAX,
     RoutedMailCourier,
@@ -28,8 +27,10 @@ from core.mail.mail import LEASE, RETRY_DELAYS, MailServerUnusable, MailTemplate
 from core.mail.routed_mail import WAIT_MAX
 from core.mail.servers import MailServer
 from entrypoints.pages.frame.languages import LANGUAGES
+from ports.mailboxes import Drain
 from ports.unit_of_work import UnitOfWork
 from tests.actors.mail_courier.installation import Installation
+from tests.mailboxes import LocalMailboxes, let_work
 from tests.world.builder import Builder
 
 RENDERER = JinjaMailRenderer(base_url="https://id.example.com", languages=LANGUAGES)
@@ -58,22 +59,24 @@ class Stage:
     """Organizations with mail servers."""
 
     def __init__(
-        self, installation: Installation, connection: Connection, clock: Callable[[], object], bells: MemoryDoorbells
+        self, installation: Installation, connection: Connection, clock: Callable[[], object], mailboxes: LocalMailboxes
     ) -> None:
         self.servers = FakeServers()
         self._installation = installation
         self._connection = connection
         self._builder = Builder(connection, clock)  # pyright: ignore[reportArgumentType] - it is callable alike
-        self._bells = bells
+        self._mailboxes = mailboxes
 
     def courier(self) -> RoutedMailCourier:
-        return RoutedMailCourier(
+        courier = RoutedMailCourier(
             database=self._installation.database,
-            doorbells=self._bells,
+            mailboxes=self._mailboxes,
             renderer=RENDERER,
             gateway=self.servers,
             metrics=self._installation.metrics,
         )
+        self._mailboxes.boxes[courier.work_kind] = courier.box
+        return courier
 
     def organization(self, slug: str) -> UUID:
         organization_id = self._builder.organization(slug)
@@ -105,9 +108,9 @@ class Stage:
 
 @pytest.fixture
 def stage(
-    installation: Installation, connection: Connection, clock: Callable[[], object], doorbells: MemoryDoorbells
+    installation: Installation, connection: Connection, clock: Callable[[], object], mailboxes: LocalMailboxes
 ) -> Stage:
-    return Stage(installation, connection, clock, doorbells)
+    return Stage(installation, connection, clock, mailboxes)
 
 
 async def refuse() -> None:
@@ -130,7 +133,7 @@ async def test_a_mail_leaves_as_soon_as_it_is_committed_and_is_measured(
 ) -> None:
     acme = stage.organization("acme")
     nursery.start_soon(stage.courier().run)
-    await trio.sleep(PERIOD_SECONDS / 2)
+    await trio.sleep(1)
 
     await stage.queue(acme, "ada@example.org")
     await trio.sleep(0.1)
@@ -148,8 +151,11 @@ async def test_mails_that_cannot_be_decrypted_fail_and_hold_up_no_later_ones(
     connection.execute("UPDATE mails SET values_sealed = 'x'")
     await stage.queue(acme, "ada@example.org")
 
-    nursery.start_soon(stage.courier().run)
-    await trio.sleep(2.5 * PERIOD_SECONDS)
+    courier = stage.courier()
+    nursery.start_soon(courier.run)
+    for _ in range(3):
+        await let_work(courier)
+        await trio.sleep(1)
 
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
     [[failed]] = connection.execute("SELECT count(*) FROM mails WHERE state = 'failed'").fetchall()
@@ -182,12 +188,19 @@ async def test_a_dead_server_is_tried_once_for_each_delay(
     acme = stage.organization("acme")
     stage.servers.reactions["acme"] = refuse
     await stage.queue(acme, *[f"{one}@example.org" for one in range(20)])
-    nursery.start_soon(stage.courier().run)
+    courier = stage.courier()
+    nursery.start_soon(courier.run)
 
-    await trio.sleep(sum(delay.total_seconds() for delay in RETRY_DELAYS[:3]) - 1)
+    async def told_for(seconds: float) -> None:
+        for _ in range(round(seconds)):
+            await let_work(courier)
+            await trio.sleep(1)
+
+    await told_for(sum(delay.total_seconds() for delay in RETRY_DELAYS[:2]) + 30)
     attempts = stage.servers.attempts
     del stage.servers.reactions["acme"]
     await trio.sleep(RETRY_DELAYS[2].total_seconds())
+    await told_for(10)
 
     assert attempts == 3
     assert counted(installation, "deferred") == 3
@@ -200,7 +213,8 @@ async def test_a_server_that_does_not_answer_in_time_has_failed(
     acme = stage.organization("acme")
     stage.servers.reactions["acme"] = trio.sleep_forever
     await stage.queue(acme, "ada@example.org")
-    nursery.start_soon(stage.courier().run)
+    courier = stage.courier()
+    nursery.start_soon(courier.run)
 
     await trio.sleep(SEND_SECONDS_MAX - 1)
     del stage.servers.reactions["acme"]
@@ -208,7 +222,9 @@ async def test_a_server_that_does_not_answer_in_time_has_failed(
     await trio.sleep(2)
 
     assert (before, installation.row("ada@example.org")["attempts"]) == (1, 0)
-    await trio.sleep(RETRY_DELAYS[0].total_seconds() + PERIOD_SECONDS)
+    await trio.sleep(RETRY_DELAYS[0].total_seconds())
+    await let_work(courier)
+    await trio.sleep(1)
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
 
 
@@ -243,7 +259,7 @@ async def test_a_courier_that_drains_finishes_the_mail_in_flight_and_puts_the_ot
     async with trio.open_nursery() as nursery:
         nursery.start_soon(courier.run)
         await is_sending.wait()
-        courier.drain()
+        courier.box.send(Drain())
 
     assert installation.states() == {"ada@example.org": "sent", "bob@example.org": "routed"}
     assert installation.row("bob@example.org")["attempts"] == 0
@@ -262,10 +278,13 @@ async def test_a_mail_whose_courier_crashed_is_sent_after_the_lease(
         await stage.courier().run()
     del stage.servers.reactions["acme"]
 
-    nursery.start_soon(stage.courier().run)
+    courier = stage.courier()
+    nursery.start_soon(courier.run)
     await trio.sleep(LEASE.total_seconds() - 1)
     before = dict(stage.servers.delivered)
-    await trio.sleep(PERIOD_SECONDS + 2)
+    await trio.sleep(1)
+    await let_work(courier)
+    await trio.sleep(1)
 
     assert before == {}
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
@@ -281,10 +300,13 @@ async def test_a_mail_whose_sending_was_cancelled_is_sent_after_the_lease(
         await stage.courier().run()
     stage.servers.reactions.clear()
 
-    nursery.start_soon(stage.courier().run)
+    courier = stage.courier()
+    nursery.start_soon(courier.run)
     await trio.sleep(LEASE.total_seconds() - SEND_SECONDS_MAX)
     before = dict(stage.servers.delivered)
     await trio.sleep(SEND_SECONDS_MAX)
+    await let_work(courier)
+    await trio.sleep(1)
 
     assert before == {}
     assert sorted(stage.servers.delivered["acme"]) == ["ada@example.org", "bob@example.org"]
@@ -314,10 +336,13 @@ async def test_a_database_that_is_away_delays_the_mail_and_repeats_none(
 ) -> None:
     acme = stage.organization("acme")
     await stage.queue(acme, "ada@example.org")
-    installation.database.outages = {"lease": 2, "record_sent": 2, "expire": 1}
+    installation.database.outages = {"lease": 2, "record_sent": 2}
+    courier = stage.courier()
 
-    nursery.start_soon(stage.courier().run)
-    await trio.sleep(3 * PERIOD_SECONDS)
+    nursery.start_soon(courier.run)
+    for _ in range(3):
+        await let_work(courier)
+        await trio.sleep(5)
 
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
     assert installation.states() == {"ada@example.org": "sent"}
@@ -329,9 +354,10 @@ async def test_what_has_waited_too_long_expires(
     acme = stage.organization("acme")
     stage.servers.reactions["acme"] = refuse
     await stage.queue(acme, "ada@example.org")
-    installation.age_mails(WAIT_MAX)
+    installation.age_mails(WAIT_MAX + timedelta(seconds=1))
 
-    nursery.start_soon(stage.courier().run)
-    await trio.sleep(EXPIRY_PERIOD_SECONDS + 1)
+    await OldMails(
+        database=installation.database, metrics=installation.metrics, mailboxes=installation.mailboxes
+    ).work()
 
     assert installation.row("ada@example.org")["state"] == "failed"

@@ -1,23 +1,14 @@
-"""A courier that is stopped, and what it deletes while it runs."""
+"""A courier that is stopped."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
 
-import pytest
 import trio
-from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors import mail_courier
-from actors.mail_courier import (
-    DELETION_JOB,
-    DELETION_PERIOD_SECONDS,
-    PERIOD_SECONDS,
-)
 from actors.supervision import DRAIN_SECONDS_MAX
-from core.mail.mail import RETENTION
+from ports.mailboxes import Drain
 from tests.actors.mail_courier.installation import Installation
 
 
@@ -35,7 +26,7 @@ class TestShutdown:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(courier.run)
                 await trio.sleep(1)
-                courier.drain()
+                courier.box.send(Drain())
                 await installation.queue("late@example.org")
 
         assert installation.states() == {"slow@example.org": "sent", "late@example.org": "queued"}
@@ -48,9 +39,9 @@ class TestShutdown:
         with trio.fail_after(2 * DRAIN_SECONDS_MAX):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(courier.run)
-                await trio.sleep(PERIOD_SECONDS / 2)
+                await trio.sleep(1)
                 began_at = trio.current_time()
-                courier.drain()
+                courier.box.send(Drain())
 
         assert trio.current_time() - began_at < 1
 
@@ -81,58 +72,3 @@ class TestShutdown:
             nursery.cancel_scope.cancel()
 
         assert installation.states() == {"ada@example.org": "sent"}
-
-
-class TestHousekeeping:
-    """Old mails are deleted."""
-
-    async def test_old_mails_are_deleted_in_batches(
-        self,
-        installation: Installation,
-        nursery: trio.Nursery,
-        autojump_clock: MockClock,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        await installation.queue(*(f"{number}@example.org" for number in range(5)))
-        await installation.run_courier(installation.all_sent)
-        installation.age_mails(RETENTION + timedelta(minutes=1))
-        installation.database.calls.clear()
-
-        monkeypatch.setattr(mail_courier, "DELETED_MAILS_MAX", 2)
-        nursery.start_soon(installation.courier().run)
-        await trio.sleep(1)
-
-        assert installation.states() == {}
-        assert installation.database.calls.count("delete_old") == 3
-
-    async def test_old_mails_are_deleted_every_hour_even_after_an_outage(
-        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
-    ) -> None:
-        installation.database.outages["delete_old"] = 1
-        await installation.queue("ada@example.org")
-        await installation.run_courier(installation.all_sent)
-        installation.age_mails(RETENTION)
-
-        nursery.start_soon(installation.courier().run)
-        await trio.sleep(DELETION_PERIOD_SECONDS * 1.5)
-
-        assert installation.states() == {}
-
-    async def test_no_mail_is_deleted_until_the_time_is_settled(
-        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
-    ) -> None:
-        await installation.queue("ada@example.org")
-        await installation.run_courier(installation.all_sent)
-        installation.age_mails(RETENTION)
-        installation.database.calls.clear()
-        settled_at = trio.current_time() + DELETION_PERIOD_SECONDS * 1.5
-
-        with capture_logs() as logged:
-            nursery.start_soon(installation.courier(is_settled=lambda: trio.current_time() >= settled_at).run)
-            await trio.sleep(DELETION_PERIOD_SECONDS * 1.25)
-            before = installation.database.calls.count("delete_old")
-            await trio.sleep(DELETION_PERIOD_SECONDS)
-
-        assert (before, installation.states()) == (0, {})
-        waits = [line for line in logged if line["event"] == "job.waits_for_clock"]
-        assert [line["job"] for line in waits] == [DELETION_JOB] * 2

@@ -6,6 +6,7 @@ The seed is the name of the test with that of a report (`tests/drawing.py`).
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -18,9 +19,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.doorbells import MemoryDoorbells
+from actors import timekeeper
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
+from actors.timekeeper import Timekeeper
 from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.crypto.vault import Vault
 from adapters.postgres.database import PostgresDatabase
@@ -166,21 +168,23 @@ class Simulation:
             await trio.sleep(self.drawn("restart", self.kills).uniform(0, RESTART_SECONDS_MAX))
 
     async def _run_once(self) -> None:
-        doorbells = MemoryDoorbells()
-        database: Any = VirtualDatabase(self, replace(self.database, doorbells=doorbells))
+        mailboxes = Timekeeper(self.metrics)
+        database: Any = VirtualDatabase(self, replace(self.database, mailboxes=mailboxes))
         sequencer = EventSequencer(
-            database=database, doorbells=doorbells, waiters=MemoryFeedWaiters(), metrics=self.metrics
+            database=database, mailboxes=mailboxes, waiters=MemoryFeedWaiters(), metrics=self.metrics
         )
         dispatcher = WebhookDispatcher(
             database=database,
-            doorbells=doorbells,
+            mailboxes=mailboxes,
             sender=self,
             metrics=self.metrics,
             clock=lambda: EPOCH + timedelta(seconds=self.now),
         )
+        mailboxes.add("event_sequencer", sequencer.box)
+        mailboxes.add("webhook_dispatcher", dispatcher.box)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(sequencer.run)
-            nursery.start_soon(dispatcher.run)
+            for actor in (mailboxes, sequencer, dispatcher):
+                nursery.start_soon(actor.run)
             if self.kill_probability:
                 nursery.start_soon(self._cancel_sometime, nursery.cancel_scope)
             await self.over.wait()
@@ -221,7 +225,8 @@ class Simulation:
 
 
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the actors poll seldom."""
+    """Let the actors look for work seldom, and nothing measure their boxes."""
+    monkeypatch.setattr(timekeeper, "MEASURED_SECONDS", math.inf)
     monkeypatch.setattr(EventSequencer, "period_seconds", PERIOD_SECONDS)
     monkeypatch.setattr(WebhookDispatcher, "period_seconds", PERIOD_SECONDS)
 

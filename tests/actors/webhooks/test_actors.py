@@ -13,7 +13,6 @@ from trio.testing import MockClock
 
 from actors import event_sequencer, webhook_dispatcher
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, RECORD_SECONDS_MAX
-from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
 from actors.webhook_dispatcher import WebhookDispatcher
@@ -22,8 +21,9 @@ from adapters.postgres.database import PostgresDatabase
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX
 from core.errors import ServiceUnavailable
 from core.webhooks import sequencing
-from ports.doorbells import Bell
+from ports.mailboxes import Drain, Due
 from tests.actors.webhooks.simulation import EPOCH, PERIOD_SECONDS, Simulation
+from tests.mailboxes import LocalMailboxes, keep_time, let_work, start
 from tests.postgres import connected
 
 
@@ -51,25 +51,33 @@ class Process:
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        self.doorbells = MemoryDoorbells()
+        self.mailboxes = LocalMailboxes()
         self.waiters = MemoryFeedWaiters()
-        self.database = FailingDatabase(replace(simulation.database, doorbells=self.doorbells))
+        self.database = FailingDatabase(replace(simulation.database, mailboxes=self.mailboxes))
         database: Any = self.database
         self.sequencer = EventSequencer(
-            database=database, doorbells=self.doorbells, waiters=self.waiters, metrics=simulation.metrics
+            database=database, mailboxes=self.mailboxes, waiters=self.waiters, metrics=simulation.metrics
         )
         self.dispatcher = WebhookDispatcher(
             database=database,
-            doorbells=self.doorbells,
+            mailboxes=self.mailboxes,
             sender=simulation,
             metrics=simulation.metrics,
             clock=lambda: EPOCH + timedelta(seconds=simulation.now),
         )
 
-    async def start(self, nursery: trio.Nursery) -> None:
+        self.mailboxes.boxes |= {box.work: box for box in (self.sequencer.box, self.dispatcher.box)}
+
+    def start(self, nursery: trio.Nursery) -> None:
         """Start both actors."""
-        nursery.start_soon(self.sequencer.run)
-        nursery.start_soon(self.dispatcher.run)
+        start(nursery, self.sequencer, self.dispatcher)
+
+    async def work_for(self, seconds: float) -> None:
+        """Tell both actors ten times in this time that something may be due, as the poller does while something is."""
+        for _ in range(10):
+            self.sequencer.box.send(Due())
+            self.dispatcher.box.send(Due())
+            await trio.sleep(seconds / 10)
 
     @property
     def metrics(self) -> str:
@@ -91,8 +99,8 @@ async def test_an_outage_while_an_outcome_is_recorded_does_not_send_again(
     process.database.outages["record"] = 5
     await simulation.publish("acme", "a")
 
-    await process.start(nursery)
-    await trio.sleep(2 * LEASE.total_seconds())
+    process.start(nursery)
+    await process.work_for(2 * LEASE.total_seconds())
 
     assert (len(simulation.sent), statuses(simulation)) == (1, [(True, 1)])
 
@@ -106,10 +114,10 @@ async def test_an_outcome_that_cannot_be_recorded_is_followed_by_the_same_attemp
     await simulation.publish("acme", "a")
 
     with structlog.testing.capture_logs() as lines:
-        await process.start(nursery)
-        await trio.sleep(LEASE.total_seconds() - 1)
+        process.start(nursery)
+        await process.work_for(LEASE.total_seconds() - 1)
         process.database.outages.clear()
-        await trio.sleep(LEASE.total_seconds())
+        await process.work_for(LEASE.total_seconds())
 
     assert [(sent.attempt, sent.message_id) for sent in simulation.sent] == [
         (1, simulation.sent[0].message_id),
@@ -128,8 +136,8 @@ async def test_the_actors_wait_for_a_database_that_is_away_and_log_it_once_each(
     await simulation.publish("acme", "a")
 
     with structlog.testing.capture_logs() as lines:
-        await process.start(nursery)
-        await trio.sleep(10 * PERIOD_SECONDS)
+        process.start(nursery)
+        await process.work_for(10)
 
     assert statuses(simulation) == [(True, 1)]
     logged = [line["event"] for line in lines]
@@ -147,13 +155,13 @@ async def test_draining_finishes_the_attempts_in_flight_and_leases_no_more(
     process = Process(simulation)
     await simulation.publish("acme", *"abcdefghijkl")
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(process.sequencer.run)
+        start(nursery, process.sequencer)
         await trio.sleep(1)
         with trio.fail_after(ATTEMPT_SECONDS_MAX + 1):
             async with trio.open_nursery() as dispatching:
                 dispatching.start_soon(process.dispatcher.run)
                 await trio.sleep(0.05)
-                process.dispatcher.drain()
+                process.dispatcher.box.send(Drain())
         nursery.cancel_scope.cancel()
 
     assert len(simulation.sent) == 1
@@ -168,7 +176,7 @@ async def test_receivers_that_hang_get_one_delivery_at_a_time_and_so_many_webhoo
         simulation.organization(f"org-{number}", **{f"r{number}-{n}": "dead" for n in range(10)})
         await simulation.publish(f"org-{number}", *(f"{number} {n}" for n in range(10)))
     process = Process(simulation)
-    nursery.start_soon(process.sequencer.run)
+    start(nursery, process.sequencer)
     await trio.sleep(PERIOD_SECONDS)
     began_at = simulation.now
     nursery.start_soon(process.dispatcher.run)
@@ -193,15 +201,15 @@ async def test_160_receivers_that_hang_delay_the_delivery_of_another_organizatio
         await simulation.publish(f"org-{number}", *(f"{number} {n}" for n in range(20)))
     simulation.organization("acme", only="good")
     process = Process(simulation)
-    await process.start(nursery)
+    process.start(nursery)
 
     delays: list[float] = []
     # At the beginning, and when all of them have just failed and are leased again.
     for at in (0.1, ATTEMPT_SECONDS_MAX + 0.01, 2 * ATTEMPT_SECONDS_MAX + 0.01):
         await trio.sleep(at - simulation.now)
         await simulation.publish("acme", str(at))
-        process.doorbells.ring(Bell.EVENTS)
-        await trio.sleep(3)
+        process.sequencer.box.send(Due())
+        await process.work_for(3)
         delays += [sent.at - at for sent in simulation.sent if sent.body["data"]["name"] == str(at)]
 
     assert len(delays) == 3
@@ -216,8 +224,8 @@ async def test_a_batch_that_fails_is_halved_until_it_succeeds_and_grows_again(
     process.database.outages["hand_on"] = 3
     await simulation.publish("acme", *(str(number) for number in range(2 * event_sequencer.BATCH_ROWS_MAX)))
 
-    await process.start(nursery)
-    await trio.sleep(5 * PERIOD_SECONDS)
+    process.start(nursery)
+    await process.work_for(100)
 
     sizes = [args[0] for name, args in process.database.arguments if name == "hand_on"]
     halves = [event_sequencer.BATCH_ROWS_MAX >> failures for failures in range(4)]
@@ -233,7 +241,7 @@ async def test_a_webhook_with_more_deliveries_than_go_at_once_gets_all_of_them_w
     process = Process(simulation)
     await simulation.publish("acme", *(str(number) for number in range(5 * DELIVERIES_AT_ONCE_MAX)))
 
-    await process.start(nursery)
+    process.start(nursery)
     await trio.sleep(PERIOD_SECONDS / 2)
 
     assert statuses(simulation) == [(True, 1)] * (5 * DELIVERIES_AT_ONCE_MAX)
@@ -244,11 +252,11 @@ async def test_an_event_of_the_same_process_is_handed_on_and_delivered_without_w
 ) -> None:
     simulation.organization("acme", only="good")
     process = Process(simulation)
-    await process.start(nursery)
+    process.start(nursery)
     await trio.sleep(PERIOD_SECONDS / 4)
 
     await simulation.publish("acme", "a")
-    process.doorbells.ring(Bell.EVENTS)
+    process.sequencer.box.send(Due())
     await trio.sleep(PERIOD_SECONDS / 4)
 
     assert statuses(simulation) == [(True, 1)]
@@ -262,8 +270,8 @@ async def test_latency_and_durations_are_measured(
     await trio.sleep(1)
     await simulation.publish("acme", "a")
 
-    await process.start(nursery)
-    await trio.sleep(5)
+    process.start(nursery)
+    await process.work_for(5)
 
     assert "sso_webhook_delivery_latency_seconds_count 1.0" in process.metrics
     assert (
@@ -279,7 +287,7 @@ async def test_the_sequencer_wakes_the_readers_who_wait(
 ) -> None:
     simulation.organization("acme")
     process = Process(simulation)
-    nursery.start_soon(process.sequencer.run)
+    start(nursery, process.sequencer)
     woken_at: list[float] = []
 
     async def wait() -> None:
@@ -291,24 +299,24 @@ async def test_the_sequencer_wakes_the_readers_who_wait(
     await trio.sleep(1)
     assert woken_at == []
     await simulation.publish("acme", "a")
-    await trio.sleep(PERIOD_SECONDS)
+    await let_work(process.sequencer)
 
     assert len(woken_at) == 1
 
 
-async def test_what_rings_while_the_sequencer_rests_is_handed_on_together_after_it(
+async def test_what_is_told_while_the_sequencer_rests_is_handed_on_together_after_it(
     simulation: Simulation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     process = Process(simulation)
-    nursery.start_soon(process.sequencer.run)
+    keep_time(nursery, process.sequencer)
     await trio.sleep(event_sequencer.PERIOD_SECONDS / 2)
     before = process.database.calls.count("hand_on")
 
-    process.doorbells.ring(Bell.EVENTS)
+    process.sequencer.box.send(Due())
     await trio.sleep(event_sequencer.REST_SECONDS / 2)
     assert process.database.calls.count("hand_on") == before + 1
     for _ in range(3):
-        process.doorbells.ring(Bell.EVENTS)
+        process.sequencer.box.send(Due())
         await trio.sleep(event_sequencer.REST_SECONDS / 8)
     assert process.database.calls.count("hand_on") == before + 1
 
@@ -326,7 +334,7 @@ async def test_a_sequencer_beside_a_busy_one_hands_on_what_came_too_late_for_it(
     await simulation.publish("acme", "b")
     with connected(database_url) as other, other.transaction():
         other.execute("SELECT FROM event_positions FOR UPDATE")
-        nursery.start_soon(process.sequencer.run)
+        start(nursery, process.sequencer)
         await trio.sleep(1)
         assert process.database.calls.count("hand_on") > 1
     await trio.sleep(1)

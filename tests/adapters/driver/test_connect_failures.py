@@ -20,7 +20,7 @@ from adapters.postgres.transaction import Tools
 from core.errors import ServiceUnavailable
 from core.platform import health_figures
 from ports.metrics_of_work import ConnectFailure
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.shown_text import shows
 
 SAID = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: FATAL:  '
@@ -160,7 +160,7 @@ async def test_the_pool_says_why_each_attempt_has_failed(database_url: str, tool
     pool = Pool(make_conninfo(database_url, host="/nowhere"), connections_max=1, failed=failures.append)
 
     with pytest.raises(ServiceUnavailable):
-        await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(health_figures.probe)
+        await PostgresDatabase(pool=pool, tools=tools, mailboxes=RecordedMailboxes()).read(health_figures.probe)
 
     assert set(failures) == {ConnectFailure.UNREACHABLE}
     await trio.to_thread.run_sync(pool.close)

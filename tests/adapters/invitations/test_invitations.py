@@ -12,7 +12,7 @@ import pytest
 from adapters.crypto.vault import SealBroken, Vault
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.invitations.invitations import PostgresInvitations
-from core.invitations.invitations import Due, InvitationStatus
+from core.invitations.invitations import DueInvitation, InvitationStatus
 from tests.clock import SettableClock
 from tests.plans import explained_statements, indexes_used, tables_read_whole
 from tests.postgres import Databases
@@ -79,7 +79,7 @@ def test_every_query_among_many_invitations_uses_an_index(
 ) -> None:
     acme = an_organization(many)
     due = invitations.due(None, 50)
-    middle = Due(id=ID, expires_at=clock() - timedelta(minutes=EACH // 4))
+    middle = DueInvitation(id=ID, expires_at=clock() - timedelta(minutes=EACH // 4))
 
     for name, index, query in (
         ("all", "invitations_of_organization", lambda: invitations.page(acme, None, limit=50, offset=500)),
@@ -103,7 +103,7 @@ def test_every_query_among_many_invitations_uses_an_index(
 def test_the_batches_of_expired_invitations_are_complete_and_in_order(
     invitations: PostgresInvitations, many: Connection, clock: SettableClock
 ) -> None:
-    seen: list[Due] = []
+    seen: list[DueInvitation] = []
     while batch := invitations.due(seen[-1] if seen else None, 999):
         seen += batch
 

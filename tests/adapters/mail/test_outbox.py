@@ -19,7 +19,7 @@ from adapters.postgres.mail.mail import PostgresMailOutbox
 from core.mail import mail as messages
 from core.mail.languages import LanguageChoice
 from core.mail.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
 from tests.postgres import connected
@@ -127,7 +127,7 @@ class TestQueue:
             ENGLISH,
         )
 
-        assert transaction.bells == {Bell.MAIL}
+        assert transaction.made_due == {WorkKind.MAIL}
 
 
 class TestClaim:

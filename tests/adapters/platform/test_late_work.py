@@ -125,10 +125,10 @@ def test_the_coming_month_of_a_log_is_missing_when_it_was_not_made_in_time(
     assert read(transact).undropped == [Log.LOGIN_EVENTS]
 
 
-@pytest.mark.parametrize("bell", ["events", "deliveries", "streams", "billing", "bulk_jobs", "logouts", "mail"])
-def test_work_is_late_beyond_the_limit_of_the_alert_and_never_before(nothing: LateWork, bell: str) -> None:
-    within = replace(nothing, overdue={bell: float(shown.DUE_SECONDS_MAX)})
-    beyond = replace(nothing, overdue={bell: shown.DUE_SECONDS_MAX + 1.0})
+@pytest.mark.parametrize("work", ["events", "deliveries", "streams", "billing", "bulk_jobs", "logouts", "mail"])
+def test_work_is_late_beyond_the_limit_of_the_alert_and_never_before(nothing: LateWork, work: str) -> None:
+    within = replace(nothing, overdue={work: float(shown.DUE_SECONDS_MAX)})
+    beyond = replace(nothing, overdue={work: shown.DUE_SECONDS_MAX + 1.0})
 
     settings = Settings(smtp_url=Secret("smtp://mail.example.com"), billing_secret_key=Secret("sk_live_1"))
     assert all(finding.is_ok for finding in shown.findings(within, settings))

@@ -13,7 +13,7 @@ from adapters.postgres.driver.connection import Connection
 from core.billing.provider import BillingMode
 from core.platform import polling
 from core.webhooks.events import RETENTION
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 from tests.clock import SettableClock
 from tests.marks import mark_due
 from tests.plans import explained_statements, rows_read, tables_read_whole
@@ -80,18 +80,25 @@ JOB = """
     SELECT gen_random_uuid(), %(organization)s, 'members.remove', '{}', id, gen_random_uuid(), 1, %(at)s, now()
     FROM   maker
 """
+INVITATION = """
+    INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash, created_at,
+                             expires_at)
+    VALUES (gen_random_uuid(), %(organization)s, gen_random_uuid() || '@example.org', 'member', 'pending',
+            sha256(gen_random_uuid()::text::bytea), '', '', %(at)s, %(at)s)
+"""
 # What makes work due at a time, and the table of its lease and of the organization that has to be active, if any.
 WORK = {
-    "mail": (Bell.MAIL, ORDINARY, None, True),
-    "routed mail": (Bell.ROUTED_MAIL, ROUTED, "mail_servers", True),
-    "an event": (Bell.EVENTS, EVENT, None, False),
-    "a delivery": (Bell.DELIVERIES, WEBHOOK, "webhook_queues", True),
-    "a logout": (Bell.LOGOUTS, LOGOUT, "logout_queues", True),
-    "a stream": (Bell.STREAMS, STREAM, "siem_streams", True),
-    "a cancellation": (Bell.BILLING, CANCELLATION, None, False),
-    "a check": (Bell.BILLING, CHECK, "billing_customers", False),
-    "a job": (Bell.BULK_JOBS, JOB, "bulk_jobs", False),
-    "an event of the sandbox": (Bell.SANDBOX, DELIVERY, None, False),
+    "mail": (WorkKind.MAIL, ORDINARY, None, True),
+    "routed mail": (WorkKind.ROUTED_MAIL, ROUTED, "mail_servers", True),
+    "an event": (WorkKind.EVENTS, EVENT, None, False),
+    "a delivery": (WorkKind.DELIVERIES, WEBHOOK, "webhook_queues", True),
+    "a logout": (WorkKind.LOGOUTS, LOGOUT, "logout_queues", True),
+    "a stream": (WorkKind.STREAMS, STREAM, "siem_streams", True),
+    "a cancellation": (WorkKind.BILLING, CANCELLATION, None, False),
+    "a check": (WorkKind.BILLING, CHECK, "billing_customers", False),
+    "a job": (WorkKind.BULK_JOBS, JOB, "bulk_jobs", False),
+    "an invitation": (WorkKind.INVITATIONS, INVITATION, None, True),
+    "an event of the sandbox": (WorkKind.SANDBOX, DELIVERY, None, False),
 }
 
 
@@ -112,9 +119,9 @@ def make_due(connection: Connection, builder: Builder, organization: UUID) -> Ca
     return make_due
 
 
-def due(transact: Callable[..., Any], mode: BillingMode = BillingMode.SANDBOX) -> dict[Bell, datetime]:
-    """Return from when on work is due, by its bell."""
-    return {Bell(bell): due_at for bell, due_at in transact(polling.due, mode).items()}
+def due(transact: Callable[..., Any], mode: BillingMode = BillingMode.SANDBOX) -> dict[WorkKind, datetime]:
+    """Return from when on work is due, by its kind."""
+    return {WorkKind(kind): due_at for kind, due_at in transact(polling.due, mode).items()}
 
 
 def test_nothing_is_due_in_an_empty_database(transact: Callable[..., Any]) -> None:
@@ -131,20 +138,20 @@ def test_work_is_due_from_its_time_on_unless_it_is_leased_or_its_organization_su
     connection: Connection,
     clock: SettableClock,
 ) -> None:
-    bell, statement, leased_table, needs_organization = WORK[work]
+    kind, statement, leased_table, needs_organization = WORK[work]
     at = clock() + LATER
 
     make_due(statement, at)
 
-    assert due(transact) == {bell: at}
+    assert due(transact) == {kind: at}
     builder.set_organization_status(organization, "suspended")
-    assert due(transact) == ({} if needs_organization else {bell: at})
+    assert due(transact) == ({} if needs_organization else {kind: at})
     builder.set_organization_status(organization, "active")
     if leased_table is not None:
         connection.execute(f"UPDATE {leased_table} SET leased_until = %s".encode(), (at,))
         assert due(transact) == {}
         clock.advance(LATER)
-        assert due(transact) == {bell: at}
+        assert due(transact) == {kind: at}
 
 
 def test_events_of_an_organization_are_due_since_it_was_marked(
@@ -152,15 +159,15 @@ def test_events_of_an_organization_are_due_since_it_was_marked(
 ) -> None:
     marked_at = clock() - LATER
     # It is for both, and what is to be sealed is due at once.
-    sealing = {Bell.SEALING: clock()}
+    sealing = {WorkKind.SEALING: clock()}
     mark_due(connection, organization)
     connection.execute("UPDATE log_dues SET events_at = %s", (marked_at,))
     mark_due(connection, organization)
-    assert due(transact) == sealing | {Bell.EVENTS: marked_at}
+    assert due(transact) == sealing | {WorkKind.EVENTS: marked_at}
 
     # The clock of PostgreSQL may be ahead.
     connection.execute("UPDATE log_dues SET events_at = %s", (clock() + LATER,))
-    assert due(transact) == sealing | {Bell.EVENTS: clock()}
+    assert due(transact) == sealing | {WorkKind.EVENTS: clock()}
     connection.execute("UPDATE log_dues SET events = false")
     assert due(transact) == sealing
 
@@ -172,8 +179,8 @@ def test_what_is_due_first_counts(
         for at in (clock() + LATER, clock(), clock() + 2 * LATER):
             make_due(statement, at)
 
-    bells = (Bell.MAIL, Bell.ROUTED_MAIL, Bell.EVENTS, Bell.DELIVERIES, Bell.BILLING)
-    assert due(transact) == dict.fromkeys(bells, clock())
+    kinds = (WorkKind.MAIL, WorkKind.ROUTED_MAIL, WorkKind.EVENTS, WorkKind.DELIVERIES, WorkKind.BILLING)
+    assert due(transact) == dict.fromkeys(kinds, clock())
 
 
 def test_a_mail_server_that_failed_is_due_at_its_next_attempt(
@@ -186,7 +193,39 @@ def test_a_mail_server_that_failed_is_due_at_its_next_attempt(
 
     connection.execute("UPDATE mail_servers SET next_attempt_at = %s", (clock() + LATER,))
 
-    assert due(transact) == {Bell.ROUTED_MAIL: clock() + LATER}
+    assert due(transact) == {WorkKind.ROUTED_MAIL: clock() + LATER}
+
+
+def test_invitations_of_other_organizations_are_found_behind_many_of_suspended_ones(
+    organization: UUID,
+    builder: Builder,
+    make_due: Callable[[str, datetime], None],
+    transact: Callable[..., Any],
+    connection: Connection,
+    clock: SettableClock,
+) -> None:
+    suspended = builder.organization("suspended")
+    builder.set_organization_status(suspended, "suspended")
+    connection.execute(
+        """
+        INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,
+                                 created_at, expires_at)
+        SELECT gen_random_uuid(), %s, number || '@example.org', 'member', 'pending',
+               sha256(gen_random_uuid()::text::bytea), '', '', %s, %s
+        FROM   generate_series(1, 1001) AS number
+        """,
+        (suspended, clock() - 2 * LATER, clock() - LATER),
+    )
+
+    make_due(INVITATION, clock())
+    assert due(transact) == {WorkKind.INVITATIONS: clock()}
+    # One that was not expired within a minute is found by the sweeper's own look.
+    clock.advance(timedelta(minutes=1))
+    assert due(transact) == {}
+    make_due(INVITATION, clock() + LATER)
+    assert due(transact) == {WorkKind.INVITATIONS: clock() + LATER}
+    builder.set_organization_status(organization, "suspended")
+    assert due(transact) == {}
 
 
 def test_what_never_becomes_due_is_left_out(
@@ -221,11 +260,11 @@ def test_entries_to_seal_changes_to_count_and_sessions_of_customers_to_check_are
     mark_due(connection, organization)
     connection.execute("UPDATE log_dues SET events = false")
 
-    bells = (Bell.SERVICE_USERS, Bell.SEALING, Bell.CUSTOMER_SESSIONS)
-    assert due(transact) == dict.fromkeys(bells, clock())
+    kinds = (WorkKind.SERVICE_USERS, WorkKind.SEALING, WorkKind.CUSTOMER_SESSIONS)
+    assert due(transact) == dict.fromkeys(kinds, clock())
 
     connection.execute("UPDATE customer_rechecks SET due_at = %s", (clock() + LATER,))
-    assert due(transact)[Bell.CUSTOMER_SESSIONS] == clock() + LATER
+    assert due(transact)[WorkKind.CUSTOMER_SESSIONS] == clock() + LATER
 
 
 @pytest.mark.one_server
@@ -283,7 +322,7 @@ def test_however_much_waits_on_the_platform_the_first_row_of_an_index_is_read(
     connection.execute("ANALYZE")
 
     with connection.transaction():
-        assert due(transact) == {Bell.EVENTS: clock() + LATER}
+        assert due(transact) == {WorkKind.EVENTS: clock() + LATER}
         # A function asks for them, so that no plan shows what is read.
         [(sequentially, by_index)] = connection.execute(
             "SELECT sum(seq_tup_read), sum(idx_tup_fetch) FROM pg_stat_xact_user_tables WHERE relname ~ '^events_'"

@@ -18,7 +18,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
-from entrypoints import equipment, main
+from entrypoints import equipment
 from entrypoints.deprecations import Deprecation, in_use
 from entrypoints.operator import doctor
 from entrypoints.operator.dependency_checks import MAIL_ADVICE
@@ -27,6 +27,7 @@ from entrypoints.operator.terminal import takes_colors
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
 from entrypoints.shared.platform.checks import ENCRYPTION_ADVICE
+from entrypoints.version import version
 from tests.entrypoints.operator.doctors import Doctor, Finding
 from tests.mail_server import PostOffice
 from tests.pictures import drawn_png
@@ -79,7 +80,7 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert healthy_doctor.status == 0
     assert list(findings) == SUBJECTS
     assert {one.verdict for one in findings.values()} == {"ok"}
-    assert findings["version"] == Finding("ok", f"Gatehouse {main.version()} on Python {platform.python_version()}")
+    assert findings["version"] == Finding("ok", f"Gatehouse {version()} on Python {platform.python_version()}")
     assert findings["settings"] == Finding("ok", "the base URL is https://id.example.com")
     assert findings["deprecations"] == Finding("ok", "no deprecated setting is set")
     assert findings["data folder"].what.startswith(f"{tmp_path / 'data'}, ")

@@ -12,7 +12,7 @@ from psycopg.conninfo import make_conninfo
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
-from entrypoints import equipment, main, master_keys
+from entrypoints import clocks, equipment, master_keys
 from entrypoints.operator import database_checks
 from tests.clock import SettableClock
 from tests.entrypoints.operator.doctors import Doctor, Finding
@@ -144,8 +144,8 @@ def test_an_outdated_schema_is_not_ok(healthy_doctor: Doctor, empty_database_url
 def test_a_clock_that_differs_from_the_databases_is_not_ok(
     healthy_doctor: Doctor, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
-    right = main.now
-    monkeypatch.setattr(main, "now", lambda: right() + timedelta(hours=hours))
+    right = clocks.now
+    monkeypatch.setattr(clocks, "now", lambda: right() + timedelta(hours=hours))
 
     finding = healthy_doctor.examine()["clock"]
 

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import trio
 
-from actors.doorbells import MemoryDoorbells
 from actors.siem_streamer import SiemStreamer
 from core.audit import siem_stream
 from core.audit.siem_stream import BACKOFF_MAX, BACKOFF_MIN, LEASE
+from ports.mailboxes import Drain
 from tests.audit_chains import seal_all
 from tests.http.audit.streams import BEGINNING, END_SECONDS_MAX, add_entries, entries_of, show, stream_once
 from tests.http.audit.test_siem import INTERFACES, configure
+from tests.mailboxes import RecordedMailboxes
 from tests.siem_receivers import TOKEN, Answer, Receiver, Request, elastic, json_lines, receiving
 from tests.world.team import Team
 
@@ -182,7 +183,7 @@ async def test_a_receiver_that_does_not_answer_delays_no_other_one(team: Team, t
     installation = team.world.installation
     streamer = SiemStreamer(
         database=installation.database,
-        doorbells=MemoryDoorbells(),
+        mailboxes=RecordedMailboxes(),
         sender=installation.siem_sender,
         clock=team.world.clock,
         metrics=installation.metrics,
@@ -203,7 +204,7 @@ async def test_a_receiver_that_does_not_answer_delays_no_other_one(team: Team, t
                 assert silent.entries == []
                 silent.may_answer.set()
                 # What is in flight is finished.
-                streamer.drain()
+                streamer.box.send(Drain())
 
     assert len(silent.entries) == 1
     assert (await show(team))["status"] == "healthy"

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import trio
 
-from actors.doorbells import MemoryDoorbells
 from actors.siem_streamer import JOB_TYPE, SiemStreamer
 from core.audit import siem_stream
 from core.audit.siem_stream import BATCH_BYTES_MAX, BATCH_EVENTS_MAX, BATCH_EVERY
+from ports.mailboxes import Drain
 from tests.audit_chains import add_entry, seal_all
 from tests.http.audit.streams import BEGINNING, END_SECONDS_MAX, add_entries, entries_of, show, stream_once
 from tests.http.audit.test_siem import INTERFACES, configure
+from tests.mailboxes import RecordedMailboxes
 from tests.siem_receivers import json_lines, receiving, splunk
 from tests.world.team import Team
 
@@ -227,7 +228,7 @@ async def test_the_streamer_sends_what_is_due_and_drains(team: Team, transact: T
     installation = team.world.installation
     streamer = SiemStreamer(
         database=installation.database,
-        doorbells=MemoryDoorbells(),
+        mailboxes=RecordedMailboxes(),
         sender=installation.siem_sender,
         clock=team.world.clock,
         metrics=installation.metrics,
@@ -241,7 +242,7 @@ async def test_the_streamer_sends_what_is_due_and_drains(team: Team, transact: T
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(streamer.run)
                 await receiver.got_some.wait()
-                streamer.drain()
+                streamer.box.send(Drain())
 
     assert entries_of(receiver) == entries
     assert (await show(team))["lag"] == 0

@@ -40,13 +40,13 @@ def backend(shop: Seller) -> Backend:
 
 @pytest.fixture
 def reconciler(
-    shop: Seller, gateway: StripeGateway, doorbells: Any, monkeypatch: pytest.MonkeyPatch
+    shop: Seller, gateway: StripeGateway, mailboxes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> BillingReconciler:
     """The reconciler, which makes no pauses."""
     monkeypatch.setattr(billing_reconciler, "PAUSE_SECONDS", 0.0)
     installation = shop.world.installation
     return BillingReconciler(
-        database=installation.database, doorbells=doorbells, gateway=gateway, metrics=installation.metrics
+        database=installation.database, mailboxes=mailboxes, gateway=gateway, metrics=installation.metrics
     )
 
 

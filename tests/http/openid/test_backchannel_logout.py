@@ -15,13 +15,14 @@ import pytest
 import trio
 
 from actors.dispatching import Capacity
-from actors.doorbells import MemoryDoorbells
 from actors.logout_dispatcher import LogoutDispatcher
 from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
 from core.attempts import ATTEMPTS_MAX, JITTER, POSTPONEMENT, RETRY_DELAYS
 from core.openid import logout_notices
 from core.openid.logout_notices import EVENT, LogoutNotice
+from ports.mailboxes import Drain
+from tests.mailboxes import RecordedMailboxes
 from tests.receiver import Receiver, open_receiver
 from tests.waiting import eventually
 from tests.world.builder import EMAIL, PASSWORD
@@ -42,7 +43,7 @@ async def dispatching(world: World, *, allowed: Any = LOOPBACK) -> AsyncGenerato
             sender=HttpLogoutSender(client, version="1"),
             tokens=installation.tokens,
             database=installation.database,
-            doorbells=MemoryDoorbells(),
+            mailboxes=RecordedMailboxes(),
             metrics=installation.metrics,
             clock=installation.clock,
         )
@@ -211,7 +212,7 @@ async def test_a_dispatcher_sends_by_itself_and_drains(shop: RelyingParty, world
         nursery.start_soon(dispatcher.run)
 
         await eventually(partial(is_empty, world))
-        dispatcher.drain()
+        dispatcher.box.send(Drain())
 
     assert len(receiver.received) == 1
 

@@ -6,11 +6,11 @@ import ipaddress
 from urllib.parse import parse_qs, urlencode
 
 from actors.dispatching import Capacity
-from actors.doorbells import MemoryDoorbells
 from actors.logout_dispatcher import LogoutDispatcher
 from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
 from core.openid.logout_notices import EVENT
+from tests.mailboxes import RecordedMailboxes
 from tests.receiver import open_receiver
 from tests.world.authorization import led_back
 from tests.world.conformance import ConformanceClient, modules_of
@@ -32,7 +32,7 @@ async def send_notices(suite: ConformanceClient) -> None:
             sender=HttpLogoutSender(client, version="1"),
             tokens=installation.tokens,
             database=installation.database,
-            doorbells=MemoryDoorbells(),
+            mailboxes=RecordedMailboxes(),
             metrics=installation.metrics,
             clock=installation.clock,
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.pages.billing.shopper import Shopper
 from tests.world.billing import Seller
 
 
 @pytest.fixture
-def shopper(seller: Seller, doorbells: RecordedDoorbells) -> Shopper:
+def shopper(seller: Seller, mailboxes: RecordedMailboxes) -> Shopper:
     """The buyer."""
-    return Shopper(seller, doorbells)
+    return Shopper(seller, mailboxes)

@@ -15,12 +15,15 @@ BUTTON = {"subscription_id": "sub_sandbox_1", "action": "renew"}
 class Shopper:
     """A buyer with a browser, and the sender of the sandbox's events, which runs when told to."""
 
-    def __init__(self, seller: Seller, doorbells: Any) -> None:
+    def __init__(self, seller: Seller, mailboxes: Any) -> None:
         self.seller = seller
         installation = seller.world.installation
         self.portal_address = ""
         self._sender = SandboxSender(
-            database=installation.database, doorbells=doorbells, receiver=installation.billing_receiver
+            database=installation.database,
+            mailboxes=mailboxes,
+            metrics=installation.metrics,
+            receiver=installation.billing_receiver,
         )
 
     async def open(self, address: str) -> Answer:
@@ -57,7 +60,7 @@ class Shopper:
 
     async def send(self) -> None:
         """Send the events that are due."""
-        await self._sender.send_due()
+        await self._sender.work()
 
     def subscription_id(self) -> str:
         """Return the id of the sandbox's subscription."""

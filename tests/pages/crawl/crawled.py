@@ -21,8 +21,8 @@ from entrypoints.upstream_settings import external_providers
 from tests.application import RING, ReportedActors, connected_installation, serving
 from tests.browser import tools_at
 from tests.clock import SettableClock
-from tests.doorbells import RecordedDoorbells
 from tests.ids import follow, now
+from tests.mailboxes import RecordedMailboxes
 from tests.pages.crawl import ways
 from tests.pages.crawl.ground import Ground
 from tests.pages.crawl.hostile import HostileWorld, insert_hostile_world
@@ -61,7 +61,7 @@ def crawled(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Recorde
         database = PostgresDatabase(
             pool=databases.pool(url),
             tools=tools_at(URL, clock, name=PLATFORM.name),
-            doorbells=RecordedDoorbells(),
+            mailboxes=RecordedMailboxes(),
             wait_seconds_max=WAIT_SECONDS_MAX,
         )
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.secrets import Secret
 from entrypoints.settings import Settings
-from ports.actors import ActorReport, BackgroundTaskState
+from ports.actors import MESSAGE_SECONDS_MAX, ActorReport, BackgroundTaskState
 from tests.application import ReportedActors
 from tests.clock import SettableClock
 from tests.shown_text import shows
@@ -64,6 +64,14 @@ async def test_the_process_its_checks_and_its_actors_are_shown(
 ) -> None:
     actors.told = [
         ActorReport(name="mail_courier", state=BackgroundTaskState.BACKING_OFF, since=clock(), crashes=3),
+        ActorReport(
+            name="audit_sealer",
+            state=BackgroundTaskState.RUNNING,
+            since=clock(),
+            crashes=0,
+            messages=2,
+            oldest_seconds=MESSAGE_SECONDS_MAX + 1,
+        ),
     ]
 
     tabs = {tab: (await platform_owner.open(SYSTEM + tab)).text for tab in ("", "/process", "/keys", "/settings")}
@@ -77,6 +85,8 @@ async def test_the_process_its_checks_and_its_actors_are_shown(
         assert expected in tabs[""], expected
     assert "<code>mail_courier</code>" in tabs["/process"]
     assert "crashed, and is started again" in tabs["/process"]
+    assert shows(tabs["/process"], "runs, and takes no messages")
+    assert shows(tabs["/process"], "the oldest for 5 min")
     assert "<dt>Processes that serve on it</dt><dd>1</dd>" in tabs["/process"]
     # The keys of the tests: one of each kind signs.
     assert (tabs["/keys"].count(">signs<"), tabs["/keys"].count(">signs next<")) == (2, 2)

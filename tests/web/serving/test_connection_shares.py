@@ -25,7 +25,7 @@ from core.organizations.bulk_jobs import JobKind, WantedRow
 from core.sessions.origins import Origin
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
-from tests.doorbells import RecordedDoorbells
+from tests.mailboxes import RecordedMailboxes
 from tests.waiting import eventually
 from tests.world.backend import KEY as API_KEY
 from tests.world.backend import insert_key
@@ -75,12 +75,12 @@ def places(request: pytest.FixtureRequest) -> CountedPlaces:
 
 @pytest.fixture
 def database(
-    database_url: str, places: CountedPlaces, tools: Tools, doorbells: RecordedDoorbells, request: pytest.FixtureRequest
+    database_url: str, places: CountedPlaces, tools: Tools, mailboxes: RecordedMailboxes, request: pytest.FixtureRequest
 ) -> Iterator[PostgresDatabase]:
     """The database as the application sees it, over a pool of that size."""
     pool = Pool(database_url, connections_max=request.node.callspec.params["places"])
     pool.places = places
-    yield PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
+    yield PostgresDatabase(pool=pool, tools=tools, mailboxes=mailboxes)
     pool.close()
 
 

@@ -11,7 +11,7 @@ from adapters.postgres.mail.routed_mail import health_of, opened_server, sealed_
 from adapters.postgres.transaction import Aggregate
 from core.mail.servers import MailServer
 from core.organizations.settings.smtp import MailServerTrial, OwnerContact, StoredServer
-from ports.doorbells import Bell
+from ports.mailboxes import WorkKind
 
 _OWNER: Final = """
     SELECT u.email, o.name AS organization_name
@@ -96,7 +96,7 @@ class PostgresMailServers(Aggregate):
             """,
             (self._transaction.now, organization_id, settings_at),
         )
-        self._transaction.bells.add(Bell.ROUTED_MAIL)
+        self._transaction.made_due.add(WorkKind.ROUTED_MAIL)
 
     def owner_contact(self, organization_id: UUID) -> OwnerContact:
         return self._only(OwnerContact, _OWNER, (organization_id,))

@@ -1,0 +1,52 @@
+"""The time of a process: that of the machine as long as it is right, and what ids and tokens take of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from adapters.clock import CheckedClock
+from adapters.crypto.randomness import SystemRandomness
+from adapters.known_time import SharedTime
+from adapters.postgres.transaction import always
+from core.lazy_dataclasses import dataclass
+from ports.clock import Clock
+
+
+def now() -> datetime:
+    """Return the current time by the machine's clock."""
+    return datetime.now(UTC)
+
+
+def clock_of(shared: SharedTime, worker: int | None) -> Clock:
+    """Return the clock of a worker, which goes on with what the others know of the time."""
+    return CheckedClock(shared=shared, worker=worker or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Time:
+    """The clock of a process, that of the machine as it is, and whether one may delete by the time.
+
+    `checked` is the same clock where it is the machine's, which is to be compared with the database's.
+    """
+
+    clock: Clock
+    machine: Clock
+    is_settled: Callable[[], bool]
+    checked: CheckedClock | None
+    randomness: SystemRandomness
+
+
+def time_of(clock: Clock | None) -> Time:
+    """Return the time by a clock, or by the machine's."""
+    clock = clock or CheckedClock()
+    if isinstance(clock, CheckedClock):
+        return Time(
+            clock=clock,
+            machine=now,
+            is_settled=clock.is_settled,
+            checked=clock,
+            randomness=SystemRandomness(clock.nanoseconds),
+        )
+    randomness = SystemRandomness(lambda: int(clock().timestamp() * 1e6) * 1_000)
+    return Time(clock=clock, machine=clock, is_settled=always, checked=None, randomness=randomness)

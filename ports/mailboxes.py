@@ -1,0 +1,82 @@
+"""Messages to actors: hints that work waits or that something has changed. One may be lost; the tables are the truth.
+
+Requests, other actors and the poller send them, and wait for no answer. An actor reads what is due whenever it hears
+something, so a message says what happened, and orders nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Protocol, TypeAlias
+
+from core.lazy_dataclasses import dataclass
+
+
+class WorkKind(StrEnum):
+    """A kind of work, of which one actor of each process is told."""
+
+    MAIL = "mail"
+    ROUTED_MAIL = "routed_mail"
+    EVENTS = "events"
+    BILLING = "billing"
+    SANDBOX = "sandbox"
+    DELIVERIES = "deliveries"
+    LOGOUTS = "logouts"
+    STREAMS = "streams"
+    SEALING = "sealing"
+    SERVICE_USERS = "service_users"
+    CUSTOMER_SESSIONS = "customer_sessions"
+    BULK_JOBS = "bulk_jobs"
+    INVITATIONS = "invitations"
+    # What only actors and readers of this process tell of.
+    AUDIT_TAILS = "audit_tails"
+    FIGURES = "figures"
+    SALES = "sales"
+
+
+# The poll finds from when on something of it is due.
+POLLED_WORK: Final = frozenset(WorkKind) - {WorkKind.AUDIT_TAILS, WorkKind.FIGURES, WorkKind.SALES}
+
+
+class Figure(StrEnum):
+    """What has changed."""
+
+    PLATFORM = "platform"  # What the platform has.
+    BACKLOG = "backlog"  # What waits to be sent.
+    SALES = "sales"  # What organizations sell.
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Something is due since then, or may be; None where that is unknown."""
+
+    since: datetime | None = None
+    # Whether it is the turn of this process to do what one does for all.
+    in_turn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A figure is not what it was when it was last measured."""
+
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """Finish what is in flight, begin nothing more, and return. It is never dropped, and stays in the box."""
+
+
+Message: TypeAlias = Due | Changed | Drain
+
+
+class Mailboxes(Protocol):
+    """The boxes of the actors of this process; those of other processes are told by the process that polls."""
+
+    def send(self, work: WorkKind, message: Message) -> None:
+        """Put a message into the box of the actor that does this work; without such an actor it is dropped.
+
+        So it is when its slot is taken, because then the same is on its way already. Call it on Trio's thread only.
+        """
+        ...
