@@ -2490,9 +2490,11 @@ CREATE TABLE organization_roles (
     description text DEFAULT ''::text NOT NULL,
     permissions text[] NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    scopes text[] DEFAULT '{}'::text[] NOT NULL
 );
 COMMENT ON TABLE organization_roles IS 'Custom roles; owner, admin and member are built in and have no row.';
+COMMENT ON COLUMN organization_roles.scopes IS 'The scopes of services of the organization that the role gives; one that any role lists is given by roles alone.';
 ALTER TABLE ONLY organization_roles
     ADD CONSTRAINT organization_roles_pkey PRIMARY KEY (organization_id, slug);
 CREATE INDEX organization_roles_with_address ON organization_roles USING btree (organization_id, slug) WHERE ((name ~~ '%@%'::text) OR (description ~~ '%@%'::text));
@@ -3228,6 +3230,8 @@ CREATE TABLE services (
     initiate_login_uri text,
     previous_secret_hash bytea,
     previous_secret_expires_at timestamp with time zone,
+    scopes jsonb DEFAULT '[]'::jsonb NOT NULL,
+    machine_scopes text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT services_customers_check CHECK ((customers = ANY (ARRAY['none'::text, 'listed'::text, 'any'::text]))),
     CONSTRAINT services_individuals_check CHECK ((individuals = ANY (ARRAY['none'::text, 'others'::text, 'all'::text]))),
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
@@ -3240,9 +3244,11 @@ COMMENT ON COLUMN services.security_profile IS 'Which stricter rules of OAuth ho
 COMMENT ON COLUMN services.group_claims IS 'The ids of the groups of the organization that its tokens name, or all; none by default.';
 COMMENT ON COLUMN services.customers IS 'Which organizations may use it: none, those that it lists, or any.';
 COMMENT ON COLUMN services.individuals IS 'Who may use it without a customer: nobody, people of no customer, or everybody.';
-COMMENT ON COLUMN services.roles IS 'Its own roles: a list of name, title and description.';
+COMMENT ON COLUMN services.roles IS 'Its own roles: a list of name, title, description and, where a role gives some, scopes.';
 COMMENT ON COLUMN services.role_ids IS 'The id of each role by its name; a role of the same name that is made later has another one.';
 COMMENT ON COLUMN services.previous_secret_expires_at IS 'Until when the secret before the present one is taken; null where none was kept.';
+COMMENT ON COLUMN services.scopes IS 'Its own scopes: a list of name and description.';
+COMMENT ON COLUMN services.machine_scopes IS 'Those of its scopes that its machines may have: its own tokens, and those of workloads.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services

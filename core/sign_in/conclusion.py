@@ -25,6 +25,7 @@ from core.sessions import refresh
 from core.sessions.browser_sessions import BrowserCookie
 from core.sessions.callers import Caller
 from core.sessions.sessions import ABSOLUTE_LIFETIME, MFA, Session
+from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import customer_tokens, entitlement, in_browsers, login_events, mfa_challenges, recognition, rules
 from core.sign_in.arrivals import AssessedSignIn, Circumstances, asks_second_factor, assess, defer_circumstances
@@ -369,12 +370,16 @@ def _require_complete(uow: UnitOfWork, sign_in: AssessedSignIn, destination: Des
 def _with_tokens(uow: UnitOfWork, sign_in: AssessedSignIn, begun: BegunSession) -> SignInCompleted:
     session = begun.session
     is_of_account = session.organization_id is None and session.confinement is None and begun.cookie is None
-    caller = _caller_of_account(sign_in.user, session) if is_of_account else uow.callers.of_session(session.id)
-    if caller is None or (session.customer_id is not None and caller.customer is None):
+    subject = (
+        TokenSubject(caller=_caller_of_account(sign_in.user, session))
+        if is_of_account
+        else uow.callers.subject(session.id)
+    )
+    if subject is None or (session.customer_id is not None and subject.caller.customer is None):
         # Deactivated concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.DEACTIVATED)
     grant = token_grant(
-        caller, begun.refresh_token, session_expires_at=session.expires_at, device_token=begun.device_token
+        subject, begun.refresh_token, session_expires_at=session.expires_at, device_token=begun.device_token
     )
     return SignInCompleted(grant=grant, cookie=begun.cookie)
 

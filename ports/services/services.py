@@ -43,6 +43,10 @@ class Services(Protocol):
         """Return the names of the services of an organization by their slugs, in the order of the names."""
         ...
 
+    def scope_names(self, organization_id: UUID) -> Sequence[str]:
+        """Return the names of the scopes of an organization's services, in no order."""
+        ...
+
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
         """Store a new service; False when the slug is taken."""
         ...

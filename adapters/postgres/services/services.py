@@ -15,6 +15,7 @@ from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
 from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
 from core.services.management import CountedService, ServicesPage, Usage
+from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceFields, ServiceType
 from core.sessions.security_profiles import SecurityProfile
 
@@ -158,6 +159,16 @@ class PostgresServices(Aggregate):
         )
         return dict(found.fetchall())
 
+    def scope_names(self, organization_id: UUID) -> Sequence[str]:
+        return self._values(
+            """
+            SELECT DISTINCT scope ->> 'name'
+            FROM   services s, jsonb_array_elements(s.scopes) AS scope
+            WHERE  s.organization_id = %s
+            """,
+            (organization_id,),
+        )
+
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
         return self._changes_one(
             f"""
@@ -270,7 +281,8 @@ def service_row(
     security_profile: str | None,
     customers: str,
     individuals: str,
-    roles: list[dict[str, str]],
+    roles: list[dict[str, Any]],
+    scopes: list[dict[str, str]],
     **columns: Any,
 ) -> Service:
     """Return the service of a row."""
@@ -280,12 +292,17 @@ def service_row(
         customers=CustomerPolicy(customers),
         individuals=Individuals(individuals),
         roles=[ServiceRole(**role) for role in roles],
+        scopes=[ServiceScope(**scope) for scope in scopes],
         **columns,
     )
 
 
 def _values(service: Service) -> dict[str, Any]:
-    return values(service) | {"roles": Jsonb([asdict(role) for role in service.roles])}
+    # What is as it is by itself is left out: a process of the previous version may read it, which knows fewer fields.
+    roles = [
+        {name: value for name, value in asdict(role).items() if name != "scopes" or value} for role in service.roles
+    ]
+    return values(service) | {"roles": Jsonb(roles), "scopes": Jsonb([asdict(scope) for scope in service.scopes])}
 
 
 def _counted(*, plan_count: int, subscription_count: int, **columns: Any) -> CountedService:

@@ -121,6 +121,7 @@ VALUES: Final[dict[str, Any]] = {
     "jwks": None,
     "audiences": ["https://api.example.com"],
     "group_claims": ["all"],
+    "machine_scopes": ["orders.read"],
     "initiate_login_uri": "https://app.example.com/login",
     "ProductAssignment.roles": ["editor"],
     "ProductAssignment.subject": "role:member",

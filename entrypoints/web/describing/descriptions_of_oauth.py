@@ -36,6 +36,27 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or `all`.",
         maxItems=100,
     ),
+    "scopes": _field(
+        "The scopes of the service's own, which tokens for its interfaces carry.",
+        sent="The scopes of the service's own, at most 50, each with a name that none of OpenID's has. A key of the"
+        " service cannot change them.",
+    ),
+    "machine_scopes": _field(
+        "Those of its scopes that the service's own tokens, and those of its workloads, may have."
+    ),
+    "ServiceScope.name": _field("The name in requests and tokens (RFC 6749, 3.3).", examples=["orders.read"]),
+    "ServiceScope.description": _field(
+        "The sentence that people read before they allow it: 1 to 200 characters of plain text.",
+        examples=["See your orders."],
+    ),
+    "ServiceRole.scopes": _field(
+        "The scopes that the role gives. One that any role lists is given by roles alone.", examples=[["orders.read"]]
+    ),
+    "Role.scopes": _field(
+        "The scopes of services of the organization that the role gives. One that any role lists is given by roles"
+        " alone; owners and admins have all.",
+        examples=[["orders.read"]],
+    ),
     "audiences": _field(
         "The addresses of APIs for which the service may get access tokens.",
         sent="The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https"
@@ -62,7 +83,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "TokenRequest.redirect_uri": _field("The redirect URI of the authorization request."),
     "code_verifier": _field("The text of which the authorization request had the hash.", **_CODE),
     "device_code": _field("The code with which the device polls.", **_CODE),
-    "scope": _field("Scopes, separated by blanks: `openid`, `profile`, `email`.", examples=["openid email"]),
+    "scope": _field(
+        "Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.",
+        examples=["openid email"],
+    ),
     "resource": _field("One of the audiences of the service, for which the access token is to be."),
     "id_token": _field("Who has signed in, when and how, as a JWT for the service."),
     "GrantedTokens.token_type": _field("`Bearer`, or `DPoP` for tokens that are bound to a key."),

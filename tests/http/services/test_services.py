@@ -83,6 +83,8 @@ class TestCreate:
             "individuals": "all",
             "roles": [],
             "initiate_login_uri": None,
+            "scopes": [],
+            "machine_scopes": [],
             "previous_secret_expires_at": None,
             "created_at": at,
         }

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.2"
+API_VERSION: Final = "2.3"
 
 
 class AddressLimits(TypedDict):
@@ -2201,6 +2201,7 @@ class Role(TypedDict):
     name: str
     description: str
     permissions: list[Capability]
+    scopes: list[str]
     is_built_in: bool
     created_at: str | None
     updated_at: str | None
@@ -2519,6 +2520,8 @@ class ServiceItem(TypedDict):
     individuals: Individuals
     roles: list[ServiceRole]
     initiate_login_uri: str | None
+    scopes: list[ServiceScope]
+    machine_scopes: list[str]
     plan_count: int
     subscription_count: int
 
@@ -2566,6 +2569,8 @@ class ServiceRecord(TypedDict):
     individuals: Individuals
     roles: list[ServiceRole]
     initiate_login_uri: str | None
+    scopes: list[ServiceScope]
+    machine_scopes: list[str]
 
 
 ServiceRelation: TypeAlias = Literal["manager", "viewer"]
@@ -2577,6 +2582,14 @@ class ServiceRole(TypedDict):
     name: str
     title: str
     description: NotRequired[str]
+    scopes: NotRequired[list[str]]
+
+
+class ServiceScope(TypedDict):
+    """A scope of a service's own; `description` is what people read of it before they allow it."""
+
+    name: str
+    description: str
 
 
 ServiceType: TypeAlias = Literal["api", "desktop", "mobile", "web"]
@@ -4020,7 +4033,13 @@ def list_roles(slug: str) -> ListCall[RoleList, Role]:
 
 
 def create_role(
-    organization_slug: str, *, slug: str, name: str, permissions: Sequence[Capability], description: str | Unset = UNSET
+    organization_slug: str,
+    *,
+    slug: str,
+    name: str,
+    permissions: Sequence[Capability],
+    description: str | Unset = UNSET,
+    scopes: Sequence[str] | Unset = UNSET,
 ) -> Call[Role]:
     """Create a role from capabilities that you have yourself.
 
@@ -4029,11 +4048,12 @@ def create_role(
     name: The name for people.
     permissions: The capabilities of the role.
     description: A description for people.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
     """
     return Call(
         method="POST",
         path=f"/api/organizations/{segment(organization_slug)}/roles",
-        body=body_of(slug=slug, name=name, permissions=permissions, description=description),
+        body=body_of(slug=slug, name=name, permissions=permissions, description=description, scopes=scopes),
     )
 
 
@@ -4053,6 +4073,7 @@ def change_role(
     name: str | Unset | None = UNSET,
     description: str | Unset | None = UNSET,
     permissions: Sequence[Capability] | Unset | None = UNSET,
+    scopes: Sequence[str] | Unset | None = UNSET,
 ) -> Call[Role]:
     """Change a role, which takes effect with the next request of every member who has it.
 
@@ -4061,11 +4082,12 @@ def change_role(
     name: The name for people.
     description: A description for people.
     permissions: The capabilities of the role.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
     """
     return Call(
         method="PATCH",
         path=f"/api/organizations/{segment(slug)}/roles/{segment(role_slug)}",
-        body=body_of(name=name, description=description, permissions=permissions),
+        body=body_of(name=name, description=description, permissions=permissions, scopes=scopes),
     )
 
 
@@ -4351,6 +4373,8 @@ def create_service(
     individuals: Individuals | Unset | None = UNSET,
     roles: Sequence[ServiceRole] | Unset = UNSET,
     initiate_login_uri: str | Unset | None = UNSET,
+    scopes: Sequence[ServiceScope] | Unset = UNSET,
+    machine_scopes: Sequence[str] | Unset = UNSET,
 ) -> Call[ServiceCreated]:
     """Create a service, with a default plan named Free.
 
@@ -4382,6 +4406,8 @@ def create_service(
         of your own organization always may.
     roles: The service's own roles, which its customers assign to their people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
+    machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     """
     return Call(
         method="POST",
@@ -4407,6 +4433,8 @@ def create_service(
             individuals=individuals,
             roles=roles,
             initiate_login_uri=initiate_login_uri,
+            scopes=scopes,
+            machine_scopes=machine_scopes,
         ),
     )
 
@@ -4462,6 +4490,8 @@ def change_service(
     individuals: Individuals | Unset | None = UNSET,
     roles: Sequence[ServiceRole] | Unset = UNSET,
     initiate_login_uri: str | Unset | None = UNSET,
+    scopes: Sequence[ServiceScope] | Unset = UNSET,
+    machine_scopes: Sequence[str] | Unset = UNSET,
 ) -> Call[ServiceRecord]:
     """Change a service. Lists are replaced, not merged.
 
@@ -4493,6 +4523,8 @@ def change_service(
         of your own organization always may.
     roles: The service's own roles, which its customers assign to their people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
+    machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     """
     return Call(
         method="PATCH",
@@ -4517,6 +4549,8 @@ def change_service(
             individuals=individuals,
             roles=roles,
             initiate_login_uri=initiate_login_uri,
+            scopes=scopes,
+            machine_scopes=machine_scopes,
         ),
     )
 
@@ -5410,7 +5444,7 @@ def openid_connect_exchange(
     code_verifier: The text of which the authorization request had the hash.
     refresh_token: The token that `POST /api/auth/refresh` exchanges for new tokens, once.
     device_code: The code with which the device polls.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
     resource: One of the audiences of the service, for which the access token is to be.
     """
     return Call(
@@ -5499,7 +5533,7 @@ def openid_connect_push_request(
     response_mode: `query`, also if it is left out, or `form_post`: the browser posts the answer as a form to a web
         address.
     redirect_uri: One of the redirect URIs of the service, exactly.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
     state: A text that comes back with the code.
     nonce: A text that comes back in the ID token.
     code_challenge: The SHA-256 of the code verifier, in base64url; public services must send it.
@@ -5598,7 +5632,7 @@ def begin_device(
     client_assertion: A JWT that the service has signed with its own key (`private_key_jwt`).
     org: The slug of the organization of your token; empty without one.
     service: The slug of the service, which is likewise only compared.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
     resource: One of the audiences of the service, for which the access token is to be.
     customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
         open is taken, or the user is asked.

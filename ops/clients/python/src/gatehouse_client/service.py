@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.0"
+API_VERSION: Final = "1.1"
 
 
 class CheckoutSession(TypedDict):
@@ -140,6 +140,8 @@ class ServiceRecord(TypedDict):
     individuals: Individuals
     roles: list[ServiceRole]
     initiate_login_uri: str | None
+    scopes: list[ServiceScope]
+    machine_scopes: list[str]
 
 
 class ServiceRole(TypedDict):
@@ -148,6 +150,14 @@ class ServiceRole(TypedDict):
     name: str
     title: str
     description: NotRequired[str]
+    scopes: NotRequired[list[str]]
+
+
+class ServiceScope(TypedDict):
+    """A scope of a service's own; `description` is what people read of it before they allow it."""
+
+    name: str
+    description: str
 
 
 ServiceType: TypeAlias = Literal["api", "desktop", "mobile", "web"]
@@ -370,6 +380,8 @@ def change_info(
     individuals: Individuals | Unset | None = UNSET,
     roles: Sequence[ServiceRole] | Unset = UNSET,
     initiate_login_uri: str | Unset | None = UNSET,
+    scopes: Sequence[ServiceScope] | Unset = UNSET,
+    machine_scopes: Sequence[str] | Unset = UNSET,
 ) -> Call[ServiceRecord]:
     """Change your service. Lists are replaced, not merged.
 
@@ -399,6 +411,8 @@ def change_info(
         of your own organization always may.
     roles: The service's own roles, which its customers assign to their people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
+    machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     """
     return Call(
         method="PATCH",
@@ -423,6 +437,8 @@ def change_info(
             individuals=individuals,
             roles=roles,
             initiate_login_uri=initiate_login_uri,
+            scopes=scopes,
+            machine_scopes=machine_scopes,
         ),
     )
 
