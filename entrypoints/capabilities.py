@@ -179,6 +179,7 @@ from entrypoints.pages.services import sales as sales_pages
 from entrypoints.pages.services import secrets as client_secret_page
 from entrypoints.pages.services import services as service_pages
 from entrypoints.pages.services import sold_subscriptions as sold_pages
+from entrypoints.pages.services import user_metadata as user_metadata_page
 from entrypoints.pages.services import workloads as workload_pages
 from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sign_in import choose_organization, second_factor_setup
@@ -410,6 +411,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_options_page.routes,
     service_deletion_page.routes,
     end_user_pages.routes,
+    user_metadata_page.routes,
     service_key_pages.routes,
     workload_pages.routes,
     key_workload_pages.routes,

@@ -133,6 +133,7 @@ from adapters.postgres.services.sales import PostgresSalesBook
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.sold_subscriptions import PostgresSoldSubscriptions
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
+from adapters.postgres.services.user_metadata import PostgresServiceUserMetadata
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.services.workloads import PostgresWorkloads
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
@@ -271,6 +272,7 @@ class Aggregates:
     workloads: PostgresWorkloads
     subscriptions: PostgresSubscriptions
     service_users: PostgresServiceUsers
+    service_user_metadata: PostgresServiceUserMetadata
     service_subscriptions: PostgresServiceSubscriptions
     service_figures: PostgresServiceFigures
     billing_cancellations: PostgresBillingCancellations

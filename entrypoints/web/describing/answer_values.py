@@ -122,6 +122,8 @@ VALUES: Final[dict[str, Any]] = {
     "audiences": ["https://api.example.com"],
     "group_claims": ["all"],
     "machine_scopes": ["orders.read"],
+    "metadata": {"plan": "gold", "seats": 5},
+    "ExportedMetadata.organization_slug": "acme",
     "initiate_login_uri": "https://app.example.com/login",
     "ProductAssignment.roles": ["editor"],
     "ProductAssignment.subject": "role:member",

@@ -42,4 +42,4 @@ async def test_the_question_quotes_the_sentences_of_what_is_asked_for(shop: Rely
     tokens = await shop.redeem(led_back(await visitor.submit(asked, "/auth/authorize/allow"))["code"])
     assert tokens.json["scope"] == "openid read"
     # A later request for more asks nothing.
-    assert "code" in led_back(await visitor.open(address_of(shop, scope="openid read write")))
+    assert "code" in led_back(await visitor.send("GET", address_of(shop, scope="openid read write")))

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.3"
+API_VERSION: Final = "2.4"
 
 
 class AddressLimits(TypedDict):
@@ -99,6 +99,7 @@ AuditAction: TypeAlias = Literal[
     "branding.updated",
     "connection.certificates_replaced",
     "customer.accepted",
+    "customer.changed",
     "customer.declined",
     "customer.ended",
     "customer.offered",
@@ -492,6 +493,7 @@ class CustomerRecord(TypedDict):
     shares_directory: bool
     last_sign_in_at: str | None
     created_at: str
+    metadata: dict[str, Any]
 
 
 CustomerSide: TypeAlias = Literal["customer", "vendor"]
@@ -685,13 +687,14 @@ class EndUserList(TypedDict):
 
 
 class EndUserService(TypedDict):
-    """A service that the end user has signed in to, with the times of the first and the last sign-in."""
+    """A service that the end user has signed in to: when first and last, and what the service notes about them."""
 
     id: str
     slug: str
     name: str
     first_login_at: str
     last_login_at: str | None
+    metadata: dict[str, Any]
 
 
 class EventList(TypedDict):
@@ -711,6 +714,7 @@ EventType: TypeAlias = Literal[
     "branding.updated",
     "connection.certificates_replaced",
     "customer.accepted",
+    "customer.changed",
     "customer.declined",
     "customer.ended",
     "customer.offered",
@@ -955,6 +959,15 @@ class ExportedMessage(TypedDict):
     is_sent: bool
     message: str
     created_at: str
+
+
+class ExportedMetadata(TypedDict):
+    """What a service notes about the person, who uses it."""
+
+    organization_id: str
+    organization_slug: str
+    service_slug: str
+    metadata: dict[str, Any]
 
 
 class ExportedMfaEvent(TypedDict):
@@ -1412,6 +1425,7 @@ class Organization(TypedDict):
     suspension_reason: str | None
     mfa_methods: MfaMethods
     deletes_at: str | None
+    metadata: dict[str, Any]
 
 
 class OrganizationDetails(TypedDict):
@@ -1651,6 +1665,7 @@ class PersonalDataExport(TypedDict):
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
     customers: list[ExportedCustomer]
+    service_metadata: list[ExportedMetadata]
     messages: list[ExportedMessage]
     login_events_count: int
     login_events: list[ExportedLogin]
@@ -2593,6 +2608,15 @@ class ServiceScope(TypedDict):
 
 
 ServiceType: TypeAlias = Literal["api", "desktop", "mobile", "web"]
+
+
+class ServiceUser(TypedDict):
+    """A user of the service, with the id by which the organization knows them."""
+
+    id: str
+    email: str
+    created_at: str
+    metadata: dict[str, Any]
 
 
 class SessionItem(TypedDict):
@@ -3932,6 +3956,7 @@ def change_organization(
     name: str | Unset | None = UNSET,
     mfa_required: bool | Unset | None = UNSET,
     device_trust_days: int | Unset | None = UNSET,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
 ) -> Call[OrganizationRecord]:
     """Change the name of an organization, and what it requires of its members.
 
@@ -3939,11 +3964,13 @@ def change_organization(
     name: The name for people.
     mfa_required: Whether members need a second factor.
     device_trust_days: For how many days a trusted device remembers the second factor; 0 means never.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
     """
     return Call(
         method="PATCH",
         path=f"/api/organizations/{segment(slug)}",
-        body=body_of(name=name, mfa_required=mfa_required, device_trust_days=device_trust_days),
+        body=body_of(name=name, mfa_required=mfa_required, device_trust_days=device_trust_days, metadata=metadata),
     )
 
 
@@ -4957,8 +4984,9 @@ def change_customer(
     *,
     external_id: str | Unset | None = UNSET,
     paused: bool | Unset = UNSET,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
-    """Change your own id of a customer, or pause it.
+    """Change your own id of a customer and what you note about it, or pause it.
 
     org_slug: The slug of the organization.
     service_slug: The slug of the service.
@@ -4966,11 +4994,13 @@ def change_customer(
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
     paused: Whether you have paused it. The customer's own pause is apart.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
     """
     return Call(
         method="PATCH",
         path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers/{segment(customer_id)}",
-        body=body_of(external_id=external_id, paused=paused),
+        body=body_of(external_id=external_id, paused=paused, metadata=metadata),
     )
 
 
@@ -5310,6 +5340,28 @@ def show_end_user(slug: str, user_id: str) -> Call[EndUserDetails]:
     user_id: The id of the user.
     """
     return Call(method="GET", path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}")
+
+
+def change_service_user(
+    org_slug: str,
+    service_slug: str,
+    user_id: str,
+    *,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
+) -> Call[ServiceUser]:
+    """Change what a service notes about one of its users, people of customers who have signed in among them.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the user.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/users/{segment(user_id)}",
+        body=body_of(metadata=metadata),
+    )
 
 
 def end_sessions_of_end_user(slug: str, user_id: str) -> Call[RevokedSessions]:

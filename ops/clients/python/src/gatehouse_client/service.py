@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.1"
+API_VERSION: Final = "1.2"
 
 
 class CheckoutSession(TypedDict):
@@ -45,6 +45,7 @@ class CustomerPerson(TypedDict):
     service_roles: list[str]
     own_roles: list[str]
     last_sign_in_at: str | None
+    metadata: dict[str, Any]
 
 
 CustomerPolicy: TypeAlias = Literal["any", "listed", "none"]
@@ -61,6 +62,7 @@ class CustomerRecord(TypedDict):
     shares_directory: bool
     last_sign_in_at: str | None
     created_at: str
+    metadata: dict[str, Any]
 
 
 CustomerState: TypeAlias = Literal["active", "offered", "paused"]
@@ -169,6 +171,7 @@ class ServiceUser(TypedDict):
     id: str
     email: str
     created_at: str
+    metadata: dict[str, Any]
 
 
 class ServiceUserList(TypedDict):
@@ -230,13 +233,22 @@ def show_user(user_id: str) -> Call[ServiceUser]:
     return Call(method="GET", path=f"/api/service/users/{segment(user_id)}")
 
 
-def change_user(user_id: str, *, email: str | Unset | None = UNSET) -> Call[ServiceUser]:
-    """Change the email address of a user whose account is yours alone.
+def change_user(
+    user_id: str,
+    *,
+    email: str | Unset | None = UNSET,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
+) -> Call[ServiceUser]:
+    """Change what you note about a user, and the email address of one whose account is yours alone.
 
     user_id: The id of the user.
     email: The email address.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
     """
-    return Call(method="PATCH", path=f"/api/service/users/{segment(user_id)}", body=body_of(email=email))
+    return Call(
+        method="PATCH", path=f"/api/service/users/{segment(user_id)}", body=body_of(email=email, metadata=metadata)
+    )
 
 
 def remove_user(user_id: str) -> Call[None]:
@@ -482,19 +494,25 @@ def show_customer(customer_id: str) -> Call[CustomerRecord]:
 
 
 def change_customer(
-    customer_id: str, *, external_id: str | Unset | None = UNSET, paused: bool | Unset = UNSET
+    customer_id: str,
+    *,
+    external_id: str | Unset | None = UNSET,
+    paused: bool | Unset = UNSET,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
-    """Change your own id of a customer, or pause it.
+    """Change your own id of a customer and what you note about it, or pause it.
 
     customer_id: The id of the customer: of the record between the service and the organization.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
     paused: Whether you have paused it. The customer's own pause is apart.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
     """
     return Call(
         method="PATCH",
         path=f"/api/service/customers/{segment(customer_id)}",
-        body=body_of(external_id=external_id, paused=paused),
+        body=body_of(external_id=external_id, paused=paused, metadata=metadata),
     )
 
 
