@@ -45,6 +45,11 @@ class MetadataPatch:
         return after
 
 
+def is_name(text: str) -> bool:
+    """Return whether metadata can have a name."""
+    return _NAME.fullmatch(text) is not None
+
+
 def size_bytes(value: object) -> int:
     """Return how long a value is as compact JSON in UTF-8."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
@@ -68,7 +73,7 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _require(name: str, value: object, field: str) -> None:
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise BadRequest.of_field(
             field, "A name of metadata has 1 to 64 letters of ASCII, digits, dots, dashes and underscores."
         )

@@ -11,7 +11,7 @@ from entrypoints.http.accounts import locks, password_reset, passwords, profile,
 from entrypoints.http.audit import analytics, audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
-from entrypoints.http.customers import customers, products
+from entrypoints.http.customers import claims, customers, products
 from entrypoints.http.invitations import invitations
 from entrypoints.http.openid import device as openid_device_codes
 from entrypoints.http.openid import par as openid_pushed_requests
@@ -98,6 +98,7 @@ from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import mfa as own_second_factor_pages
 from entrypoints.pages.credentials import passkey_factors as passkey_factor_pages
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
+from entrypoints.pages.customers import claims as claims_page
 from entrypoints.pages.customers import customers as customer_pages
 from entrypoints.pages.customers import my_applications as my_applications_page
 from entrypoints.pages.customers import people as customer_people_pages
@@ -272,6 +273,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     api_keys.routes,
     workloads.routes,
     customers.routes,
+    claims.routes,
     products.routes,
     saml.routes,
     saml_certificate.routes,
@@ -412,6 +414,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     service_deletion_page.routes,
     end_user_pages.routes,
     user_metadata_page.routes,
+    claims_page.routes,
     service_key_pages.routes,
     workload_pages.routes,
     key_workload_pages.routes,

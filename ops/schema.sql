@@ -3300,6 +3300,7 @@ CREATE TABLE services (
     previous_secret_expires_at timestamp with time zone,
     scopes jsonb DEFAULT '[]'::jsonb NOT NULL,
     machine_scopes text[] DEFAULT '{}'::text[] NOT NULL,
+    claims jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT services_customers_check CHECK ((customers = ANY (ARRAY['none'::text, 'listed'::text, 'any'::text]))),
     CONSTRAINT services_individuals_check CHECK ((individuals = ANY (ARRAY['none'::text, 'others'::text, 'all'::text]))),
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
@@ -3317,6 +3318,7 @@ COMMENT ON COLUMN services.role_ids IS 'The id of each role by its name; a role 
 COMMENT ON COLUMN services.previous_secret_expires_at IS 'Until when the secret before the present one is taken; null where none was kept.';
 COMMENT ON COLUMN services.scopes IS 'Its own scopes: a list of name and description.';
 COMMENT ON COLUMN services.machine_scopes IS 'Those of its scopes that its machines may have: its own tokens, and those of workloads.';
+COMMENT ON COLUMN services.claims IS 'What its tokens and assertions say besides: a list of claim, from and in_access_token.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services

@@ -34,6 +34,7 @@ from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
+from adapters.postgres.customers.claims import PostgresTokenPreviews
 from adapters.postgres.customers.customers import PostgresServiceCustomers
 from adapters.postgres.customers.found_customers import PostgresFoundCustomers
 from adapters.postgres.customers.found_products import PostgresFoundProducts
@@ -345,6 +346,7 @@ class Aggregates:
     found_products: PostgresFoundProducts
     service_role_uses: PostgresServiceRoleUses
     customer_people: PostgresCustomerPeople
+    token_previews: PostgresTokenPreviews
     refused_sign_ins: PostgresRefusedSignIns
     product_sign_ins: PostgresProductSignIns
     own_customers: PostgresOwnCustomers

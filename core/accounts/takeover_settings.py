@@ -45,6 +45,7 @@ SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "group_claims": [],
     "scopes": [],
     "machine_scopes": [],
+    "claims": [],
     "device_activation_uri": None,
     "backchannel_logout_uri": None,
     "frontchannel_logout_uri": None,
@@ -75,7 +76,7 @@ _ENUMERATIONS: Final[Mapping[str, Callable[[str], Any]]] = {
     "service_type": ServiceType,
 }
 # What tells the items of a list apart that are objects, so that one of before is known again.
-_KEYS: Final[Mapping[str, str]] = {"scopes": "name"}
+_KEYS: Final[Mapping[str, str]] = {"scopes": "name", "claims": "claim"}
 # What an entry about a customer says of it, and not of who changed it.
 _NAMES: Final = frozenset(
     {"by", "customer_id", "client_id", "service_slug", "external_id", "organization_slug", "organization_name"}

@@ -94,14 +94,16 @@ def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[
         described = _described(claims, client)
         if "scope" in described:
             described["scope"] = _still_allowed(subject, described["scope"].split(" "))
-        return {**described, **_as_now(caller)}
+        return {**subject.own_claims, **described, **_as_now(caller)}
 
     return describe
 
 
 def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
     caller = session.caller
+    subject = TokenSubject(caller=caller, additions=session.additions)
     described: dict[str, Any] = {
+        **subject.own_claims,
         "active": True,
         "client_id": str(client.id),
         "token_type": REFRESH_TOKEN,
@@ -111,7 +113,6 @@ def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
         **_as_now(caller),
     }
     if session.client_grant is not None:
-        subject = TokenSubject(caller=caller, additions=session.additions)
         described["scope"] = _still_allowed(subject, session.client_grant.scopes)
     return described
 
@@ -131,7 +132,10 @@ def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
 
 
 def _as_now(caller: Caller) -> dict[str, Any]:
-    """Return the address, the role, the groups and the customer of a session's user, as the rows are now."""
+    """Return the address, the role, the groups and the customer of a session's user, as the rows are now.
+
+    So are the claims of the product, which stand before.
+    """
     return {"username": caller.email, **claims_of_rows(caller)}
 
 

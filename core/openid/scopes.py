@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core.openid.refusals import ScopeInvalid
 from core.services.services import Service
+from core.sessions.token_additions import TokenSubject
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -80,10 +81,10 @@ def names_of(uow: UnitOfWork, user_id: UUID, organization_id: UUID | None) -> di
     return uow.person_names.defer_of(user_id, organization_id)().profile_claims
 
 
-def claims_of(uow: UnitOfWork, scopes: Collection[str]) -> dict[str, Any]:
-    """Return the claims about the caller that these scopes open (OpenID Connect Core, 5.4)."""
-    caller = uow.caller
-    claims: dict[str, Any] = {"sub": str(caller.user_id), **caller.group_claims}
+def claims_of(uow: UnitOfWork, subject: TokenSubject, scopes: Collection[str]) -> dict[str, Any]:
+    """Return the claims about a caller that these scopes open (OpenID Connect Core, 5.4), and those of the product."""
+    caller = subject.caller
+    claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.user_id), **caller.group_claims}
     if caller.customer is not None:
         claims |= caller.customer.claims
     if EMAIL in scopes:

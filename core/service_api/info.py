@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 # What tokens of the service are good for, and what they say.
-_OF_MEMBERS: Final = frozenset({"scopes", "machine_scopes"})
+_OF_MEMBERS: Final = frozenset({"scopes", "machine_scopes", "claims"})
 
 
 class OwnPowers(Forbidden):
     """A key of the service may not say which scopes there are, who has them, and what tokens tell (decisions 14.1)."""
 
     default_message = (
-        "A key of the service cannot change its scopes, and which roles have them. A member of the organization who may"
-        " manage services can."
+        "A key of the service cannot change its scopes, which roles have them, and its claims. A member of the"
+        " organization who may manage services can."
     )
 
 

@@ -23,7 +23,7 @@ from core.organizations.access import Operation
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
-from core.services import access, group_claims, plans
+from core.services import access, group_claims, own_claims, plans
 from core.services.client_records import Outside, host_of
 from core.services.customer_rules import CustomerPolicy, ServiceRole, individuals_by_default
 from core.services.plans import Plan
@@ -227,6 +227,8 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
     if after.group_claims != before.group_claims:
         _require_groups(uow, after)
     _require_role_scopes(uow, after, before)
+    if after.claims != before.claims:
+        require_apart(uow, after)
     uow.services.save(after)
     if not after.has_client_secret:
         uow.services.set_client_secret(after, None, previous_until=None)
@@ -246,6 +248,15 @@ def _gives(before: Service, after: Service, name: str) -> bool:
 def scopes_of_roles(roles: Iterable[ServiceRole]) -> dict[str, frozenset[str]]:
     """Return the scopes that roles of a service list, by the names of those that list some."""
     return {role.name: frozenset(role.scopes) for role in roles if role.scopes}
+
+
+def require_apart(uow: UnitOfWork, service: Service) -> None:
+    """Raise `BadRequest` for a claim that assertions have already, by the names of the configuration of SAML."""
+    taken = own_claims.clashing(service.claims, uow.saml_configurations.attribute_names(service))
+    if taken is not None:
+        raise BadRequest.of_field(
+            "claims", Wording("%(name)s is the name of an attribute of SAML assertions already.", name=taken)
+        )
 
 
 def require_seen(service: Service, seen: str) -> None:

@@ -15,11 +15,12 @@ from uuid import UUID
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.lazy_dataclasses import dataclass
-from core.services import client_records, customer_rules, group_claims, own_scopes, redirect_uris
+from core.services import client_records, customer_rules, group_claims, own_claims, own_scopes, redirect_uris
 from core.services.client_records import Outside
 from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
 from core.services.own_scopes import SCOPE_CHARACTERS_MAX, SCOPES_MAX, ServiceScope, is_scope
 from core.sessions import security_profiles
+from core.sessions.claim_sources import OwnClaim
 from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
 
@@ -75,6 +76,7 @@ class ServiceFields:
     initiate_login_uri: str | None = None
     scopes: list[ServiceScope] = field(default_factory=list)
     machine_scopes: list[str] = field(default_factory=list)
+    claims: list[OwnClaim] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +136,7 @@ class Service(ServiceFields):
             lambda: customer_rules.require_policy(self.customers, self.individuals),
             lambda: group_claims.require_valid(self.group_claims),
             lambda: own_scopes.require_valid(self.scopes, self.machine_scopes),
+            lambda: own_claims.require_valid(self.claims, self.group_claims),
             lambda: redirect_uris.require_valid(self.redirect_uris, is_native=is_native),
             lambda: redirect_uris.require_valid(
                 self.post_logout_redirect_uris, is_native=is_native, field="post_logout_redirect_uris"

@@ -1,19 +1,23 @@
-"""What the record of a service adds to the tokens of its users: scopes of its own (decisions 14.1).
+"""What the record of a service adds to the tokens of its users: its own scopes and claims (decisions 14.1 and 14.5).
 
 It is read with the caller, in the context of the session, by what issues tokens and by what tells of them.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
+from core.sessions.claim_sources import ClaimFacts, OwnClaim, claims_of
 
 # The scopes of OpenID Connect (Core, 5.4 and 11). A service has none of their names.
 OF_OPENID: Final = frozenset({"openid", "profile", "email", "address", "phone", "offline_access"})
+# A token of 8 KiB is none that Gatehouse takes, and web servers take headers of 16 at most (decisions 14.5).
+ACCESS_CLAIMS_BYTES_MAX: Final = 3072
 # The roles of an organization that have all scopes of its services.
 _OF_MANAGERS: Final = frozenset({"owner", "admin"})
 
@@ -48,6 +52,8 @@ class TokenAdditions:
     """What the record of a service adds to a token; `scopes` is None for a service without scopes of its own."""
 
     scopes: OwnScopes | None = None
+    claims: Sequence[OwnClaim] = ()
+    facts: ClaimFacts = field(default_factory=ClaimFacts, repr=False)
 
     def still_allowed(self, scopes: Iterable[str], caller: Caller) -> list[str]:
         """Return those of the scopes that the caller may have now: those of OpenID Connect, and of the service's."""
@@ -68,6 +74,23 @@ class TokenSubject:
 
     caller: Caller
     additions: TokenAdditions = field(default=NO_ADDITIONS)
+
+    @property
+    def own_claims(self) -> dict[str, Any]:
+        """The claims of the product that have a value."""
+        return claims_of(self.additions.claims, self.caller, self.additions.facts)
+
+    @property
+    def own_access_claims(self) -> dict[str, Any]:
+        """Those of them that access tokens have, in their order, as far as they fit into one."""
+        named = [one for one in self.additions.claims if one.in_access_token]
+        free, fitting = ACCESS_CLAIMS_BYTES_MAX, dict[str, Any]()
+        for claim, value in claims_of(named, self.caller, self.additions.facts).items():
+            # As tokens write it, where a character beyond ASCII takes six bytes or twelve.
+            size = len(json.dumps({claim: value}))
+            if size <= free:
+                fitting[claim], free = value, free - size
+        return fitting
 
 
 def _joined(lists: Iterable[Collection[str]]) -> frozenset[str]:

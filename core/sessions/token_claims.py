@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,8 @@ class TokenGrant:
 
     The audience is that of the client grant, else the client, else Gatehouse. `signature_algorithm` is that of the
     access token and of the ID token: it follows from the record of the service. The scopes of `client_grant` are those
-    of the tokens, and `granted_scopes` those within which a refresh may ask.
+    of the tokens, and `granted_scopes` those within which a refresh may ask. `own_claims` are the
+    claims of the product, which ID tokens have.
     """
 
     user_id: UUID
@@ -35,6 +36,7 @@ class TokenGrant:
     device_token: Secret | None = None
     client_grant: ClientGrant | None = None
     granted_scopes: Sequence[str] = ()
+    own_claims: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     is_address_verified: bool = True
     signature_algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256
     organization_id: UUID | None = None
@@ -57,7 +59,9 @@ def token_grant(
         user_id=caller.user_id,
         session_id=caller.session_id,
         client_id=caller.service_client_id,
-        claims=_common_claims(caller)
+        # What tokens of Gatehouse have always stands above what a product wants in them.
+        claims=subject.own_access_claims
+        | _common_claims(caller)
         | _optional_claims(caller)
         | (client_grant.claims(caller) if client_grant is not None else _claims_without_grant(subject)),
         session_expires_at=session_expires_at,
@@ -65,6 +69,7 @@ def token_grant(
         device_token=device_token,
         client_grant=client_grant,
         granted_scopes=granted.scopes if granted is not None else (),
+        own_claims=subject.own_claims,
         is_address_verified=caller.is_verified,
         signature_algorithm=signature_algorithm(caller.service_security_profile),
         organization_id=caller.organization_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
+from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.services.user_metadata import NOTED
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate

@@ -11,6 +11,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
+from adapters.postgres.sessions.token_additions import claims_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
 from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
@@ -283,6 +284,7 @@ def service_row(
     individuals: str,
     roles: list[dict[str, Any]],
     scopes: list[dict[str, str]],
+    claims: list[dict[str, Any]],
     **columns: Any,
 ) -> Service:
     """Return the service of a row."""
@@ -293,6 +295,7 @@ def service_row(
         individuals=Individuals(individuals),
         roles=[ServiceRole(**role) for role in roles],
         scopes=[ServiceScope(**scope) for scope in scopes],
+        claims=claims_row(claims),
         **columns,
     )
 
@@ -302,7 +305,14 @@ def _values(service: Service) -> dict[str, Any]:
     roles = [
         {name: value for name, value in asdict(role).items() if name != "scopes" or value} for role in service.roles
     ]
-    return values(service) | {"roles": Jsonb(roles), "scopes": Jsonb([asdict(scope) for scope in service.scopes])}
+    claims = [
+        {"claim": one.claim, "from": one.source, "in_access_token": one.in_access_token} for one in service.claims
+    ]
+    return values(service) | {
+        "roles": Jsonb(roles),
+        "scopes": Jsonb([asdict(scope) for scope in service.scopes]),
+        "claims": Jsonb(claims),
+    }
 
 
 def _counted(*, plan_count: int, subscription_count: int, **columns: Any) -> CountedService:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
 from adapters.postgres.sessions.customer_contexts import CONTEXT, IS_OPEN_TO_INDIVIDUALS, OPEN_CUSTOMER
-from adapters.postgres.sessions.token_additions import ADDITIONS, additions_row
+from adapters.postgres.sessions.token_additions import additions, additions_row
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
 from core.sessions.callers import Caller, ServicePlan
@@ -159,6 +159,7 @@ LIVE_SESSION: Final = f"""
       AND  o.status IS DISTINCT FROM 'deleting'
 """
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
+ADDITIONS: Final = additions(counts("dm", "s"))
 SUBJECT: Final = f"SELECT {CALLER}, {ADDITIONS} {LIVE} {LIVE_SESSION}"
 _REFRESH: Final = """
     s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host,
@@ -232,9 +233,13 @@ def caller_row(
     return Caller(service_plan=plan, **columns)
 
 
-def subject_row(*, own_scopes: dict[str, Any] | None, **columns: Any) -> TokenSubject:
+def subject_row(
+    *, own_scopes: dict[str, Any] | None, own_claims: dict[str, Any] | None, **columns: Any
+) -> TokenSubject:
     """Return the subject of tokens of a row with the columns of `CALLER` and `ADDITIONS`."""
-    return TokenSubject(caller=caller_row(**columns), additions=additions_row(own_scopes=own_scopes))
+    return TokenSubject(
+        caller=caller_row(**columns), additions=additions_row(own_scopes=own_scopes, own_claims=own_claims)
+    )
 
 
 def customer_context(described: dict[str, Any]) -> CustomerContext:

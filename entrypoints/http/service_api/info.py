@@ -25,6 +25,6 @@ async def read_info(call: Call) -> ServiceRecord:
 async def change_info(call: Call, body: ServiceChange) -> ServiceRecord:
     """Change your service. Lists are replaced, not merged.
 
-    Its scopes are for members of the organization to change: a key of the service cannot.
+    Its scopes and claims are for members of the organization to change: a key of the service cannot.
     """
     return ServiceRecord.of(await call.transact(info.change, body.given(), outside=outside(call)))

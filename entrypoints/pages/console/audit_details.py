@@ -63,6 +63,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "group_claims": marked("Groups in tokens"),
     "scopes": marked("Scopes"),
     "machine_scopes": marked("Scopes of machines"),
+    "claims": marked("Claims"),
+    "metadata": marked("Metadata"),
     "group_rules": marked("Rules of groups"),
     "groups": marked("Groups"),
     "hidden": marked("Hidden at sign-in"),

@@ -44,6 +44,42 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "machine_scopes": _field(
         "Those of its scopes that the service's own tokens, and those of its workloads, may have."
     ),
+    "ServiceRecord.claims": _field("What tokens and assertions say besides, and from where."),
+    "ServiceItem.claims": _field("What tokens and assertions say besides, and from where."),
+    "NewService.claims": _field("What tokens and assertions are to say besides, at most 30, and from where."),
+    "ServiceChange.claims": _field(
+        "What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot change"
+        " them."
+    ),
+    "ClaimsToPreview.claims": _field("The claims to show, as a service has them."),
+    "ClaimsForm.claims": _field(
+        "The claims by lines: each a claim and its source, and access for access tokens.",
+        examples=["seats organization.metadata.seats access"],
+    ),
+    "ServiceClaim.claim": _field(
+        "The name in tokens: letters of ASCII, digits and `_.:/-`. None of those that tokens of Gatehouse have, nor of"
+        " IANA's registry but `groups`, `roles` and `entitlements`, which are lists always.",
+        examples=["https://acme.example/seats"],
+    ),
+    "from": _field(
+        "The source: `user.id`, `user.email`, `user.email_verified`, `user.name`, `user.created_at`, `membership.role`,"
+        " `organization.id`, `organization.slug`, `organization.name`, `organization.tier`,"
+        " `organization.metadata.<name>`, `service_user.metadata.<name>`, `service_roles`, `subscription.plan`,"
+        " `subscription.status`, `subscription.features`, `directory.name.given`, `directory.name.family`,"
+        " `directory.display_name`, `directory.external_id`, `directory.groups`, `customer.id`, `customer.slug`,"
+        " `customer.name`, `customer.role`, `customer.external_id` or `customer.metadata.<name>`.",
+        examples=["organization.metadata.seats"],
+    ),
+    "in_access_token": _field("Whether access tokens have it too, as far as it fits into one."),
+    "PreviewedClaim.claim": _field("The name in tokens.", examples=["https://acme.example/seats"]),
+    "PreviewedClaim.value": _field("What it says; null where the source has no value, and it is left out."),
+    "TokenPreview.id_token": _field("The payload of the ID token; null without the scope `openid`."),
+    "TokenPreview.access_token": _field("The payload of the access token."),
+    "TokenPreview.userinfo": _field("What the user information endpoint would answer; null without `openid`."),
+    "TokenPreview.saml": _field("The attributes of an assertion, by their names; null without SAML."),
+    "TokenPreview.claims": _field("Each claim of the product, its source and what it says."),
+    "bytes": _field("The bytes of the larger of both tokens."),
+    "warnings": _field("What to know of it: a token from 2,048 bytes on, and claims that do not fit."),
     "ServiceScope.name": _field("The name in requests and tokens (RFC 6749, 3.3).", examples=["orders.read"]),
     "ServiceScope.description": _field(
         "The sentence that people read before they allow it: 1 to 200 characters of plain text.",

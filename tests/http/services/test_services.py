@@ -85,6 +85,7 @@ class TestCreate:
             "initiate_login_uri": None,
             "scopes": [],
             "machine_scopes": [],
+            "claims": [],
             "previous_secret_expires_at": None,
             "created_at": at,
         }

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.4"
+API_VERSION: Final = "2.5"
 
 
 class AddressLimits(TypedDict):
@@ -1843,6 +1843,10 @@ class PortalOpened(TypedDict):
     portal_url: str
 
 
+# A claim of the product, its source, and what it says; null where the source has no value.
+PreviewedClaim = TypedDict("PreviewedClaim", {"claim": "str", "from": "str", "value": "Any"})
+
+
 class PreviousOwner(TypedDict):
     """The previous owner and their new role."""
 
@@ -2482,6 +2486,10 @@ class SentInvitationRecord(TypedDict):
     inviter: Inviter
 
 
+# A claim of the product, and its source; access tokens have it where `in_access_token` says so.
+ServiceClaim = TypedDict("ServiceClaim", {"claim": "str", "from": "str", "in_access_token": "NotRequired[bool]"})
+
+
 class ServiceCreated(TypedDict):
     """The new service with its default plan. The secret of a confidential service is shown only here."""
 
@@ -2537,6 +2545,7 @@ class ServiceItem(TypedDict):
     initiate_login_uri: str | None
     scopes: list[ServiceScope]
     machine_scopes: list[str]
+    claims: list[ServiceClaim]
     plan_count: int
     subscription_count: int
 
@@ -2586,6 +2595,7 @@ class ServiceRecord(TypedDict):
     initiate_login_uri: str | None
     scopes: list[ServiceScope]
     machine_scopes: list[str]
+    claims: list[ServiceClaim]
 
 
 ServiceRelation: TypeAlias = Literal["manager", "viewer"]
@@ -2931,6 +2941,18 @@ class TierSummary(TypedDict):
 
 
 TlsMode: TypeAlias = Literal["none", "starttls", "tls"]
+
+
+class TokenPreview(TypedDict):
+    """The payloads of tokens and assertions that are not issued; `bytes` is the size of the larger token."""
+
+    id_token: dict[str, Any] | None
+    access_token: dict[str, Any]
+    userinfo: dict[str, Any] | None
+    saml: dict[str, Any] | None
+    claims: list[PreviewedClaim]
+    bytes: int
+    warnings: list[str]
 
 
 class Tokens(TypedDict):
@@ -4402,6 +4424,7 @@ def create_service(
     initiate_login_uri: str | Unset | None = UNSET,
     scopes: Sequence[ServiceScope] | Unset = UNSET,
     machine_scopes: Sequence[str] | Unset = UNSET,
+    claims: Sequence[ServiceClaim] | Unset = UNSET,
 ) -> Call[ServiceCreated]:
     """Create a service, with a default plan named Free.
 
@@ -4435,6 +4458,7 @@ def create_service(
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
+    claims: What tokens and assertions are to say besides, at most 30, and from where.
     """
     return Call(
         method="POST",
@@ -4462,6 +4486,7 @@ def create_service(
             initiate_login_uri=initiate_login_uri,
             scopes=scopes,
             machine_scopes=machine_scopes,
+            claims=claims,
         ),
     )
 
@@ -4519,6 +4544,7 @@ def change_service(
     initiate_login_uri: str | Unset | None = UNSET,
     scopes: Sequence[ServiceScope] | Unset = UNSET,
     machine_scopes: Sequence[str] | Unset = UNSET,
+    claims: Sequence[ServiceClaim] | Unset = UNSET,
 ) -> Call[ServiceRecord]:
     """Change a service. Lists are replaced, not merged.
 
@@ -4552,6 +4578,8 @@ def change_service(
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
+    claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
+        change them.
     """
     return Call(
         method="PATCH",
@@ -4578,6 +4606,7 @@ def change_service(
             initiate_login_uri=initiate_login_uri,
             scopes=scopes,
             machine_scopes=machine_scopes,
+            claims=claims,
         ),
     )
 
@@ -5021,6 +5050,50 @@ def end_customer(org_slug: str, service_slug: str, customer_id: str) -> Call[Non
 def list_own_customers() -> ListCall[VisitedCustomers, VisitedCustomer]:
     """List the customers of the service of your token for which you have signed in, the latest first."""
     return ListCall(method="GET", path="/api/user/customers", items="customers")
+
+
+def services_preview_claims(
+    org_slug: str, service_slug: str, *, user_id: str, customer: str | Unset = UNSET, scope: str | Unset = UNSET
+) -> Call[TokenPreview]:
+    """Show what the tokens of a person would say, and from where each claim of the product comes.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the person.
+    customer: The id of the customer for which the person comes; none by default.
+    scope: The scopes that are asked for; all that there are by default.
+    """
+    return Call(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/claims/preview",
+        query=query_of(user_id=user_id, customer=customer, scope=scope),
+    )
+
+
+def services_preview_given_claims(
+    org_slug: str,
+    service_slug: str,
+    *,
+    user_id: str,
+    claims: Sequence[ServiceClaim],
+    customer: str | Unset = UNSET,
+    scope: str | Unset = UNSET,
+) -> Call[TokenPreview]:
+    """Show the same with another list of claims, before it is saved.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the person.
+    claims: The claims to show, as a service has them.
+    customer: The id of the customer for which the person comes; none by default.
+    scope: The scopes that are asked for; all that there are by default.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/claims/preview",
+        query=query_of(user_id=user_id, customer=customer, scope=scope),
+        body=body_of(claims=claims),
+    )
 
 
 def list_products(

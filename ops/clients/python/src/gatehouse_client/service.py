@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.2"
+API_VERSION: Final = "1.3"
 
 
 class CheckoutSession(TypedDict):
@@ -114,6 +114,10 @@ class ServiceAnalytics(TypedDict):
     logins_by_provider: list[ProviderCount]
 
 
+# A claim of the product, and its source; access tokens have it where `in_access_token` says so.
+ServiceClaim = TypedDict("ServiceClaim", {"claim": "str", "from": "str", "in_access_token": "NotRequired[bool]"})
+
+
 class ServiceRecord(TypedDict):
     """A service. Clients of OpenID Connect use `client_id`; it never changes."""
 
@@ -144,6 +148,7 @@ class ServiceRecord(TypedDict):
     initiate_login_uri: str | None
     scopes: list[ServiceScope]
     machine_scopes: list[str]
+    claims: list[ServiceClaim]
 
 
 class ServiceRole(TypedDict):
@@ -394,6 +399,7 @@ def change_info(
     initiate_login_uri: str | Unset | None = UNSET,
     scopes: Sequence[ServiceScope] | Unset = UNSET,
     machine_scopes: Sequence[str] | Unset = UNSET,
+    claims: Sequence[ServiceClaim] | Unset = UNSET,
 ) -> Call[ServiceRecord]:
     """Change your service. Lists are replaced, not merged.
 
@@ -425,6 +431,8 @@ def change_info(
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
+    claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
+        change them.
     """
     return Call(
         method="PATCH",
@@ -451,6 +459,7 @@ def change_info(
             initiate_login_uri=initiate_login_uri,
             scopes=scopes,
             machine_scopes=machine_scopes,
+            claims=claims,
         ),
     )
 
