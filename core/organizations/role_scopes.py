@@ -35,11 +35,10 @@ def checked(
     unique = list(dict.fromkeys(names))
     if len(unique) > LISTED_MAX:
         raise BadRequest.of_field(field, Wording("A role lists at most %(maximum)s scopes.", maximum=LISTED_MAX))
-    unknown = set(unique).difference(before, beside)
-    if unknown:
-        unknown.difference_update(uow.services.scope_names(organization_id))
-    if unknown:
+    new = set(unique).difference(before, beside)
+    unknown = uow.services.unknown_scope(organization_id, sorted(new)) if new else None
+    if unknown is not None:
         raise BadRequest.of_field(
-            field, Wording("No service of your organization has the scope %(scope)s.", scope=min(unknown))
+            field, Wording("No service of your organization has the scope %(scope)s.", scope=unknown)
         )
     return unique

@@ -165,6 +165,12 @@ class ConfigurationView:
         """Whether there is a service provider or a certificate."""
         return self.configuration.entity_id is not None or self.has_certificate
 
+    @property
+    def attribute_names(self) -> Collection[str]:
+        """The names of the attributes that the mapping gives assertions; none before SAML is set up."""
+        is_set_up = self.is_begun or self.configuration.attribute_mapping is not None
+        return self.configuration.attribute_names if is_set_up else ()
+
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> ConfigurationView:
     """Return the configuration of a service; the defaults when none was set."""

@@ -252,7 +252,7 @@ def scopes_of_roles(roles: Iterable[ServiceRole]) -> dict[str, frozenset[str]]:
 
 def require_apart(uow: UnitOfWork, service: Service) -> None:
     """Raise `BadRequest` for a claim that assertions have already, by the names of the configuration of SAML."""
-    taken = own_claims.clashing(service.claims, uow.saml_configurations.attribute_names(service))
+    taken = own_claims.clashing(service.claims, uow.saml_configurations.view(service).attribute_names)
     if taken is not None:
         raise BadRequest.of_field(
             "claims", Wording("%(name)s is the name of an attribute of SAML assertions already.", name=taken)

@@ -1,6 +1,5 @@
 """Storage of SAML configurations, and of what the public endpoints read."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -18,10 +17,6 @@ class SamlConfigurations(Protocol):
 
     def view(self, service: Service) -> ConfigurationView:
         """Return the configuration of a service, and whether it has an active certificate; the defaults without one."""
-        ...
-
-    def attribute_names(self, service: Service) -> Sequence[str]:
-        """Return the names of the attributes that the mapping gives assertions; none before SAML is set up."""
         ...
 
     def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:

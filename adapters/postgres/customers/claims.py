@@ -26,7 +26,8 @@ _SESSION: Final = """
 PREVIEWED: Final = f"""
     SELECT {CALLER}, {additions(counts("dm", "s"), reads_always=True)}
     {LIVE.replace("sessions s", _SESSION)}
-    WHERE  u.deactivated_at IS NULL AND u.anonymized_at IS NULL
+    WHERE  o.id = %(organization_id)s AND v.organization_id = %(organization_id)s
+      AND  u.deactivated_at IS NULL AND u.anonymized_at IS NULL
       AND  (%(customer_id)s::uuid IS NOT NULL
             OR EXISTS (SELECT FROM memberships
                        WHERE  organization_id = %(organization_id)s AND user_id = u.id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -89,11 +88,6 @@ class PostgresSamlConfigurations(Aggregate):
             configuration=SamlConfiguration(organization_id=service.organization_id, service_id=service.id),
             has_certificate=self._value(_HAS_CERTIFICATE, (service.organization_id, service.id)),
         )
-
-    def attribute_names(self, service: Service) -> Sequence[str]:
-        view = self.view(service)
-        is_set_up = view.is_begun or view.configuration.attribute_mapping is not None
-        return list(view.configuration.attribute_names) if is_set_up else ()
 
     def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
         self._connection.execute_later(

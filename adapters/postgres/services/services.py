@@ -160,14 +160,15 @@ class PostgresServices(Aggregate):
         )
         return dict(found.fetchall())
 
-    def scope_names(self, organization_id: UUID) -> Sequence[str]:
-        return self._values(
+    def unknown_scope(self, organization_id: UUID, names: Sequence[str]) -> str | None:
+        return self._value(
             """
-            SELECT DISTINCT scope ->> 'name'
-            FROM   services s, jsonb_array_elements(s.scopes) AS scope
-            WHERE  s.organization_id = %s
+            SELECT min(given)
+            FROM   unnest(%(names)s::text[]) AS given
+            WHERE  NOT EXISTS (SELECT FROM services s, jsonb_array_elements(s.scopes) AS scope
+                               WHERE  s.organization_id = %(organization_id)s AND scope ->> 'name' = given)
             """,
-            (organization_id,),
+            {"organization_id": organization_id, "names": list(names)},
         )
 
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
