@@ -53,6 +53,16 @@ def checked_name(name: str, *, characters_min: int, field: str = "name") -> str:
     return trimmed
 
 
+def checked_line(text: str, *, characters_max: int, field: str) -> str:
+    """Return a line of plain text without surrounding blanks; raise `BadRequest` when it is empty or invalid."""
+    trimmed = text.strip()
+    if not 1 <= len(trimmed) <= characters_max:
+        raise BadRequest.of_field(field, Wording("Write 1 to %(maximum)s characters.", maximum=characters_max))
+    if any(_is_forbidden(character) for character in trimmed):
+        raise BadRequest.of_field(field, "This is one line, without control characters or invisible ones.")
+    return trimmed
+
+
 def checked_public_name(name: str, *, characters_min: int = 1, field: str = "name") -> str:
     """Return what `checked_name` does, for a name that stands in mails to strangers or on pages (decisions 5.1).
 

@@ -909,6 +909,52 @@ $$;
 
 COMMENT ON FUNCTION service_customers_changed() IS 'Notes that a customer has begun, has changed or has ended.';
 
+CREATE FUNCTION service_user_metadata_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- Locked, so that of two links that end at once the second one sees that the first one has gone.
+    PERFORM FROM service_user_metadata
+    WHERE    user_id IN (SELECT user_id FROM removed)
+    ORDER BY service_id, user_id
+    FOR      UPDATE;
+    IF FOUND THEN
+        DELETE FROM service_user_metadata d
+        WHERE  d.user_id IN (SELECT user_id FROM removed)
+          AND  NOT EXISTS (SELECT FROM service_users l WHERE l.service_id = d.service_id AND l.user_id = d.user_id)
+          AND  NOT EXISTS (SELECT
+                           FROM   memberships m
+                           JOIN   customer_users own  ON own.organization_id = m.organization_id AND own.user_id = m.user_id
+                           JOIN   service_customers c ON c.id = own.customer_id AND c.organization_id = m.organization_id
+                           WHERE  m.user_id = d.user_id AND c.service_id = d.service_id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION service_user_metadata_ended() IS 'Ends what services note about users who use them no more.';
+
+CREATE FUNCTION service_user_metadata_moved() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    of_service_id uuid;
+BEGIN
+    IF TG_TABLE_NAME = 'service_users' THEN
+        of_service_id := OLD.service_id;
+    ELSE
+        SELECT service_id INTO of_service_id FROM service_customers WHERE id = OLD.customer_id;
+    END IF;
+    UPDATE service_user_metadata d
+    SET    user_id = NEW.user_id
+    WHERE  d.service_id = of_service_id AND d.user_id = OLD.user_id
+      AND  NOT EXISTS (SELECT FROM service_user_metadata o WHERE o.service_id = of_service_id AND o.user_id = NEW.user_id);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION service_user_metadata_moved() IS 'Moves what a service notes about a user along with the link to another account.';
+
 CREATE FUNCTION service_users_changed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1749,6 +1795,8 @@ COMMENT ON COLUMN customer_users.own_role_ids IS 'The roles that the vendor give
 ALTER TABLE ONLY customer_users
     ADD CONSTRAINT customer_users_pkey PRIMARY KEY (customer_id, user_id);
 CREATE INDEX customer_users_of_member ON customer_users USING btree (organization_id, user_id);
+CREATE TRIGGER customer_users_metadata_ended AFTER DELETE ON customer_users REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION service_user_metadata_ended();
+CREATE TRIGGER customer_users_metadata_moved AFTER UPDATE OF user_id ON customer_users FOR EACH ROW WHEN ((old.user_id <> new.user_id)) EXECUTE FUNCTION service_user_metadata_moved();
 
 CREATE TABLE customer_users_told (
     customer_id uuid NOT NULL,
@@ -2490,9 +2538,11 @@ CREATE TABLE organization_roles (
     description text DEFAULT ''::text NOT NULL,
     permissions text[] NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    scopes text[] DEFAULT '{}'::text[] NOT NULL
 );
 COMMENT ON TABLE organization_roles IS 'Custom roles; owner, admin and member are built in and have no row.';
+COMMENT ON COLUMN organization_roles.scopes IS 'The scopes of services of the organization that the role gives; one that any role lists is given by roles alone.';
 ALTER TABLE ONLY organization_roles
     ADD CONSTRAINT organization_roles_pkey PRIMARY KEY (organization_id, slug);
 CREATE INDEX organization_roles_with_address ON organization_roles USING btree (organization_id, slug) WHERE ((name ~~ '%@%'::text) OR (description ~~ '%@%'::text));
@@ -2519,6 +2569,7 @@ CREATE TABLE organizations (
     deletes_at timestamp with time zone,
     status_before_deletion text,
     had_other_members boolean DEFAULT false NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT organizations_deletes_at_check CHECK (((status = 'deleting'::text) = (deletes_at IS NOT NULL))),
     CONSTRAINT organizations_device_trust_days_check CHECK ((device_trust_days >= 0)),
     CONSTRAINT organizations_max_services_check CHECK ((max_services >= 0)),
@@ -2532,6 +2583,7 @@ COMMENT ON COLUMN organizations.mfa_methods IS 'Which second factors count where
 COMMENT ON COLUMN organizations.deletes_at IS 'When it is deleted for good; null for one that its owner has not deleted.';
 COMMENT ON COLUMN organizations.status_before_deletion IS 'The status that it gets back when it is restored.';
 COMMENT ON COLUMN organizations.had_other_members IS 'Whether anybody but its founder was ever a member of it.';
+COMMENT ON COLUMN organizations.metadata IS 'What the organization notes about itself, by name.';
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY organizations
@@ -2539,6 +2591,7 @@ ALTER TABLE ONLY organizations
 CREATE INDEX organizations_approved_by ON organizations USING btree (approved_by) WHERE (approved_by IS NOT NULL);
 CREATE INDEX organizations_deleting ON organizations USING btree (deletes_at) WHERE (deletes_at IS NOT NULL);
 CREATE INDEX organizations_letter_groups ON organizations USING gin (letter_groups(((lower(name) || ' '::text) || slug)));
+CREATE INDEX organizations_metadata_addresses ON organizations USING gin (addresses_in(metadata)) WHERE ((metadata)::text ~~ '%@%'::text);
 CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC, id DESC);
 CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
@@ -3102,6 +3155,7 @@ CREATE TABLE service_customers (
     hidden boolean DEFAULT false NOT NULL,
     last_sign_in_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT service_customers_access_check CHECK ((access = ANY (ARRAY['members'::text, 'assigned'::text]))),
     CONSTRAINT service_customers_check CHECK (((organization_id IS NULL) = (accepted_at IS NULL))),
     CONSTRAINT service_customers_check1 CHECK ((organization_id <> vendor_id)),
@@ -3117,6 +3171,7 @@ COMMENT ON COLUMN service_customers.access IS 'Whether every member may use it, 
 COMMENT ON COLUMN service_customers.groups IS 'The groups of the customer that the vendor learns of.';
 COMMENT ON COLUMN service_customers.hidden IS 'Whether no address of a mail domain of the customer shows that it is one.';
 COMMENT ON COLUMN service_customers.last_sign_in_at IS 'The last sign-in for the customer, exact to the hour.';
+COMMENT ON COLUMN service_customers.metadata IS 'What the vendor notes about the customer, by name.';
 ALTER TABLE ONLY service_customers
     ADD CONSTRAINT service_customers_id_organization_id_key UNIQUE (id, organization_id);
 ALTER TABLE ONLY service_customers
@@ -3124,6 +3179,7 @@ ALTER TABLE ONLY service_customers
 CREATE UNIQUE INDEX service_customers_active ON service_customers USING btree (service_id, organization_id) WHERE (accepted_at IS NOT NULL);
 CREATE UNIQUE INDEX service_customers_external ON service_customers USING btree (service_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX service_customers_in_order ON service_customers USING btree (service_id, created_at, id);
+CREATE INDEX service_customers_metadata_addresses ON service_customers USING gin (addresses_in(metadata)) WHERE ((metadata)::text ~~ '%@%'::text);
 CREATE INDEX service_customers_of_organization ON service_customers USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX service_customers_of_vendor ON service_customers USING btree (vendor_id, service_id);
 CREATE UNIQUE INDEX service_customers_offered ON service_customers USING btree (service_id, offered_slug) WHERE (accepted_at IS NULL);
@@ -3160,6 +3216,18 @@ ALTER TABLE ONLY service_user_changes
     ADD CONSTRAINT service_user_changes_pkey PRIMARY KEY (id);
 CREATE INDEX service_user_changes_of_service ON service_user_changes USING btree (service_id, user_id) INCLUDE (change);
 
+CREATE TABLE service_user_metadata (
+    service_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    metadata jsonb NOT NULL
+);
+COMMENT ON TABLE service_user_metadata IS 'What a service notes about its users, by name; gone with the last link.';
+ALTER TABLE ONLY service_user_metadata
+    ADD CONSTRAINT service_user_metadata_pkey PRIMARY KEY (service_id, user_id);
+CREATE INDEX service_user_metadata_addresses ON service_user_metadata USING gin (addresses_in(metadata)) WHERE ((metadata)::text ~~ '%@%'::text);
+CREATE INDEX service_user_metadata_of_user ON service_user_metadata USING btree (user_id);
+
 CREATE TABLE service_user_milestones (
     service_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -3194,6 +3262,8 @@ CREATE TRIGGER service_users_email BEFORE INSERT ON service_users FOR EACH ROW E
 CREATE TRIGGER service_users_keep_user AFTER INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION user_given_something();
 CREATE TRIGGER service_users_known_ids_ended AFTER DELETE ON service_users REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION known_ids_ended();
 CREATE TRIGGER service_users_known_ids_given AFTER INSERT ON service_users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION known_ids_given();
+CREATE TRIGGER service_users_metadata_ended AFTER DELETE ON service_users REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION service_user_metadata_ended();
+CREATE TRIGGER service_users_metadata_moved AFTER UPDATE OF user_id ON service_users FOR EACH ROW WHEN ((old.user_id <> new.user_id)) EXECUTE FUNCTION service_user_metadata_moved();
 CREATE TRIGGER service_users_moved AFTER UPDATE OF user_id ON service_users FOR EACH ROW WHEN ((old.user_id <> new.user_id)) EXECUTE FUNCTION service_users_moved();
 
 CREATE TABLE services (
@@ -3228,6 +3298,9 @@ CREATE TABLE services (
     initiate_login_uri text,
     previous_secret_hash bytea,
     previous_secret_expires_at timestamp with time zone,
+    scopes jsonb DEFAULT '[]'::jsonb NOT NULL,
+    machine_scopes text[] DEFAULT '{}'::text[] NOT NULL,
+    claims jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT services_customers_check CHECK ((customers = ANY (ARRAY['none'::text, 'listed'::text, 'any'::text]))),
     CONSTRAINT services_individuals_check CHECK ((individuals = ANY (ARRAY['none'::text, 'others'::text, 'all'::text]))),
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
@@ -3240,9 +3313,12 @@ COMMENT ON COLUMN services.security_profile IS 'Which stricter rules of OAuth ho
 COMMENT ON COLUMN services.group_claims IS 'The ids of the groups of the organization that its tokens name, or all; none by default.';
 COMMENT ON COLUMN services.customers IS 'Which organizations may use it: none, those that it lists, or any.';
 COMMENT ON COLUMN services.individuals IS 'Who may use it without a customer: nobody, people of no customer, or everybody.';
-COMMENT ON COLUMN services.roles IS 'Its own roles: a list of name, title and description.';
+COMMENT ON COLUMN services.roles IS 'Its own roles: a list of name, title, description and, where a role gives some, scopes.';
 COMMENT ON COLUMN services.role_ids IS 'The id of each role by its name; a role of the same name that is made later has another one.';
 COMMENT ON COLUMN services.previous_secret_expires_at IS 'Until when the secret before the present one is taken; null where none was kept.';
+COMMENT ON COLUMN services.scopes IS 'Its own scopes: a list of name and description.';
+COMMENT ON COLUMN services.machine_scopes IS 'Those of its scopes that its machines may have: its own tokens, and those of workloads.';
+COMMENT ON COLUMN services.claims IS 'What its tokens and assertions say besides: a list of claim, from and in_access_token.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services
@@ -4360,6 +4436,12 @@ ALTER TABLE ONLY service_grants
 
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_user_metadata
+    ADD CONSTRAINT service_user_metadata_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_user_metadata
+    ADD CONSTRAINT service_user_metadata_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_user_milestones
     ADD CONSTRAINT service_user_milestones_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;

@@ -65,7 +65,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
             "statements that several modules use": (
                 "billing/facts",
                 "mail/mail_dues",
-                "organizations/directory_names",
                 "webhooks/new_deliveries",
             ),
             "statements of housekeeping": ("platform/ended_invitations", "platform/unproved_accounts"),

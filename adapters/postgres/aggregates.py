@@ -34,6 +34,7 @@ from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
+from adapters.postgres.customers.claims import PostgresTokenPreviews
 from adapters.postgres.customers.customers import PostgresServiceCustomers
 from adapters.postgres.customers.found_customers import PostgresFoundCustomers
 from adapters.postgres.customers.found_products import PostgresFoundProducts
@@ -133,6 +134,7 @@ from adapters.postgres.services.sales import PostgresSalesBook
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.sold_subscriptions import PostgresSoldSubscriptions
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
+from adapters.postgres.services.user_metadata import PostgresServiceUserMetadata
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.services.workloads import PostgresWorkloads
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
@@ -271,6 +273,7 @@ class Aggregates:
     workloads: PostgresWorkloads
     subscriptions: PostgresSubscriptions
     service_users: PostgresServiceUsers
+    service_user_metadata: PostgresServiceUserMetadata
     service_subscriptions: PostgresServiceSubscriptions
     service_figures: PostgresServiceFigures
     billing_cancellations: PostgresBillingCancellations
@@ -343,6 +346,7 @@ class Aggregates:
     found_products: PostgresFoundProducts
     service_role_uses: PostgresServiceRoleUses
     customer_people: PostgresCustomerPeople
+    token_previews: PostgresTokenPreviews
     refused_sign_ins: PostgresRefusedSignIns
     product_sign_ins: PostgresProductSignIns
     own_customers: PostgresOwnCustomers

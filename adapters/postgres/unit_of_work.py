@@ -30,6 +30,7 @@ from core.services.api_keys import ApiKeyInvalid, ServiceCaller
 from core.sessions import security_profiles
 from core.sessions.callers import Caller
 from core.sessions.origins import Origin
+from core.sessions.token_additions import TokenSubject
 from ports.mailboxes import WorkKind
 
 
@@ -134,6 +135,15 @@ class PostgresUnitOfWork(Aggregates):
         self._verified(None, None)
         self._caller = self._in_context(found.caller if found is not None else None)
         assert found is not None, "a caller was found without their names"
+        self._verified(None, _share_key(self._caller))
+        return found
+
+    @property
+    def token_subject(self) -> TokenSubject:
+        found = self.callers.subject(self._session_id) if self._session_id is not None else None
+        self._verified(None, None)
+        self._caller = self._in_context(found.caller if found is not None else None)
+        assert found is not None, "a caller was found without what their tokens say"
         self._verified(None, _share_key(self._caller))
         return found
 

@@ -8,8 +8,10 @@ organization's to give and to take (decisions 5.7).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.accounts import account_splits, addresses, passwords
@@ -38,8 +40,9 @@ class FoundAccount:
     """The account of an address, which existed or was created just now: which of both, the organization is never told.
 
     `is_known` says whether it is a member or an end user of the organization that looked for it, `linked_at` since when
-    it is a user of the service that did, and `is_deactivated` means by that organization. With `has_known_id` that
-    organization knows another user by the id of the account, or the account by another id.
+    it is a user of the service that did, which notes `metadata` about it, and `is_deactivated` means by that
+    organization. With `has_known_id` that organization knows another user by the id of the account, or the account by
+    another id.
     """
 
     id: UUID
@@ -49,6 +52,7 @@ class FoundAccount:
     is_anonymized: bool
     is_deactivated: bool
     has_known_id: bool
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.takeovers import REASON, Act, Acting, MadeThing
 from core.parts import ROWS_AT_ONCE_MAX
-from core.services.customer_rules import CustomerPolicy, Individuals
+from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
 from core.services.services import Service, ServiceType
 from core.sessions.security_profiles import SecurityProfile
 
@@ -43,6 +43,9 @@ SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "post_logout_redirect_uris": [],
     "audiences": [],
     "group_claims": [],
+    "scopes": [],
+    "machine_scopes": [],
+    "claims": [],
     "device_activation_uri": None,
     "backchannel_logout_uri": None,
     "frontchannel_logout_uri": None,
@@ -72,6 +75,8 @@ _ENUMERATIONS: Final[Mapping[str, Callable[[str], Any]]] = {
     "individuals": Individuals,
     "service_type": ServiceType,
 }
+# What tells the items of a list apart that are objects, so that one of before is known again.
+_KEYS: Final[Mapping[str, str]] = {"scopes": "name", "claims": "claim"}
 # What an entry about a customer says of it, and not of who changed it.
 _NAMES: Final = frozenset(
     {"by", "customer_id", "client_id", "service_slug", "external_id", "organization_slug", "organization_name"}
@@ -136,6 +141,7 @@ def _of_service(uow: UnitOfWork, service: Service, acts: Sequence[Act]) -> Servi
         after = replace(service, **{name: one for name, one in SERVICE_FIELDS.items() if name != "service_type"})
     else:
         after = _fallen(service, _changes(acts, SERVICE_FIELDS))
+        after = replace(after, roles=_with_scopes_of_before(after.roles, _changes(acts, {"roles": []}).get("roles")))
     if service.serves_customers and not after.serves_customers:
         # Locked, so that no customer begins meanwhile. Customers that the takeover has not let in stay, and the
         # organization may end them.
@@ -429,12 +435,36 @@ def _fallen(settings: _Settings, changes: Mapping[str, _Field]) -> _Settings:
     for name, change in changes.items():
         present = getattr(settings, name)
         if isinstance(present, list):
-            kept = [one for one in cast("list[object]", present) if _shown(one) not in change.added]
+            found = [_of_before(name, one, change) for one in cast("list[object]", present)]
+            kept = [one for one in found if one is not None]
             if kept != present:
                 values[name] = kept
         elif _shown(present) == change.after:
             values[name] = _stored(name, change.before, present)
     return replace(cast("Any", settings), **values)
+
+
+def _of_before(name: str, one: object, change: _Field) -> object | None:
+    """Return an item of a list as it was before the takeover; None for one that was not there."""
+    if _shown(one) not in change.added:
+        return one
+    key = _KEYS.get(name)
+    named = getattr(one, key) if key is not None else None
+    before = next((old for old in _list(change.before) if key and cast("dict[str, Any]", old)[key] == named), None)
+    return type(one)(**cast("dict[str, Any]", before)) if before is not None else None
+
+
+def _with_scopes_of_before(roles: Sequence[ServiceRole], change: _Field | None) -> list[ServiceRole]:
+    """Return roles without the scopes that the takeover let them list."""
+    if change is None:
+        return list(roles)
+    before, after = (
+        {one["name"]: one.get("scopes", []) for one in cast("Any", of)} for of in (change.before, change.after)
+    )
+    return [
+        replace(role, scopes=before.get(role.name, [])) if after.get(role.name) == role.scopes else role
+        for role in roles
+    ]
 
 
 def _stored(name: str, before: object, present: object) -> object:

@@ -15,11 +15,13 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from core import metadata
 from core.customers import relations
 from core.customers.relations import CustomerState, Relation, RelationChange
 from core.errors import BadRequest, Conflict, NotFound, RateLimitExceeded, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.metadata import MetadataPatch
 from core.organizations.access import Operation
 from core.organizations.organizations import Organization
 from core.positions import Position
@@ -87,6 +89,7 @@ class ServiceCustomer:
     shares_directory: bool
     last_sign_in_at: datetime | None
     created_at: datetime
+    metadata: dict[str, Any]
 
     @property
     def state(self) -> CustomerState:
@@ -231,12 +234,15 @@ def change(
 
 
 def change_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID, changes: Mapping[str, Any]) -> ServiceCustomer:
-    """Change the external id of a customer or offer, and set or lift the vendor's pause of a customer.
+    """Change the external id and the metadata of a customer or offer, and set or lift the vendor's pause of a customer.
 
     Raise `CustomerUnknown`, `ExternalIdTaken`, and `BadRequest` for the pause of an offer.
     """
-    if "external_id" in changes:
-        _require_external_id(changes["external_id"])
+    noted = MetadataPatch(names=changes["metadata"]) if "metadata" in changes else MetadataPatch(names={})
+    all_valid(
+        lambda: _require_external_id(changes.get("external_id")),
+        lambda: noted.applied_to({}),
+    )
     uow.services.lock(vendor.service)
     before = find(uow, vendor.service, customer_id)
     after = replace(
@@ -248,6 +254,9 @@ def change_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID, changes: Mappi
         _set_external_id(uow, vendor, before, after)
     if after.is_paused_by_vendor != before.is_paused_by_vendor:
         _set_pause(uow, vendor, after)
+    metadata_after = noted.applied_to(before.metadata)
+    if metadata.is_changed(before.metadata, metadata_after):
+        _note(uow, vendor, before, metadata_after)
     return find(uow, vendor.service, customer_id)
 
 
@@ -300,6 +309,19 @@ def _set_pause(uow: UnitOfWork, vendor: Vendor, after: ServiceCustomer) -> None:
     uow.service_customers.set_vendor_pause(service, after.id, uow.now if is_paused else None)
     change = RelationChange.PAUSED if is_paused else RelationChange.RESUMED
     relations.record_by_vendor(uow, relation(vendor.organization, vendor.service, after), change)
+
+
+def _note(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, after: Mapping[str, Any]) -> None:
+    """Store what the vendor notes about a customer, of which the customer's own log says nothing."""
+    service = vendor.service
+    uow.service_customers.set_metadata(service, customer.id, after)
+    uow.record(
+        AuditAction.CUSTOMER_CHANGED,
+        customer.id,
+        organization_id=service.organization_id,
+        **relation(vendor.organization, service, customer).seen_by_vendor,
+        metadata=metadata.changed_names(customer.metadata, after),
+    )
 
 
 def _count_offer(uow: UnitOfWork, organization_id: UUID) -> None:

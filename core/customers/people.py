@@ -56,6 +56,8 @@ class CustomerPerson:
     service_roles: list[str]
     own_roles: list[str]
     last_sign_in_at: datetime | None
+    # What the service notes about them, whatever the context.
+    metadata: dict[str, Any]
 
     @property
     def position(self) -> Position:

@@ -95,13 +95,13 @@ def add_role(uow: UnitOfWork, slug: str, service_slug: str, role: ServiceRole, *
 
 
 def change_role(uow: UnitOfWork, slug: str, service_slug: str, role: ServiceRole, *, outside: Outside) -> Service:
-    """Change the title and the description of the role with this name; raise `ServiceRoleUnknown`.
+    """Change the title, the description and the scopes of the role with this name; raise `ServiceRoleUnknown`.
 
     The name is for programs: with another name it would be another role.
     """
     before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     found = _found(before, role.name)
-    changed = replace(found, title=role.title, description=role.description)
+    changed = replace(found, title=role.title, description=role.description, scopes=role.scopes)
     return _save(uow, before, slug, [changed if one == found else one for one in before.roles], outside)
 
 

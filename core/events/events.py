@@ -63,6 +63,11 @@ class EventType(Enum):
         "Customer ended",
         "The use of a service by a customer ended, or an offer was withdrawn.",
     )
+    CUSTOMER_CHANGED = (
+        "customer.changed",
+        "Customer changed",
+        "The vendor changed what it notes about a customer of a service.",
+    )
     CUSTOMER_USER_ADDED = (
         "customer.user_added",
         "Person of a customer added",

@@ -60,7 +60,10 @@ class SignInNeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The user is asked whether the service may know them, and the answer names the request by its id."""
+    """The user is asked whether the service may know them, and the answer names the request by its id.
+
+    `sentences` say what the scopes of the service mean that it asks for.
+    """
 
     request_id: Secret
     organization_id: UUID
@@ -68,6 +71,7 @@ class Question:
     service_name: str
     email: str
     locales: Sequence[str]
+    sentences: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,7 @@ class CustomerQuestion:
     customers: Sequence[CustomerStanding]
     may_come_alone: bool
     locales: Sequence[str]
+    sentences: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

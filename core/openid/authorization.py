@@ -269,6 +269,7 @@ def _question(
         service_name=client.service.name,
         email=browser.email,
         locales=request.locales,
+        sentences=scopes.sentences(client.service, request.scopes),
     )
 
 

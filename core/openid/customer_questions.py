@@ -14,7 +14,7 @@ from uuid import UUID
 from core.errors import Refusal
 from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
-from core.openid import requests
+from core.openid import requests, scopes
 from core.openid.answers import CustomerQuestion, NoAccess
 from core.openid.clients import Client
 from core.openid.requests import AuthorizationRequest
@@ -128,6 +128,7 @@ def _question(uow: UnitOfWork, visit: Visit, undecided: Undecided, note: Note) -
         customers=undecided.customers,
         may_come_alone=undecided.may_come_alone,
         locales=request.locales,
+        sentences=scopes.sentences(client.service, request.scopes),
     )
 
 

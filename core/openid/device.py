@@ -112,7 +112,7 @@ class IssuedDeviceCode:
 class WaitingDevice:
     """A device as the user sees it before answering: the service that asks, and from where the device began.
 
-    Without a service it is a command line. `customer` is what the device names.
+    Without a service it is a command line. `customer` is what the device names, and `scopes` what it asks for.
     """
 
     client: Client | None
@@ -121,6 +121,12 @@ class WaitingDevice:
     user_agent: str | None
     created_at: datetime
     customer: str | None = None
+    scopes: Sequence[str] = ()
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        """What the scopes of the service mean that it asks for."""
+        return scopes.sentences(self.client.service, self.scopes) if self.client is not None else ()
 
     @property
     def serves_customers(self) -> bool:
@@ -161,7 +167,7 @@ def begin(
     waiting = DeviceCode(
         organization_id=service.organization_id if service is not None else None,
         service_id=service.id if service is not None else None,
-        scopes=scopes.known(scope),
+        scopes=scopes.known(scope, service.scope_names if service is not None else ()),
         audience=requests.checked_audience(client, resource) if client is not None else None,
         ip_address=uow.origin.ip_address,
         user_agent=uow.origin.user_agent,

@@ -65,9 +65,12 @@ def refresh(
     if isinstance(outcome, TokenReused):
         return outcome
     granted = outcome.client_grant
-    if granted is None or scope is None:
+    if granted is None or not scope:
+        # One without a value counts as left out (RFC 6749, 3.2).
         return issued(uow, outcome)
-    narrowed = replace(granted, scopes=scopes.narrowed(scope, granted.scopes))
+    wanted = scopes.narrowed(scope, outcome.granted_scopes)
+    # What the user may not have any more was granted, and comes back with their right to it.
+    narrowed = granted.of_scopes([one for one in wanted if one in granted.scopes])
     claims = outcome.claims | {"scope": " ".join(narrowed.scopes)}
     return issued(uow, replace(outcome, client_grant=narrowed, claims=claims))
 
@@ -98,7 +101,12 @@ def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) ->
 
 
 def client_credentials(
-    uow: UnitOfWork, presented: PresentedClient, *, resource: str | None, proof: DpopProof | None
+    uow: UnitOfWork,
+    presented: PresentedClient,
+    *,
+    scope: str | None,
+    resource: str | None,
+    proof: DpopProof | None,
 ) -> ClientToken:
     """Return the claims of a token for an authenticated client; raise `ClientUnauthorized` for a public one.
 
@@ -109,6 +117,7 @@ def client_credentials(
     if proof is not None:
         dpop.accept(uow, proof)
     claims: dict[str, Any] = {"sub": str(client.id), "client_id": str(client.id)}
+    claims |= scopes.claim_of(scopes.of_machines(scope, client.service))
     if proof is not None:
         claims["cnf"] = {"jkt": proof.key_thumbprint}
     return ClientToken(client_id=client.id, audience=requests.checked_audience(client, resource), claims=claims)

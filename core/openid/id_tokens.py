@@ -25,7 +25,8 @@ def claims_of(issued: IssuedTokens, access_token: str) -> dict[str, Any]:
     grant = issued.grant
     granted = grant.client_grant.scopes if grant.client_grant is not None else ()
     asked = grant.client_grant.requested_claims if grant.client_grant is not None else None
-    claims = {name: grant.claims[name] for name in ("sub", "sid", "amr", "auth_time")}
+    claims: dict[str, Any] = dict(grant.own_claims)
+    claims |= {name: grant.claims[name] for name in ("sub", "sid", "amr", "auth_time")}
     claims |= {
         "aud": str(grant.client_id),
         "acr": requested_claims.context_class(claims["amr"], asked),

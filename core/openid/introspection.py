@@ -6,19 +6,20 @@ all its tokens. A token of the client itself has no session; its id is noted unt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.openid import clients, workloads
+from core.openid import clients, scopes, workloads
 from core.openid.clients import Client, PresentedClient
 from core.secrets import hash_token
 from core.sessions import refresh, sessions
 from core.sessions.callers import Caller
 from core.sessions.refresh import Refreshable
+from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import claims_of_rows
 
 if TYPE_CHECKING:
@@ -76,24 +77,33 @@ def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[
         def describe_own(client: Client) -> dict[str, Any] | None:
             if not _is_of(client, claims) or is_revoked() or workloads.has_ended(uow, client, claims):
                 return None
-            return _described(claims, client)
+            described = _described(claims, client)
+            if "scope" in described:
+                described["scope"] = " ".join(scopes.of_machines(described["scope"], client.service) or ())
+            return described
 
         return describe_own
-    found = uow.callers.defer_of_session(UUID(claims["sid"]))
+    found = uow.callers.defer_subject(UUID(claims["sid"]))
 
     def describe(client: Client) -> dict[str, Any] | None:
-        caller = found() if _is_of(client, claims) else None
+        subject = found() if _is_of(client, claims) else None
+        caller = subject.caller if subject is not None else None
         is_bound = "cnf" in claims or client.security_profile is None
-        if caller is None or not _is_usable(caller, client) or not is_bound:
+        if subject is None or caller is None or not _is_usable(caller, client) or not is_bound:
             return None
-        return {**_described(claims, client), **_as_now(caller)}
+        described = _described(claims, client)
+        if "scope" in described:
+            described["scope"] = _still_allowed(subject, described["scope"].split(" "))
+        return {**subject.own_claims, **described, **_as_now(caller)}
 
     return describe
 
 
 def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
     caller = session.caller
+    subject = TokenSubject(caller=caller, additions=session.additions)
     described: dict[str, Any] = {
+        **subject.own_claims,
         "active": True,
         "client_id": str(client.id),
         "token_type": REFRESH_TOKEN,
@@ -103,8 +113,13 @@ def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
         **_as_now(caller),
     }
     if session.client_grant is not None:
-        described["scope"] = " ".join(session.client_grant.scopes)
+        described["scope"] = _still_allowed(subject, session.client_grant.scopes)
     return described
+
+
+def _still_allowed(subject: TokenSubject, scopes: Sequence[str]) -> str:
+    """Return the scopes of a token that its user may have now, as its answer names them."""
+    return " ".join(subject.additions.still_allowed(scopes, subject.caller))
 
 
 def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
@@ -117,7 +132,10 @@ def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
 
 
 def _as_now(caller: Caller) -> dict[str, Any]:
-    """Return the address, the role, the groups and the customer of a session's user, as the rows are now."""
+    """Return the address, the role, the groups and the customer of a session's user, as the rows are now.
+
+    So are the claims of the product, which stand before.
+    """
     return {"username": caller.email, **claims_of_rows(caller)}
 
 

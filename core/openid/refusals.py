@@ -99,7 +99,7 @@ class ScopeInvalid(OAuthRefusal):
     """A scope is not known, or was not granted."""
 
     error = "invalid_scope"
-    default_message = "The scope is not known, or goes beyond what was granted. Use openid, profile and email."
+    default_message = "The scope goes beyond what was granted. To get more, sign in with a request that names it."
 
 
 class TargetInvalid(OAuthRefusal):
@@ -205,3 +205,5 @@ class InsufficientScope(OAuthRefusal):
     code = ErrorCode.FORBIDDEN
     error = "insufficient_scope"
     default_message = "The access token lacks the scope openid. Ask for it in the authorization request."
+    # All that the operation takes, so that a client asks for them at once.
+    scopes: ClassVar[Sequence[str]] = ("openid",)

@@ -334,7 +334,7 @@ def _parsed(client: Client, parameters: Mapping[str, str], to: AnswerAddress) ->
         state=to.state,
         response_mode=to.response_mode,
         pushed_key=to.pushed_key.hex() if to.pushed_key is not None else None,
-        scopes=scopes.known(parameters.get("scope")),
+        scopes=scopes.known(parameters.get("scope"), client.service.scope_names),
         nonce=parameters.get("nonce"),
         code_challenge=pkce.checked_challenge(
             parameters.get("code_challenge"),

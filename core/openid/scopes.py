@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.openid.refusals import ScopeInvalid
+from core.services.services import Service
+from core.sessions.token_additions import TokenSubject
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -24,17 +26,46 @@ TWO_FACTORS: Final = "urn:gatehouse:acr:two-factors"
 CONTEXT_CLASSES: Final = (ONE_FACTOR, TWO_FACTORS)
 
 
-def known(text: str | None) -> list[str]:
-    """Return the scopes of a request that Gatehouse knows, each once; unknown ones are left out (RFC 6749, 3.3)."""
-    return [scope for scope in dict.fromkeys((text or "").split(" ")) if scope in ALL]
+def known(text: str | None, own: Collection[str] = ()) -> list[str]:
+    """Return the scopes of a request that Gatehouse or the service knows, each once, its `own` among them.
+
+    Others are left out (RFC 6749, 3.3). Extra blanks do not matter.
+    """
+    return [scope for scope in _named(text) if scope in ALL or scope in own]
+
+
+def of_machines(text: str | None, service: Service) -> list[str] | None:
+    """Return the scopes of a token for a machine of a service: those that it asks for, else all that it may have.
+
+    None for a service without scopes of its own, whose tokens say nothing of them.
+    """
+    if not service.scopes:
+        return None
+    allowed = [scope for scope in service.machine_scopes if scope in service.scope_names]
+    return allowed if text is None else [scope for scope in _named(text) if scope in allowed]
+
+
+def sentences(service: Service, asked: Collection[str]) -> list[str]:
+    """Return what people read of the scopes of the service's own that a request asks for (decisions 10.7)."""
+    return [scope.description for scope in service.scopes if scope.name in asked]
+
+
+def claim_of(scopes: Sequence[str] | None) -> dict[str, str]:
+    """Return the claim about these scopes; nothing without any, which an empty list is not."""
+    return {"scope": " ".join(scopes)} if scopes is not None else {}
 
 
 def narrowed(text: str, granted: Sequence[str]) -> Sequence[str]:
     """Return the scopes that a refresh asks for; raise `ScopeInvalid` for one that was not granted."""
-    wanted = list(dict.fromkeys(text.split(" ")))
+    wanted = _named(text)
     if not set(wanted) <= set(granted):
         raise ScopeInvalid
     return wanted
+
+
+def _named(text: str | None) -> list[str]:
+    """Return the scopes of a list, each once (RFC 6749, 3.3: separated by the blank alone)."""
+    return list(dict.fromkeys(scope for scope in (text or "").split(" ") if scope))
 
 
 def context_class(amr: Collection[str]) -> str:
@@ -50,10 +81,10 @@ def names_of(uow: UnitOfWork, user_id: UUID, organization_id: UUID | None) -> di
     return uow.person_names.defer_of(user_id, organization_id)().profile_claims
 
 
-def claims_of(uow: UnitOfWork, scopes: Collection[str]) -> dict[str, Any]:
-    """Return the claims about the caller that these scopes open (OpenID Connect Core, 5.4)."""
-    caller = uow.caller
-    claims: dict[str, Any] = {"sub": str(caller.user_id), **caller.group_claims}
+def claims_of(uow: UnitOfWork, subject: TokenSubject, scopes: Collection[str]) -> dict[str, Any]:
+    """Return the claims about a caller that these scopes open (OpenID Connect Core, 5.4), and those of the product."""
+    caller = subject.caller
+    claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.user_id), **caller.group_claims}
     if caller.customer is not None:
         claims |= caller.customer.claims
     if EMAIL in scopes:

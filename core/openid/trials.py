@@ -139,7 +139,7 @@ def complete(
         raise TrialOver
     ended = uow.sessions.revoke(grant.session_id, user_id=grant.user_id)
     sessions.record_ended(uow, grant.user_id, uow.caller.email, ended, reason=REASON)
-    user_info = {"sub": str(grant.user_id)} | id_tokens.of_user(grant, issued.names, SCOPES)
+    user_info = {**grant.own_claims, "sub": str(grant.user_id)} | id_tokens.of_user(grant, issued.names, SCOPES)
     return TriedSignIn(issued=issued, user_info=user_info)
 
 

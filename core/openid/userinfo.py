@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.openid import requested_claims, scopes
 from core.openid.refusals import ContextInactive, InsufficientScope
+from core.sessions.token_additions import TokenSubject
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -20,22 +21,22 @@ def read(uow: UnitOfWork, scope: str | None, named: Sequence[str] = ()) -> dict[
 
     `scope` is None for a token of the JSON interface, which was issued to the user and not granted to a service.
     """
-    caller = uow.caller
-    if not caller.is_organization_active:
+    subject = uow.token_subject
+    if not subject.caller.is_organization_active:
         raise ContextInactive
     if scope is None:
-        return scopes.claims_of(uow, scopes.ALL)
+        return scopes.claims_of(uow, subject, scopes.ALL)
     granted = scope.split(" ")
     if scopes.OPENID not in granted:
         raise InsufficientScope
-    claims = scopes.claims_of(uow, granted)
-    return requested_claims.chosen(_known(uow), named) | claims if named else claims
+    claims = scopes.claims_of(uow, subject, granted)
+    return requested_claims.chosen(_known(uow, subject), named) | claims if named else claims
 
 
-def _known(uow: UnitOfWork) -> dict[str, Any]:
+def _known(uow: UnitOfWork, subject: TokenSubject) -> dict[str, Any]:
     """Return everything that can be asked for by name."""
-    caller = uow.caller
-    return scopes.claims_of(uow, scopes.ALL) | {
+    caller = subject.caller
+    return scopes.claims_of(uow, subject, scopes.ALL) | {
         "auth_time": int(caller.authenticated_at.timestamp()),
         "acr": scopes.context_class(caller.amr),
         "amr": caller.amr,

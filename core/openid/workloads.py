@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.openid import clients, dpop, requests, security_profile
+from core.openid import clients, dpop, requests, scopes, security_profile
 from core.openid.clients import CLOCK_DIFFERENCE_MAX, Client
 from core.openid.dpop import DpopProof
 from core.openid.refusals import ClientInvalid, TargetInvalid
@@ -138,7 +138,13 @@ def needs_transaction(workload: Workload, proof: DpopProof | None, *, at: dateti
 
 
 def issue(
-    uow: UnitOfWork, found: Candidates, workload: Workload, *, resource: str | None, proof: DpopProof | None
+    uow: UnitOfWork,
+    found: Candidates,
+    workload: Workload,
+    *,
+    scope: str | None,
+    resource: str | None,
+    proof: DpopProof | None,
 ) -> WorkloadToken:
     """Return the claims of a token for a workload, and record that it was used.
 
@@ -149,10 +155,12 @@ def issue(
     if proof is not None:
         dpop.accept(uow, proof)
     uow.workloads.record_use(found.holder, workload.id, at=uow.now)
-    return token(found, workload, resource=resource, proof=proof)
+    return token(found, workload, scope=scope, resource=resource, proof=proof)
 
 
-def token(found: Candidates, workload: Workload, *, resource: str | None, proof: DpopProof | None) -> WorkloadToken:
+def token(
+    found: Candidates, workload: Workload, *, scope: str | None, resource: str | None, proof: DpopProof | None
+) -> WorkloadToken:
     """Return the claims of a token for a workload.
 
     Raise `TargetInvalid` for a foreign resource, and `WayUnauthorized` for a service with a security profile.
@@ -164,6 +172,7 @@ def token(found: Candidates, workload: Workload, *, resource: str | None, proof:
         security_profile.require_code_grant(found.client.security_profile)
         client_id = str(found.client.id)
         audience = requests.checked_audience(found.client, resource) or client_id
+        claims |= scopes.claim_of(scopes.of_machines(scope, found.client.service))
         return WorkloadToken(audience=audience, claims={"sub": client_id, "client_id": client_id, **claims})
     assert found.key is not None, "workloads belong to a service or to a key"
     if resource is not None:

@@ -169,6 +169,8 @@ class Operation(Enum):
     SERVICE_DELETE = ("delete a service", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
     SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     SERVICE_TRY = ("try a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    SERVICE_USER_READ = ("read a user of a service", Capability.END_USERS_VIEW, _ACTIVE, _READS)
+    SERVICE_USER_CHANGE = ("change what a service notes about a user", Capability.END_USERS_MANAGE, _ACTIVE, _HARMLESS)
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _READS)
     WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE, _CLOSED)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _TAKES_AWAY)
@@ -184,6 +186,7 @@ class Operation(Enum):
     CUSTOMERS_CHANGE = ("change the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
     CUSTOMER_PEOPLE_READ = ("read the people of customers", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     CUSTOMER_PEOPLE_CHANGE = ("give the people of customers roles", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
+    CLAIMS_PREVIEW = ("read what the tokens of a person would say", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     PRODUCTS_READ = ("read the products of other organizations", RequiredStanding.MEMBER, _ACTIVE, _READS)
     PRODUCT_ACCEPT = ("accept a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _CLOSED)
     PRODUCTS_CHANGE = ("change who may use a product", Capability.PRODUCTS_MANAGE, _ACTIVE, _JUDGED)
@@ -293,6 +296,7 @@ class Operation(Enum):
 # The people of customers take the same of a member as of the maker of a key that manages them (decisions 15.8).
 _ALSO_TAKES: Final = PartialTable(
     {
+        Operation.CLAIMS_PREVIEW: frozenset({Capability.END_USERS_VIEW}),
         Operation.CUSTOMER_PEOPLE_READ: frozenset({Capability.END_USERS_VIEW}),
         Operation.CUSTOMER_PEOPLE_CHANGE: frozenset({Capability.END_USERS_MANAGE}),
         Operation.SCIM_TOKEN_CREATE: frozenset({Capability.ORG_MEMBERS_MANAGE}),

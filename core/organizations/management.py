@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from core.errors import Conflict
+from core import metadata
+from core.errors import Conflict, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
+from core.metadata import MetadataPatch
 from core.organizations import session_strength
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import Membership
@@ -161,14 +163,21 @@ def rename(uow: UnitOfWork, slug: str, name: str, *, seen_name: str) -> Organiza
     return change(uow, slug, OrganizationSettings(name=wanted))
 
 
-def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organization:
+def change(
+    uow: UnitOfWork, slug: str, settings: OrganizationSettings, noted: MetadataPatch | None = None
+) -> Organization:
     """Change the settings of an organization; without a difference nothing is stored or recorded.
 
     Raise `SecondFactorRequired`, and `NoFactorOfOwn` as the change of the sign-in rules does.
     """
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE)
     before = authorized.organization
-    after = settings.applied_to(before)
+    after, metadata_after = all_valid(
+        lambda: settings.applied_to(before),
+        lambda: noted.applied_to(before.metadata) if noted is not None else before.metadata,
+    )
+    if metadata.is_changed(before.metadata, metadata_after):
+        after = replace(after, metadata=metadata_after)
     session_strength.require_to_loosen(authorized.caller, before, after)
     session_strength.require_own_factor(uow, authorized.caller, before, after)
     return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
@@ -177,6 +186,10 @@ def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organi
 def save_and_record(uow: UnitOfWork, before: Organization, after: Organization) -> Organization:
     """Store the new state of a locked organization, and record the changes."""
     changes = after.changes(before)
+    is_noted = metadata.is_changed(before.metadata, after.metadata)
+    noted: dict[str, Any] = {}
+    if is_noted:
+        noted["metadata"] = metadata.changed_names(before.metadata, after.metadata)
     uow.organizations.save(after)
-    uow.record(AuditAction.ORGANIZATION_UPDATED, after.id, organization_id=after.id, changes=changes)
+    uow.record(AuditAction.ORGANIZATION_UPDATED, after.id, organization_id=after.id, changes=changes, **noted)
     return after

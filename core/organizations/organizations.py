@@ -7,7 +7,7 @@ modules of their own.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -26,8 +26,8 @@ RESTORABLE_FOR: Final = timedelta(days=14)
 # Longer than the lifetime of a device token, with which any trust ends (decisions 4.2).
 DEVICE_TRUST_DAYS_MAX: Final = 365
 
-# Left out of `changes`, because every change sets it.
-_UPDATED_AT: Final = "updated_at"
+# Left out of `changes`: every change sets the one, and of the other no value is recorded.
+_RECORDED_OTHERWISE: Final = frozenset({"updated_at", "metadata"})
 
 
 class OrganizationStatus(StrEnum):
@@ -70,6 +70,7 @@ class Organization:
     suspended_at: datetime | None
     suspension_reason: str | None
     deletes_at: datetime | None = None
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def is_active(self) -> bool:
@@ -125,9 +126,9 @@ class Organization:
     def changes(self, before: Organization) -> dict[str, Any]:
         """Return the old and the new value of each changed field, in the form of an audit entry."""
         return {
-            field.name: {"from": _json_value(getattr(before, field.name)), "to": _json_value(getattr(self, field.name))}
-            for field in fields(self)
-            if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
+            one.name: {"from": _json_value(getattr(before, one.name)), "to": _json_value(getattr(self, one.name))}
+            for one in fields(self)
+            if one.name not in _RECORDED_OTHERWISE and getattr(before, one.name) != getattr(self, one.name)
         }
 
     def _require(self, status: OrganizationStatus, verb: str) -> None:

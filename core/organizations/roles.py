@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, group_roles, inviters
+from core.organizations import access, group_roles, inviters, role_scopes
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
@@ -80,6 +80,8 @@ class Role:
     name: str
     description: str
     permissions: list[Capability]
+    # Of services of the organization. What any role lists is given by roles alone; owners and admins have all.
+    scopes: list[str]
     is_built_in: bool
     created_at: datetime | None
     updated_at: datetime | None
@@ -91,6 +93,7 @@ def _built_in(slug: str, description: str) -> Role:
         name=slug.title(),
         description=description,
         permissions=_sorted(access.capabilities_of(slug, None)),
+        scopes=[],
         is_built_in=True,
         created_at=None,
         updated_at=None,
@@ -127,20 +130,29 @@ def show(uow: UnitOfWork, slug: str, role_slug: str) -> Role:
 
 
 def create(
-    uow: UnitOfWork, slug: str, *, role_slug: str, name: str, description: str, permissions: Iterable[Capability]
+    uow: UnitOfWork,
+    slug: str,
+    *,
+    role_slug: str,
+    name: str,
+    description: str,
+    permissions: Iterable[Capability],
+    scopes: Iterable[str] = (),
 ) -> Role:
     """Create a role; the caller must have every capability of it."""
     authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
-    role_slug, name, description = all_valid(
+    role_slug, name, description, listed = all_valid(
         lambda: checked_slug(role_slug),
         lambda: checked_name(name, characters_min=1),
         lambda: _checked_description(description),
+        lambda: role_scopes.checked(uow, authorized.organization.id, scopes, field="scopes"),
     )
     role = Role(
         slug=role_slug,
         name=name,
         description=description,
         permissions=_sorted(permissions),
+        scopes=listed,
         is_built_in=False,
         created_at=uow.now,
         updated_at=uow.now,
@@ -158,16 +170,17 @@ def create(
     return role
 
 
-def change(
-    uow: UnitOfWork,
-    slug: str,
-    role_slug: str,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    permissions: Iterable[Capability] | None = None,
-    seen_state: str | None = None,
-) -> Role:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleChanges:
+    """What is to change in a role; None leaves a field as it is."""
+
+    name: str | None = None
+    description: str | None = None
+    permissions: Iterable[Capability] | None = None
+    scopes: Iterable[str] | None = None
+
+
+def change(uow: UnitOfWork, slug: str, role_slug: str, changes: RoleChanges, *, seen_state: str | None = None) -> Role:
     """Change the given fields of a role, which takes effect with the next request of each member who has it.
 
     Raise `RoleChanged` when its state is not `seen_state`, which the caller has seen.
@@ -177,19 +190,27 @@ def change(
         raise RoleBuiltIn
     # Invalid input is refused before an unknown role (decisions 1.6).
     new_name, new_description = all_valid(
-        lambda: checked_name(name, characters_min=1) if name is not None else None,
-        lambda: _checked_description(description) if description is not None else None,
+        lambda: checked_name(changes.name, characters_min=1) if changes.name is not None else None,
+        lambda: _checked_description(changes.description) if changes.description is not None else None,
     )
     before = _custom(uow, authorized, role_slug)
     _require_seen(before, seen_state)
+    listed = (
+        role_scopes.checked(uow, authorized.organization.id, changes.scopes, field="scopes", before=before.scopes)
+        if changes.scopes is not None
+        else before.scopes
+    )
     after = replace(
         before,
         name=before.name if new_name is None else new_name,
         description=before.description if new_description is None else new_description,
-        permissions=before.permissions if permissions is None else _sorted(permissions),
+        permissions=before.permissions if changes.permissions is None else _sorted(changes.permissions),
+        scopes=listed,
     )
     _require_having(authorized, set(after.permissions) ^ set(before.permissions))
-    if not access.implied_by(after.permissions) <= access.implied_by(before.permissions):
+    is_less = access.implied_by(after.permissions) <= access.implied_by(before.permissions)
+    # A scope that a role lists no more may be everybody's.
+    if not is_less or after.scopes != before.scopes:
         authorized.forbid_lasting()
     if after == before:
         return before
@@ -201,7 +222,8 @@ def change(
         uow.sessions.narrow_to_member(authorized.organization.id, role_slug)
     if set(before.permissions) - set(after.permissions):
         inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, access.implied_by(after.permissions))
-    _record(uow, authorized, "role_updated", after, old_permissions=before.permissions)
+    more = {"old_scopes": before.scopes} if after.scopes != before.scopes else {}
+    _record(uow, authorized, "role_updated", after, old_permissions=before.permissions, **more)
     return after
 
 
@@ -255,11 +277,12 @@ def _require_having(authorized: OrganizationAccess, changed: Iterable[Capability
 def _record(uow: UnitOfWork, authorized: OrganizationAccess, change: str, role: Role, **audit_only: Any) -> None:
     """Record a change to a role as one to the organization: operations 6.3 has no action of its own for roles."""
     organization_id = authorized.organization.id
+    of_scopes = {"scopes": role.scopes} if role.scopes else {}
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
         organization_id=organization_id,
-        audit_only={"role_name": role.name, "permissions": role.permissions, **audit_only},
+        audit_only={"role_name": role.name, "permissions": role.permissions, **of_scopes, **audit_only},
         change=change,
         role_slug=role.slug,
     )

@@ -107,11 +107,15 @@ class GivenRole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedRole:
-    """A custom role whose permissions were changed with the power of a takeover, and what they were before."""
+    """A custom role that was changed with the power of a takeover, and what it gave before.
+
+    `scopes` is None where they were not changed.
+    """
 
     organization_id: UUID
     slug: str
     permissions: list[str]
+    scopes: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,9 +259,9 @@ def _needs_operator(
 
 
 def _revert_definitions(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
-    """Give custom roles the permissions back that they had, first, so that roles are compared by these."""
+    """Give custom roles the permissions and scopes back that they had, first, so that roles are compared by these."""
     for changed in uow.takeovers.changed_roles(acting):
-        uow.takeovers.restore_permissions(changed)
+        uow.takeovers.restore_role(changed)
         allowed = access.capabilities_of(changed.slug, changed.permissions)
         inviters.withdraw_of_role(uow, changed.organization_id, changed.slug, allowed)
         uow.record(

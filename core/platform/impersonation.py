@@ -34,6 +34,7 @@ from core.sessions.browser_sessions import BrowserCookie, BrowserSession
 from core.sessions.callers import Caller
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
+from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import places
 from core.sign_in.places import Place
@@ -98,7 +99,7 @@ class _Begun:
     """A stored impersonation with what proves it, and the entry about it."""
 
     session: Session
-    caller: Caller
+    subject: TokenSubject
     refresh_token: Secret
     entry_id: UUID
 
@@ -115,7 +116,7 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impers
     user = _target(uow, user_id)
     begun = _begin(uow, owner, user, wanted, reason)
     return Impersonation(
-        grant=token_grant(begun.caller, begun.refresh_token, session_expires_at=begun.session.expires_at),
+        grant=token_grant(begun.subject, begun.refresh_token, session_expires_at=begun.session.expires_at),
         user=ImpersonatedUser(id=user.id, email=user.email),
         audit_log_id=begun.entry_id,
     )
@@ -179,11 +180,11 @@ def _begin(
     session = _session(uow, owner, user, place)
     refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
-    caller = uow.callers.of_session(session.id)
-    if caller is None:
+    subject = uow.callers.subject(session.id)
+    if subject is None:
         # The caller was demoted at this moment; raising rolls everything back.
         raise Forbidden("Only a platform owner can do this.")
-    if not caller.belongs_to_context:
+    if not subject.caller.belongs_to_context:
         raise _does_not_belong(place)
     of_customer = {"customer_id": str(customer.id)} if customer is not None else {}
     entry_id = uow.audit_platform(
@@ -205,7 +206,7 @@ def _begin(
         at=uow.now.strftime(_MINUTE),
         until=session.expires_at.strftime(_MINUTE),
     )
-    return _Begun(session=session, caller=caller, refresh_token=refresh_token, entry_id=entry_id)
+    return _Begun(session=session, subject=subject, refresh_token=refresh_token, entry_id=entry_id)
 
 
 def _end_begun_in(uow: UnitOfWork, owner: Caller) -> None:

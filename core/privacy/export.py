@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.accounts.users import User, UserUnknown
@@ -110,6 +110,16 @@ class ExportedCustomer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedMetadata:
+    """What a service notes about the person, who uses it."""
+
+    organization_id: UUID
+    organization_slug: str
+    service_slug: str
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMessage:
     """The message of an invitation that the person has sent, or got, in an organization that they are a member of."""
 
@@ -144,6 +154,7 @@ class PersonalDataExport:
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
     customers: list[ExportedCustomer]
+    service_metadata: list[ExportedMetadata]
     messages: list[ExportedMessage]
     login_events_count: int
     login_events: list[ExportedLogin]
@@ -201,6 +212,7 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
         memberships=list(memberships),
         groups=list(stored.groups(user.id, within=within)),
         customers=list(stored.customers(user.id, organization_ids)),
+        service_metadata=list(stored.service_metadata(user.id, within=within)),
         messages=list(stored.messages(user.id, received_by, organization_ids, MESSAGES_MAX)),
         login_events_count=stored.count_logins(user.id, within=within),
         login_events=list(stored.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),

@@ -18,8 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
 from core.saml import certificates, configuration
-from core.saml.assertions import DEFAULT_MAPPING
-from core.saml.configuration import CUSTOMER_FIELDS, SamlConfiguration, SamlNotSetUp
+from core.saml.configuration import CUSTOMER_FIELDS, DEFAULT_MAPPING, SamlConfiguration, SamlNotSetUp
 from core.saml.contacts import LastContact
 from core.services import access
 from core.services.services import Service

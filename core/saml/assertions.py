@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from core.saml.admission import AdmissionStanding
+from core.saml.configuration import DEFAULT_MAPPING
 from core.saml.messages import NameId, NameIdFormat
 from core.saml.providers import SamlProvider
 from core.sessions.callers import GROUPS_NAMED_MAX
 from core.sessions.customer_contexts import CustomerContext
+from core.sessions.token_additions import TokenSubject
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 _PURPOSE: Final = "persistent name of SAML"
-# When no mapping is set (decisions 9.2).
-DEFAULT_MAPPING: Final = {"email": "email", "id": "id"}
+# What no document of XML can have (XML 1.0, 2.2).
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+Attribute = tuple[str, "str | Sequence[str] | None"]
 _BETWEEN_NAMES: Final = re.compile(r"[._+-]+")
 
 
@@ -45,8 +48,24 @@ def attributes(
     user_id: UUID,
     email: str,
     standing: AdmissionStanding,
-    customer: CustomerContext | None = None,
-) -> tuple[tuple[str, str | Sequence[str] | None], ...]:
+    subject: TokenSubject | None = None,
+) -> tuple[Attribute, ...]:
+    """Return the attributes of a user: by the mapping, and the claims of the product of the subject of the session."""
+    customer = subject.caller.customer if subject is not None else None
+    mapped = _mapped(mapping, user_id=user_id, email=email, standing=standing, customer=customer)
+    taken = {name.lower() for name, _ in mapped}
+    claims = subject.own_claims if subject is not None else {}
+    return mapped + tuple((name, _text(value)) for name, value in claims.items() if name.lower() not in taken)
+
+
+def _mapped(
+    mapping: Mapping[str, str] | None,
+    *,
+    user_id: UUID,
+    email: str,
+    standing: AdmissionStanding,
+    customer: CustomerContext | None,
+) -> tuple[Attribute, ...]:
     """Return the attributes of a user by the mapping; role, groups and name have a value for members alone.
 
     For a customer they say what the user is there, and nothing of the organization of the service; what has no value
@@ -64,6 +83,21 @@ def attributes(
         "groups": _groups(standing),
     }
     return tuple((name, values[field]) for field, name in named.items() if field in values)
+
+
+def _text(value: Any) -> str | list[str]:
+    """Return the value of a claim as XML can say it: a text, or a list of texts; of a group its name."""
+    match value:
+        case list():
+            return [cast("str", _text(one)) for one in cast("list[Any]", value)]
+        case dict():
+            return cast("str", _text(value["name"]))
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _NO_XML.sub("", value)
+        case _:
+            return str(value)
 
 
 def _of_customer(email: str, customer: CustomerContext) -> dict[str, str | Sequence[str] | None]:

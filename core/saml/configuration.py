@@ -7,7 +7,7 @@ together, as the public endpoints read them, are in `providers.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +18,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.saml.messages import NameIdFormat, SamlBinding
-from core.services import access, redirect_uris
+from core.services import access, own_claims, redirect_uris
 from core.services.services import Service
 from core.wording import Wording
 
@@ -34,6 +34,9 @@ CUSTOMER_FIELDS: Final = (
 )
 # What an assertion can say about a user (operations 2.6); name, role and groups only about members.
 SOURCE_FIELDS: Final = ("email", "id", "name", "role", "groups", *CUSTOMER_FIELDS)
+
+# When no mapping is set (decisions 9.2).
+DEFAULT_MAPPING: Final = {"email": "email", "id": "id"}
 
 _NO_BLANKS: Final = re.compile(r"[\x21-\x7e]+")
 _SHORT_FORMATS: Final = {one.value.rpartition(":")[2]: one for one in NameIdFormat}
@@ -78,6 +81,11 @@ class SamlConfiguration:
     sign_response: bool = True
     sp_certificate: str | None = None
     members_only: bool = True
+
+    @property
+    def attribute_names(self) -> Collection[str]:
+        """The names of the attributes that the mapping gives assertions; those of the default without one."""
+        return (self.attribute_mapping or DEFAULT_MAPPING).values()
 
     @property
     def effective_format(self) -> NameIdFormat:
@@ -157,6 +165,12 @@ class ConfigurationView:
         """Whether there is a service provider or a certificate."""
         return self.configuration.entity_id is not None or self.has_certificate
 
+    @property
+    def attribute_names(self) -> Collection[str]:
+        """The names of the attributes that the mapping gives assertions; none before SAML is set up."""
+        is_set_up = self.is_begun or self.configuration.attribute_mapping is not None
+        return self.configuration.attribute_names if is_set_up else ()
+
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> ConfigurationView:
     """Return the configuration of a service; the defaults when none was set."""
@@ -185,6 +199,7 @@ def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any], **reco
         changes = {"entity_id": None, "acs_url": None, **changes}
     after = replace(before, **_checked(changes))
     after.require_valid()
+    _require_apart(service, after)
     _save(uow, service, before, after, change="saml_configured", **recorded)
 
 
@@ -194,6 +209,7 @@ def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mappi
     before = uow.saml_configurations.view(service)
     after = replace(before.configuration, **_checked(fields))
     after.require_valid()
+    _require_apart(service, after)
     _save(uow, service, before.configuration, after, change="saml_metadata_imported")
     return replace(before, configuration=after)
 
@@ -226,6 +242,16 @@ def remove(uow: UnitOfWork, service: Service, shown_entity_id: str, **recorded: 
     )
     uow.saml_certificates.deactivate_all(service)
     _save(uow, service, before, after, change="saml_deleted", deleted_entity_id=before.entity_id, **recorded)
+
+
+def _require_apart(service: Service, configuration: SamlConfiguration) -> None:
+    """Raise `BadRequest` where an attribute would have the name of a claim of the service."""
+    taken = own_claims.clashing(service.claims, configuration.attribute_names)
+    if taken is not None:
+        raise BadRequest.of_field(
+            "attribute_mapping",
+            Wording("%(name)s is a claim of the service already, which assertions have.", name=taken),
+        )
 
 
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
-from core.saml import assertions, requests
+from core.saml import requests
+from core.saml.configuration import DEFAULT_MAPPING
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest
 from core.saml.visits import FoundSession, Visit
@@ -77,7 +78,7 @@ def ask(
 ) -> CustomerQuestion:
     """Return the question, with a new ticket in place of the one with which the user has come."""
     is_by_ticket = pending is not None and visit.has_signed_in_for_it
-    mapping = provider.configuration.attribute_mapping or assertions.DEFAULT_MAPPING
+    mapping = provider.configuration.attribute_mapping or DEFAULT_MAPPING
     return CustomerQuestion(
         service_name=provider.service_name,
         organization_name=provider.organization_name,

@@ -39,6 +39,8 @@ class SamlProvider:
     configuration: SamlConfiguration
     # Whether other organizations use the service.
     serves_customers: bool
+    # Whether assertions say claims of the product.
+    has_claims: bool = False
 
     @property
     def path(self) -> str:

@@ -17,7 +17,7 @@ from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.saml import assertions, customer_questions, judgement, providers, requests, visits
-from core.saml.configuration import CUSTOMER_FIELDS
+from core.saml.configuration import CUSTOMER_FIELDS, DEFAULT_MAPPING
 from core.saml.customer_questions import CustomerQuestion
 from core.saml.messages import SUCCESS, AuthnRequest, IssuedAssertion, NameId, Response, SamlStatus, StatusOf
 from core.saml.providers import ProviderUnknown, SamlProvider
@@ -340,7 +340,7 @@ class _Task:
                 user_id=caller.user_id,
                 email=caller.email,
                 standing=found.standing,
-                customer=visits.read_customer(uow, begun),
+                subject=visits.read_subject(uow, provider, begun),
             ),
         )
         return self._answer(SUCCESS, assertion=assertion, device_token=begun.device_token)
@@ -410,7 +410,7 @@ def _required(key: SamlSigningKey | None) -> SamlSigningKey:
 
 def _agreement(provider: SamlProvider, email: str) -> AgreementRequired:
     """Return what the user has to agree to, who comes as an individual."""
-    mapping = provider.configuration.attribute_mapping or assertions.DEFAULT_MAPPING
+    mapping = provider.configuration.attribute_mapping or DEFAULT_MAPPING
     return AgreementRequired(
         service_name=provider.service_name,
         organization_name=provider.organization_name,

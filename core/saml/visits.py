@@ -13,8 +13,8 @@ from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.saml.admission import AdmissionStanding
 from core.saml.providers import SamlProvider
-from core.sessions.customer_contexts import CustomerContext
 from core.sessions.sessions import ParentSession
+from core.sessions.token_additions import TokenSubject
 from core.sign_in import child_sessions
 from core.sign_in.child_sessions import PreparedChild
 from core.sign_in.outcomes import BegunSession
@@ -97,12 +97,16 @@ def begin_session(
     return outcome
 
 
-def read_customer(uow: UnitOfWork, begun: BegunSession) -> CustomerContext | None:
-    """Return what the user of a new session is for its customer; None for an individual."""
-    if begun.session.customer_id is None:
+def read_subject(uow: UnitOfWork, provider: SamlProvider, begun: BegunSession) -> TokenSubject | None:
+    """Return what assertions say of the user of a new session besides, and what the user is for its customer.
+
+    None for an individual of a service without claims of its own.
+    """
+    is_for_customer = begun.session.customer_id is not None
+    if not is_for_customer and not provider.has_claims:
         return None
-    caller = uow.callers.of_session(begun.session.id)
-    if caller is None or caller.customer is None:
+    subject = uow.callers.subject(begun.session.id)
+    if subject is None or (is_for_customer and subject.caller.customer is None):
         # Closed concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.CUSTOMER_CLOSED)
-    return caller.customer
+    return subject

@@ -17,9 +17,9 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.service_api import info, subscriptions
 from core.service_api.subscriptions import SubscriptionExists
-from core.service_api.users import ServiceUser, ServiceUserUnknown
-from core.services import api_keys
+from core.services import api_keys, user_metadata
 from core.services.api_keys import Permission, ServiceCaller
+from core.services.user_metadata import ServiceUser, ServiceUserUnknown
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -98,7 +98,6 @@ def _held(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> tuple[UUID,
     Raise `ServiceUserUnknown`.
     """
     user_id = uow.service_users.hold(caller, known_id)
-    user = uow.service_users.find(caller, known_id) if user_id is not None else None
-    if user_id is None or user is None:
+    if user_id is None:
         raise ServiceUserUnknown
-    return user_id, user
+    return user_id, user_metadata.found(uow, caller.organization_id, caller.service_id, known_id)

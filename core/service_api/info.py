@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from core.errors import Forbidden
 from core.services import api_keys, management
 from core.services.api_keys import ApiKeyInvalid, Permission, ServiceCaller
 from core.services.client_records import Outside
@@ -13,18 +14,38 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
+# What tokens of the service are good for, and what they say.
+_OF_MEMBERS: Final = frozenset({"scopes", "machine_scopes", "claims"})
+
+
+class OwnPowers(Forbidden):
+    """A key of the service may not say which scopes there are, who has them, and what tokens tell (decisions 14.1)."""
+
+    default_message = (
+        "A key of the service cannot change its scopes, which roles have them, and its claims. A member of the"
+        " organization who may manage services can."
+    )
+
+
 def read(uow: UnitOfWork) -> Service:
     """Return the service of the key."""
     return find_service(uow, api_keys.authorize(uow, Permission.READ_SERVICE))
 
 
 def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Service:
-    """Change the named fields of the service, as its members can."""
+    """Change the named fields of the service, as its members can, but for those that say what tokens are good for.
+
+    Raise `OwnPowers` for one of these: what the program of the service may do is not its own to say.
+    """
     # Locked, as for the changes of members, and before the use of the key is recorded: deleting the service locks the
     # organization first, and its keys then.
     uow.organizations.lock(uow.service_caller.organization_id)
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
-    return management.apply(uow, find_service(uow, caller), changes, outside=outside)
+    service = find_service(uow, caller)
+    roles = changes.get("roles", service.roles)
+    if _OF_MEMBERS & changes.keys() or management.scopes_of_roles(roles) != management.scopes_of_roles(service.roles):
+        raise OwnPowers
+    return management.apply(uow, service, changes, outside=outside)
 
 
 def find_service(uow: UnitOfWork, caller: ServiceCaller) -> Service:

@@ -14,11 +14,11 @@ from uuid import UUID
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.lazy_dataclasses import dataclass
-from core.service_api.users import ServiceUserUnknown
 from core.services import api_keys, subscriptions
 from core.services.api_keys import Permission, ServiceCaller
 from core.services.plans import Plan, PlanUnknown
 from core.services.subscriptions import Subscription, SubscriptionStatus
+from core.services.user_metadata import ServiceUserUnknown
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

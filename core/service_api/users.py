@@ -17,23 +17,19 @@ from core.accounts import own_accounts
 from core.accounts.own_accounts import Belonging
 from core.accounts.users import User
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, Forbidden, NotFound, Refusal
+from core.errors import BadRequest, Forbidden, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
+from core.metadata import MetadataPatch
 from core.organizations import inviters, keys, made_credentials
-from core.services import api_keys, subscriptions
+from core.services import api_keys, subscriptions, user_metadata
 from core.services.api_keys import Permission, ServiceCaller
+from core.services.user_metadata import ServiceUser, ServiceUserUnknown
 from core.sessions import sessions
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-
-class ServiceUserUnknown(NotFound):
-    """The account does not use the service, whether or not it exists."""
-
-    default_message = "This service has no such user."
 
 
 class AddressOfAnotherAccount(BadRequest):
@@ -46,18 +42,6 @@ class AccountShared(Forbidden):
     """The account is not the organization's own, so only its user changes the address."""
 
     default_message = "Only the user can change the address of this account: it is not yours alone."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceUser:
-    """A user of the service (identity 2.2), with the id by which the organization knows them.
-
-    `created_at` is since when it is a user of the service, whenever the account was made.
-    """
-
-    id: UUID
-    email: str
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,30 +87,49 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
             api_key_id=str(caller.key_id),
         )
     known_id = uow.known_ids.defer_shown(caller.organization_id, found.id)() if found.has_known_id else found.id
-    return ServiceUser(id=known_id, email=found.email, created_at=found.linked_at or uow.now)
+    return ServiceUser(
+        id=known_id, email=found.email, created_at=found.linked_at or uow.now, metadata=dict(found.metadata)
+    )
 
 
 def show(uow: UnitOfWork, known_id: UUID) -> ServiceUser:
     """Return a user of the service; raise `ServiceUserUnknown` for any other account."""
     caller = api_keys.authorize(uow, Permission.READ_USERS)
-    user = uow.service_users.find(caller, known_id)
-    if user is None:
-        raise ServiceUserUnknown
-    return user
+    return user_metadata.found(uow, caller.organization_id, caller.service_id, known_id)
 
 
-def change(uow: UnitOfWork, known_id: UUID, *, email: str | None) -> ServiceUser | Refusal:
-    """Change the address of one of the organization's own users, who has to prove it; all their sessions end.
+def change(
+    uow: UnitOfWork, known_id: UUID, *, email: str | None, metadata: MetadataPatch | None = None
+) -> ServiceUser | Refusal:
+    """Change the address of a user, as `_change_address` says, and what the service notes about them.
 
     The refusal of an address that another account has is returned, because it is counted.
     """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     address = normalize_email(email, uow.domain_names.to_ascii) if email is not None else None
+    if metadata is not None:
+        metadata.applied_to({})
+    if address is not None:
+        refusal = _change_address(uow, caller, known_id, address)
+        if refusal is not None:
+            return refusal
+    if metadata is None:
+        return user_metadata.found(uow, caller.organization_id, caller.service_id, known_id)
+    return user_metadata.change_of(
+        uow, caller.organization_id, caller.service_id, caller.service_slug, known_id, metadata
+    )
+
+
+def _change_address(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID, address: str) -> Refusal | None:
+    """Change the address of one of the organization's own users, who has to prove it; all their sessions end.
+
+    Return the refusal of an address that another account has.
+    """
     # Before the account, like every transaction that changes what an organization gave.
     organization = uow.organizations.lock(caller.organization_id)
-    belonging, linked_at = _lock(uow, caller, known_id)
-    if organization is None or address is None or address == belonging.email:
-        return ServiceUser(id=belonging.known_id, email=belonging.email, created_at=linked_at)
+    belonging, _ = _lock(uow, caller, known_id)
+    if organization is None or address == belonging.email:
+        return None
     if belonging.role is not None or not belonging.is_own_of(caller.organization_id):
         raise AccountShared
     key_id = str(caller.key_id)
@@ -137,7 +140,7 @@ def change(uow: UnitOfWork, known_id: UUID, *, email: str | None) -> ServiceUser
         return AddressOfAnotherAccount()
     if user_id != belonging.id:
         _record_moved(uow, caller, belonging.id, user_id)
-    return ServiceUser(id=belonging.known_id, email=address, created_at=linked_at)
+    return None
 
 
 def remove(uow: UnitOfWork, known_id: UUID) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
@@ -46,6 +47,8 @@ class ServiceRole:
     name: str
     title: str
     description: str = ""
+    # Of services of the organization, to whom it gives them.
+    scopes: list[str] = field(default_factory=list[str])
 
 
 def individuals_by_default(customers: CustomerPolicy) -> Individuals:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.email_addresses import part_of_email
@@ -46,13 +46,14 @@ class EndUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndUserService:
-    """A service that the end user has signed in to, with the times of the first and the last sign-in."""
+    """A service that the end user has signed in to: when first and last, and what the service notes about them."""
 
     id: UUID
     slug: str
     name: str
     first_login_at: datetime
     last_login_at: datetime | None
+    metadata: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ never has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
@@ -18,13 +18,14 @@ from core.errors import BadRequest, Conflict, ErrorCode, Refusal, all_checked, a
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access as organization_access
+from core.organizations import role_scopes
 from core.organizations.access import Operation
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
-from core.services import access, group_claims, plans
+from core.services import access, group_claims, own_claims, plans
 from core.services.client_records import Outside, host_of
-from core.services.customer_rules import CustomerPolicy, individuals_by_default
+from core.services.customer_rules import CustomerPolicy, ServiceRole, individuals_by_default
 from core.services.plans import Plan
 from core.services.services import Service, ServiceFields, ServiceType, checked_scopes
 from core.text import checked_public_name, checked_slug
@@ -33,7 +34,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-_LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences", "group_claims")
+_LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences", "group_claims", "machine_scopes")
 _KEYS: Final = frozenset({"jwks", "jwks_uri"})
 # What an impersonator may set, because it leads nowhere; all other fields are closed to them (decisions 5.11).
 _LEADS_NOWHERE: Final = frozenset({"slug", "name", "codehost_scopes", "websuite_scopes", "officesuite_scopes", "roles"})
@@ -158,6 +159,7 @@ def create(uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside
         _record_maker(uow, service, authorized.caller.maker_id)
     _claim_audiences(uow, service)
     _require_groups(uow, service)
+    _require_role_scopes(uow, service)
     default_plan = plans.default_plan(uow, service)
     uow.plans.add(default_plan)
     _record(uow, AuditAction.SERVICE_CREATED, service)
@@ -202,7 +204,8 @@ def change(
     # With its keys a service proves who it is, as with its secret.
     if any(getattr(authorized.service, name) != getattr(after, name) for name in _KEYS):
         authorized.caller.forbid_credentials()
-    if any(_gives(authorized.service, after, name) for name in _WHERE_IT_LEADS):
+    gives = any(_gives(authorized.service, after, name) for name in _WHERE_IT_LEADS)
+    if gives or scopes_of_roles(after.roles) != scopes_of_roles(authorized.service.roles):
         authorized.forbid_lasting()
     return after
 
@@ -223,6 +226,9 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
         _claim_audiences(uow, after)
     if after.group_claims != before.group_claims:
         _require_groups(uow, after)
+    _require_role_scopes(uow, after, before)
+    if after.claims != before.claims:
+        require_apart(uow, after)
     uow.services.save(after)
     if not after.has_client_secret:
         uow.services.set_client_secret(after, None, previous_until=None)
@@ -237,6 +243,20 @@ def _gives(before: Service, after: Service, name: str) -> bool:
         return not set(new) <= set(old)
     # Without a profile more is allowed than with one.
     return new != old and (new is not None or name == "security_profile")
+
+
+def scopes_of_roles(roles: Iterable[ServiceRole]) -> dict[str, frozenset[str]]:
+    """Return the scopes that roles of a service list, by the names of those that list some."""
+    return {role.name: frozenset(role.scopes) for role in roles if role.scopes}
+
+
+def require_apart(uow: UnitOfWork, service: Service) -> None:
+    """Raise `BadRequest` for a claim that assertions have already, by the names of the configuration of SAML."""
+    taken = own_claims.clashing(service.claims, uow.saml_configurations.view(service).attribute_names)
+    if taken is not None:
+        raise BadRequest.of_field(
+            "claims", Wording("%(name)s is the name of an attribute of SAML assertions already.", name=taken)
+        )
 
 
 def require_seen(service: Service, seen: str) -> None:
@@ -330,6 +350,20 @@ def _require_groups(uow: UnitOfWork, service: Service) -> None:
     if named - {str(one) for one in uow.group_rules.known_groups(service.organization_id, sorted(named))}:
         raise BadRequest.of_field(
             "group_claims", "Your directory has no group with one of these ids. Choose groups of your organization."
+        )
+
+
+def _require_role_scopes(uow: UnitOfWork, after: Service, before: Service | None = None) -> None:
+    """Raise `BadRequest` for scopes that roles are to list and no service of the organization has."""
+    listed = {role.name: role.scopes for role in before.roles} if before is not None else {}
+    for role in after.roles:
+        role_scopes.checked(
+            uow,
+            after.organization_id,
+            role.scopes,
+            field="roles",
+            before=listed.get(role.name, ()),
+            beside=after.scope_names,
         )
 
 

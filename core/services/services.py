@@ -5,9 +5,8 @@ What members do with services is in `management.py`, access to one in `access.py
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, field, fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -16,18 +15,15 @@ from uuid import UUID
 
 from core.errors import BadRequest, NotFound, all_valid
 from core.lazy_dataclasses import dataclass
-from core.services import client_records, customer_rules, group_claims, redirect_uris
+from core.services import client_records, customer_rules, group_claims, own_claims, own_scopes, redirect_uris
 from core.services.client_records import Outside
 from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
+from core.services.own_scopes import SCOPE_CHARACTERS_MAX, SCOPES_MAX, ServiceScope, is_scope
 from core.sessions import security_profiles
+from core.sessions.claim_sources import OwnClaim
 from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
 
-SCOPES_MAX: Final = 50
-SCOPE_CHARACTERS_MAX: Final = 255
-
-# A scope as RFC 6749, 3.3 defines it.
-_SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 # Addresses of pages that the service itself has.
 _PAGES: Final = ("device_activation_uri", "frontchannel_logout_uri", "initiate_login_uri")
 # Left out of `changes`, because every change sets it.
@@ -78,6 +74,9 @@ class ServiceFields:
     individuals: Individuals | None = None
     roles: list[ServiceRole] = field(default_factory=list)
     initiate_login_uri: str | None = None
+    scopes: list[ServiceScope] = field(default_factory=list)
+    machine_scopes: list[str] = field(default_factory=list)
+    claims: list[OwnClaim] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +96,11 @@ class Service(ServiceFields):
     def serves_customers(self) -> bool:
         """Whether organizations may use it as customers."""
         return self.customers is not CustomerPolicy.NONE
+
+    @property
+    def scope_names(self) -> list[str]:
+        """The names of the scopes of its own."""
+        return [scope.name for scope in self.scopes]
 
     @property
     def version(self) -> str:
@@ -131,6 +135,8 @@ class Service(ServiceFields):
             lambda: customer_rules.require_roles(self.roles),
             lambda: customer_rules.require_policy(self.customers, self.individuals),
             lambda: group_claims.require_valid(self.group_claims),
+            lambda: own_scopes.require_valid(self.scopes, self.machine_scopes),
+            lambda: own_claims.require_valid(self.claims, self.group_claims),
             lambda: redirect_uris.require_valid(self.redirect_uris, is_native=is_native),
             lambda: redirect_uris.require_valid(
                 self.post_logout_redirect_uris, is_native=is_native, field="post_logout_redirect_uris"
@@ -158,7 +164,9 @@ def _shown(value: Any) -> Any:
     """Return the value of a field in the form of an audit entry."""
     if not isinstance(value, list):
         return value
-    return [asdict(one) if isinstance(one, ServiceRole) else one for one in cast("list[object]", value)]
+    return [
+        asdict(one) if is_dataclass(one) and not isinstance(one, type) else one for one in cast("list[object]", value)
+    ]
 
 
 def checked_scopes(scopes: Iterable[str] | None, field: str) -> list[str] | None:
@@ -168,7 +176,7 @@ def checked_scopes(scopes: Iterable[str] | None, field: str) -> list[str] | None
     unique = list(dict.fromkeys(scopes))
     if len(unique) > SCOPES_MAX:
         raise BadRequest.of_field(field, Wording("At most %(maximum)s scopes.", maximum=SCOPES_MAX))
-    if not all(len(scope) <= SCOPE_CHARACTERS_MAX and _SCOPE.fullmatch(scope) for scope in unique):
+    if not all(map(is_scope, unique)):
         raise BadRequest.of_field(
             field,
             Wording(

@@ -7,6 +7,7 @@ a session, because refreshing it keeps them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +34,10 @@ class ClientGrant:
     def needs_client(self) -> bool:
         """Whether its refresh token works at the token endpoint only, with the client's secret or key."""
         return self.is_confidential or self.key_thumbprint is not None
+
+    def of_scopes(self, scopes: Sequence[str]) -> ClientGrant:
+        """Return the same with these scopes."""
+        return replace(self, scopes=scopes) if list(scopes) != list(self.scopes) else self
 
     def claims(self, caller: Caller) -> dict[str, Any]:
         """Return what it adds to the claims of an access token (RFC 9068, 2.2; RFC 9449, 6)."""

@@ -26,6 +26,7 @@ from core.secrets import Secret, hash_token
 from core.sessions import sessions
 from core.sessions.callers import AddressNotConfirmed, Caller, NoLongerForCustomer
 from core.sessions.client_grants import ClientGrant, RefreshingClient
+from core.sessions.token_additions import NO_ADDITIONS, TokenAdditions, TokenSubject
 from core.sessions.token_claims import TokenGrant, token_grant
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Refreshable:
     exchanged_at: list[datetime]
     expires_at: datetime
     client_grant: ClientGrant | None = None
+    additions: TokenAdditions = NO_ADDITIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
         caller = _without_lost_organization(uow, session.caller)
         _check_context(caller)
         if not is_newest or _exchange(uow, token, newest):
-            return token_grant(
-                caller, newest.text, session_expires_at=session.expires_at, client_grant=session.client_grant
-            )
+            return _granted(session, caller, newest)
     raise RefreshRefused
 
 
@@ -138,15 +138,15 @@ def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) ->
         return None
     newest = _successor(uow, session_id, refresh_hash)
     uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
-    if granted is not None:
-        uow.client_grants.add(session_id, granted)
     session = uow.sessions.find_refreshable(session_id)
     if session is None:
         return None
     _check_context(session.caller)
-    return token_grant(
-        session.caller, newest.text, session_expires_at=session.expires_at, client_grant=session.client_grant
-    )
+    if granted is not None:
+        # What the user may not have was never granted: it takes another request once they may.
+        granted = granted.of_scopes(session.additions.still_allowed(granted.scopes, session.caller))
+        uow.client_grants.add(session_id, granted)
+    return _granted(replace(session, client_grant=granted), session.caller, newest)
 
 
 def inspect(uow: UnitOfWork, refresh_token: str) -> Refreshable | None:
@@ -182,7 +182,7 @@ def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> TokenGrant
     session = uow.sessions.find_refreshable(session_id)
     if session is None:
         raise SessionOver
-    return token_grant(session.caller, newest.text, session_expires_at=session.expires_at)
+    return _granted(replace(session, client_grant=None), session.caller, newest)
 
 
 def end_reused(uow: UnitOfWork, reused: TokenReused) -> None:
@@ -205,7 +205,16 @@ def _refreshed_without_exchange(uow: UnitOfWork, session: Refreshable, token: _T
     is_noted = uow.sessions.exchange(caller.session_id, old_hash=refresh_hash, new_hash=refresh_hash, remembered_max=0)
     if not is_noted:
         raise RefreshRefused
-    return token_grant(caller, token.text, session_expires_at=session.expires_at, client_grant=session.client_grant)
+    return _granted(session, caller, token)
+
+
+def _granted(session: Refreshable, caller: Caller, newest: _Token) -> TokenGrant:
+    return token_grant(
+        TokenSubject(caller=caller, additions=session.additions),
+        newest.text,
+        session_expires_at=session.expires_at,
+        client_grant=session.client_grant,
+    )
 
 
 def _require_client(session: Refreshable, client: RefreshingClient | None) -> None:

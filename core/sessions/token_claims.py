@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,7 @@ from core.sessions.callers import Caller
 from core.sessions.client_grants import ClientGrant
 from core.sessions.security_profiles import signature_algorithm
 from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.token_additions import TokenSubject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +22,9 @@ class TokenGrant:
     """Claims that the entrypoint signs, and tokens that it returns.
 
     The audience is that of the client grant, else the client, else Gatehouse. `signature_algorithm` is that of the
-    access token and of the ID token: it follows from the record of the service.
+    access token and of the ID token: it follows from the record of the service. The scopes of `client_grant` are those
+    of the tokens, and `granted_scopes` those within which a refresh may ask. `own_claims` are the
+    claims of the product, which ID tokens have.
     """
 
     user_id: UUID
@@ -31,13 +35,15 @@ class TokenGrant:
     refresh_token: Secret
     device_token: Secret | None = None
     client_grant: ClientGrant | None = None
+    granted_scopes: Sequence[str] = ()
+    own_claims: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     is_address_verified: bool = True
     signature_algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256
     organization_id: UUID | None = None
 
 
 def token_grant(
-    caller: Caller,
+    subject: TokenSubject,
     refresh_token: Secret,
     *,
     session_expires_at: datetime,
@@ -45,17 +51,25 @@ def token_grant(
     client_grant: ClientGrant | None = None,
 ) -> TokenGrant:
     """Return the claims for the current state of the user and the session, with the refresh token (decisions 2.1)."""
+    caller, additions = subject.caller, subject.additions
+    granted = client_grant
+    if client_grant is not None:
+        client_grant = client_grant.of_scopes(additions.still_allowed(client_grant.scopes, caller))
     return TokenGrant(
         user_id=caller.user_id,
         session_id=caller.session_id,
         client_id=caller.service_client_id,
-        claims=_common_claims(caller)
+        # What tokens of Gatehouse have always stands above what a product wants in them.
+        claims=subject.own_access_claims
+        | _common_claims(caller)
         | _optional_claims(caller)
-        | (client_grant.claims(caller) if client_grant is not None else {}),
+        | (client_grant.claims(caller) if client_grant is not None else _claims_without_grant(subject)),
         session_expires_at=session_expires_at,
         refresh_token=refresh_token,
         device_token=device_token,
         client_grant=client_grant,
+        granted_scopes=granted.scopes if granted is not None else (),
+        own_claims=subject.own_claims,
         is_address_verified=caller.is_verified,
         signature_algorithm=signature_algorithm(caller.service_security_profile),
         organization_id=caller.organization_id,
@@ -69,6 +83,13 @@ def claims_of_rows(caller: Caller) -> dict[str, Any]:
         claims["role"] = caller.opened_role
     claims |= caller.group_claims
     return claims | (caller.customer.claims if caller.customer is not None else {})
+
+
+def _claims_without_grant(subject: TokenSubject) -> dict[str, Any]:
+    """Return the claims of a token of the JSON interface: no client has asked, so it has what its user may have."""
+    if subject.additions.scopes is None:
+        return {}
+    return {"scope": " ".join(subject.additions.own_scopes(subject.caller))}
 
 
 def _common_claims(caller: Caller) -> dict[str, Any]:

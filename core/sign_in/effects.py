@@ -21,6 +21,7 @@ from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.callers import Caller
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
+from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import token_grant
 from core.sign_in import (
     arrivals,
@@ -182,12 +183,13 @@ def with_tokens(uow: UnitOfWork, user: User, begun: BegunSession) -> SignInCompl
     """Return a sign-in with the tokens of its session."""
     session = begun.session
     is_of_account = session.organization_id is None and session.confinement is None and begun.cookie is None
-    caller = _caller_of_account(user, session) if is_of_account else uow.callers.of_session(session.id)
-    if caller is None or (session.customer_id is not None and caller.customer is None):
+    own = TokenSubject(caller=_caller_of_account(user, session)) if is_of_account else None
+    subject = own or uow.callers.subject(session.id)
+    if subject is None or (session.customer_id is not None and subject.caller.customer is None):
         # Deactivated concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.DEACTIVATED)
     grant = token_grant(
-        caller, begun.refresh_token, session_expires_at=session.expires_at, device_token=begun.device_token
+        subject, begun.refresh_token, session_expires_at=session.expires_at, device_token=begun.device_token
     )
     return SignInCompleted(grant=grant, cookie=begun.cookie)
 

@@ -1,8 +1,8 @@
 """Storage of the customers of services, as their vendor sees them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from core.customers.customers import CustomersPage, ServiceCustomer, ServiceOffer, TakenNames
@@ -55,6 +55,10 @@ class ServiceCustomers(Protocol):
 
     def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:
         """Store the external id of a customer or offer."""
+        ...
+
+    def set_metadata(self, service: Service, customer_id: UUID, metadata: Mapping[str, Any]) -> None:
+        """Store what the vendor notes about a customer or offer."""
         ...
 
     def set_vendor_pause(self, service: Service, customer_id: UUID, paused_at: datetime | None) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from ports.customers.claims import TokenPreviews
 from ports.customers.customers import ServiceCustomers
 from ports.customers.found_customers import FoundCustomers
 from ports.customers.found_products import FoundProducts
@@ -35,6 +36,9 @@ class CustomersUnit(Protocol):
 
     @property
     def customer_people(self) -> CustomerPeople: ...
+
+    @property
+    def token_previews(self) -> TokenPreviews: ...
 
     @property
     def refused_sign_ins(self) -> RefusedSignIns: ...

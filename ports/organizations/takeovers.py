@@ -52,8 +52,8 @@ class Takeovers(Protocol):
         """Return the custom roles whose permissions were changed, with those before the first change."""
         ...
 
-    def restore_permissions(self, changed: ChangedRole) -> None:
-        """Store the permissions of a custom role."""
+    def restore_role(self, changed: ChangedRole) -> None:
+        """Store the permissions and the scopes of a custom role."""
         ...
 
     def owners(self, organization_ids: Sequence[UUID]) -> Sequence[Membership]:

@@ -11,6 +11,7 @@ from core.privacy.export import (
     ExportedLogin,
     ExportedMembership,
     ExportedMessage,
+    ExportedMetadata,
     ExportedMfaEvent,
     OwnedOrganization,
 )
@@ -36,6 +37,10 @@ class PrivacyExport(Protocol):
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
         """List a person's login events, the newest first."""
+        ...
+
+    def service_metadata(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMetadata]:
+        """List what services note about a person."""
         ...
 
     def groups(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedGroup]:

@@ -5,7 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.service_api.users import ServiceUser, ServiceUsersPage
+from core.service_api.users import ServiceUsersPage
 from core.services.api_keys import ServiceCaller
 
 
@@ -18,10 +18,6 @@ class ServiceUsers(Protocol):
         They come in the order of their ids, the highest first. Its cost depends neither on the number of users nor on
         the offset.
         """
-        ...
-
-    def find(self, caller: ServiceCaller, known_id: UUID) -> ServiceUser | None:
-        """Return the user of the service whom this id means to its organization; None for any other account."""
         ...
 
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:

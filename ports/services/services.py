@@ -43,6 +43,10 @@ class Services(Protocol):
         """Return the names of the services of an organization by their slugs, in the order of the names."""
         ...
 
+    def unknown_scope(self, organization_id: UUID, names: Sequence[str]) -> str | None:
+        """Return the first of these scopes that no service of an organization has; None without one."""
+        ...
+
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
         """Store a new service; False when the slug is taken."""
         ...

@@ -16,6 +16,7 @@ from ports.services.sales import SalesBook
 from ports.services.services import Services
 from ports.services.sold_subscriptions import SoldSubscriptions
 from ports.services.subscriptions import Subscriptions
+from ports.services.user_metadata import ServiceUserMetadata
 from ports.services.verified_domains import VerifiedDomains
 from ports.services.workloads import Workloads
 
@@ -57,6 +58,9 @@ class ServicesUnit(Protocol):
 
     @property
     def first_sign_ins(self) -> FirstSignIns: ...
+
+    @property
+    def service_user_metadata(self) -> ServiceUserMetadata: ...
 
     @property
     def found_end_users(self) -> FoundEndUsers: ...

@@ -9,6 +9,7 @@ from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import EndedImpersonation, EndedSession, ParentSession, Session
+from core.sessions.token_additions import TokenSubject
 
 
 class Sessions(Protocol):
@@ -140,6 +141,14 @@ class Callers(Protocol):
 
     def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
         """Defer `of_session`."""
+        ...
+
+    def subject(self, session_id: UUID) -> TokenSubject | None:
+        """Load the same with what the record of the service adds to tokens, in one statement, for what issues them."""
+        ...
+
+    def defer_subject(self, session_id: UUID) -> Deferred[TokenSubject | None]:
+        """Defer `subject`."""
         ...
 
     def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:

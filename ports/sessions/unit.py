@@ -4,6 +4,7 @@ from typing import Protocol
 
 from core.sessions.callers import Caller
 from core.sessions.origins import Origin
+from core.sessions.token_additions import TokenSubject
 from ports.sessions.browser_sessions import BrowserSessions
 from ports.sessions.client_grants import ClientGrants
 from ports.sessions.customer_endings import CustomerSessions
@@ -29,6 +30,11 @@ class SessionsUnit(Protocol):
         Raise `Unauthorized` when their session has ended, and `NoLongerInContext` when they no longer belong to the
         organization or service of the session.
         """
+        ...
+
+    @property
+    def token_subject(self) -> TokenSubject:
+        """The caller with what the record of the service adds to tokens, in one statement; raise as `caller` does."""
         ...
 
     @property

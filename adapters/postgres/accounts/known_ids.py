@@ -6,7 +6,7 @@ Triggers on memberships and links end them, and give one to an account whose own
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Final, LiteralString
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
@@ -15,14 +15,6 @@ from core.parts import in_parts
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
-# The account that an id means to an organization: `organization_id` and `id`, by their names or in this order, twice.
-ACCOUNT: Final[LiteralString] = """
-    coalesce((SELECT user_id FROM known_account_ids WHERE organization_id = %s AND known_id = %s), %s)
-"""
-NAMED_ACCOUNT: Final[LiteralString] = """
-    coalesce((SELECT user_id FROM known_account_ids WHERE organization_id = %(organization_id)s AND known_id = %(id)s),
-             %(id)s)
-"""
 OTHERS: Final = """
     SELECT known_id, user_id
     FROM   known_account_ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.organizations.directory_names import NAMES, SAID
+from adapters.postgres.directory_names import NAMES, SAID
 from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.names import PersonNames

@@ -39,7 +39,11 @@ FIND_OR_CREATE: Final = """
            EXISTS (SELECT FROM known_account_ids
                    WHERE  organization_id = %(organization_id)s AND known_id = account.id)
            OR EXISTS (SELECT FROM known_account_ids
-                      WHERE  organization_id = %(organization_id)s AND user_id = account.id) AS has_known_id
+                      WHERE  organization_id = %(organization_id)s AND user_id = account.id) AS has_known_id,
+           coalesce((SELECT metadata
+                     FROM   service_user_metadata
+                     WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+                       AND  user_id = account.id), '{}') AS metadata
     FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
 """
 # Whether a user `u` has confirmed to belong to another organization. A link counts once its user has signed in to the

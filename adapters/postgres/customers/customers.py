@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
+
+from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import CustomersPage, ServiceCustomer, ServiceOffer, TakenNames
@@ -18,7 +20,7 @@ CUSTOMER: Final = """
     c.id, c.organization_id, coalesce(o.slug, c.offered_slug) AS slug, o.name, c.external_id,
     c.accepted_at IS NOT NULL AS is_accepted, c.vendor_paused_at IS NOT NULL AS is_paused_by_vendor,
     c.customer_paused_at IS NOT NULL AS is_paused_by_customer, c.shares_directory,
-    date_trunc('hour', c.last_sign_in_at) AS last_sign_in_at, c.created_at
+    date_trunc('hour', c.last_sign_in_at) AS last_sign_in_at, c.created_at, c.metadata
 """
 OF_SERVICE: Final = """
     FROM      service_customers c
@@ -187,6 +189,12 @@ class PostgresServiceCustomers(Aggregate):
         self._connection.execute_later(
             "UPDATE service_customers SET external_id = %s WHERE vendor_id = %s AND service_id = %s AND id = %s",
             (external_id, service.organization_id, service.id, customer_id),
+        )
+
+    def set_metadata(self, service: Service, customer_id: UUID, metadata: Mapping[str, Any]) -> None:
+        self._connection.execute_later(
+            "UPDATE service_customers SET metadata = %s WHERE vendor_id = %s AND service_id = %s AND id = %s",
+            (Jsonb(dict(metadata)), service.organization_id, service.id, customer_id),
         )
 
     def set_vendor_pause(self, service: Service, customer_id: UUID, paused_at: datetime | None) -> None:

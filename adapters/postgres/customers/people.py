@@ -26,7 +26,11 @@ _OWN_ROLES: Final = """
           ORDER BY known.key)
 """
 _SHOWN: Final = f"""
-    u.id, u.email, {NAME} AS name, {ROLES} AS service_roles, {_OWN_ROLES} AS own_roles, own.last_sign_in_at
+    u.id, u.email, {NAME} AS name, {ROLES} AS service_roles, {_OWN_ROLES} AS own_roles, own.last_sign_in_at,
+    coalesce((SELECT metadata
+              FROM   service_user_metadata
+              WHERE  organization_id = c.vendor_id AND service_id = c.service_id AND user_id = u.id), '{{}}')
+        AS metadata
 """
 # Of one customer. Both organizations are named, so that each table is read by a key that begins with one of them.
 _CUSTOMER: Final = """

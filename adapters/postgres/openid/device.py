@@ -92,7 +92,6 @@ _OF_DEVICE: Final = (
     "user_agent",
     "expires_at",
     "interval",
-    "scopes",
     "audience",
     "denied_at",
     "session_id",
@@ -102,8 +101,8 @@ WAITING: Final = f"""
     {SELECT_SERVICE}, o.name AS organization_name, o.slug AS organization_slug,
            o.status = 'active' AS is_organization_active, s.client_secret_hash AS secret_hash,
            s.previous_secret_hash, d.ip_address, d.user_agent, d.created_at AS began_at, d.expires_at,
-           make_interval(secs => d.interval_seconds) AS interval, d.scopes, d.audience, d.denied_at, d.session_id,
-           d.customer
+           make_interval(secs => d.interval_seconds) AS interval, d.scopes AS asked_scopes, d.audience, d.denied_at,
+           d.session_id, d.customer
     FROM   device_codes d
     LEFT   JOIN (services s JOIN organizations o ON o.id = s.organization_id AND o.status <> 'deleting')
            ON s.organization_id = d.organization_id AND s.id = d.service_id
@@ -111,7 +110,9 @@ WAITING: Final = f"""
 """
 
 
-def _waiting(*, organization_name: str | None, began_at: datetime, **columns: Any) -> tuple[DeviceCode, WaitingDevice]:
+def _waiting(
+    *, organization_name: str | None, began_at: datetime, asked_scopes: list[str], **columns: Any
+) -> tuple[DeviceCode, WaitingDevice]:
     device = {name: columns.pop(name) for name in _OF_DEVICE}
     client = client_row(**columns) if columns["id"] is not None else None
     return (
@@ -119,6 +120,7 @@ def _waiting(*, organization_name: str | None, began_at: datetime, **columns: An
             organization_id=client.service.organization_id if client is not None else None,
             service_id=client.service.id if client is not None else None,
             created_at=began_at,
+            scopes=asked_scopes,
             **device,
         ),
         WaitingDevice(
@@ -128,5 +130,6 @@ def _waiting(*, organization_name: str | None, began_at: datetime, **columns: An
             user_agent=device["user_agent"],
             created_at=began_at,
             customer=device["customer"],
+            scopes=asked_scopes,
         ),
     )

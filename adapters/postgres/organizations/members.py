@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.driver.columns import columns, placeholders, values
-from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.members import Member, MembersPage
 from core.organizations.memberships import Membership, RoleSource

@@ -154,7 +154,10 @@ _GIVEN_ROLES: Final = f"""
 """
 _CHANGED_ROLES: Final = f"""
     SELECT   r.organization_id, r.slug,
-             (array_agg(e.details -> 'old_permissions' ORDER BY e.created_at, e.id))[1] AS permissions
+             (array_agg(e.details -> 'old_permissions' ORDER BY e.created_at, e.id))[1] AS permissions,
+             -- Null where an entry of an earlier version is the first: it has not changed them.
+             (array_agg(e.details -> 'old_scopes' ORDER BY e.created_at, e.id)
+                  FILTER (WHERE e.details ? 'old_scopes'))[1] AS scopes
     FROM     {RECORDED}
     JOIN     organization_roles r
              ON r.organization_id = e.organization_id AND r.slug = e.details ->> 'role_slug'
@@ -471,10 +474,14 @@ class PostgresTakeovers(TakeoverEntries):
     def _recorded(self, acting: Sequence[Acting], action: str) -> dict[str, Any]:
         return recorded_values(list(self.of_acting(acting, _first_id(acting), action)))
 
-    def restore_permissions(self, changed: ChangedRole) -> None:
+    def restore_role(self, changed: ChangedRole) -> None:
         self._connection.execute_later(
-            "UPDATE organization_roles SET permissions = %s, updated_at = %s WHERE organization_id = %s AND slug = %s",
-            (changed.permissions, self._transaction.now, changed.organization_id, changed.slug),
+            """
+            UPDATE organization_roles
+            SET    permissions = %s, scopes = coalesce(%s, scopes), updated_at = %s
+            WHERE  organization_id = %s AND slug = %s
+            """,
+            (changed.permissions, changed.scopes, self._transaction.now, changed.organization_id, changed.slug),
         )
 
     def owners(self, organization_ids: Sequence[UUID]) -> Sequence[Membership]:

@@ -17,6 +17,7 @@ from core.privacy.export import (
     ExportedLogin,
     ExportedMembership,
     ExportedMessage,
+    ExportedMetadata,
     ExportedMfaEvent,
     OwnedOrganization,
 )
@@ -77,6 +78,21 @@ class PostgresPrivacyExport(Aggregate):
             WHERE    i.user_id = %(user_id)s AND i.connection_id IS NOT NULL
               AND    (%(within)s::uuid[] IS NULL OR i.organization_id = ANY (%(within)s))
             ORDER BY organization_id, source, name
+            """,
+            _values(user_id, within),
+        )
+
+    def service_metadata(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMetadata]:
+        return self._all(
+            ExportedMetadata,
+            """
+            SELECT   d.organization_id, o.slug AS organization_slug, s.slug AS service_slug, d.metadata
+            FROM     service_user_metadata d
+            JOIN     organizations o ON o.id = d.organization_id
+            JOIN     services s      ON s.organization_id = d.organization_id AND s.id = d.service_id
+            WHERE    d.user_id = %(user_id)s AND d.metadata <> '{}'
+              AND    (%(within)s::uuid[] IS NULL OR d.organization_id = ANY (%(within)s))
+            ORDER BY o.slug, s.slug
             """,
             _values(user_id, within),
         )

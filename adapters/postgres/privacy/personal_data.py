@@ -41,6 +41,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
     "DELETE FROM scim_profiles WHERE user_id = %(user_id)s",
     "DELETE FROM directory_group_members WHERE user_id = %(user_id)s",
+    "DELETE FROM service_user_metadata WHERE user_id = %(user_id)s",
 )
 # The log has who set which address for questions. It is read before it is rewritten.
 _SUPPORT_ADDRESSES: Final = """
@@ -197,6 +198,30 @@ WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     (
         "SELECT details, id FROM mfa_events WHERE user_id = %(user_id)s AND details::text LIKE '%%@%%'",
         "UPDATE mfa_events SET details = %s WHERE id = %s",
+    ),
+    # What organizations note about themselves, their customers, and others who use their services.
+    (
+        """
+        SELECT metadata, id FROM organizations
+        WHERE  metadata::text LIKE '%%@%%' AND addresses_in(metadata) && %(addresses)s::text[]
+        """,
+        "UPDATE organizations SET metadata = %s WHERE id = %s",
+    ),
+    (
+        """
+        SELECT metadata, vendor_id, id FROM service_customers
+        WHERE  metadata::text LIKE '%%@%%' AND addresses_in(metadata) && %(addresses)s::text[]
+        """,
+        "UPDATE service_customers SET metadata = %s WHERE vendor_id = %s AND id = %s",
+    ),
+    (
+        """
+        SELECT metadata, organization_id, service_id, user_id FROM service_user_metadata
+        WHERE  metadata::text LIKE '%%@%%' AND addresses_in(metadata) && %(addresses)s::text[]
+        """,
+        """
+        UPDATE service_user_metadata SET metadata = %s WHERE organization_id = %s AND service_id = %s AND user_id = %s
+        """,
     ),
 )
 # Names and texts that people have typed. Few of them mention an address at all, and an index finds these.

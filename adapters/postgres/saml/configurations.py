@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
-from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
 from core.saml.admission import AdmissionStanding
@@ -35,7 +35,7 @@ _HAS_CERTIFICATE: Final = """
 _PROVIDER: Final = f"""
     SELECT {_CONFIGURATION}, o.slug AS organization_slug, o.name AS organization_name,
            o.status AS organization_status, s.slug AS service_slug, s.name AS service_name,
-           s.customers <> 'none' AS serves_customers,
+           s.customers <> 'none' AS serves_customers, s.claims <> '[]' AS has_claims,
            EXISTS (SELECT FROM saml_certificates
                    WHERE  organization_id = c.organization_id AND service_id = c.service_id AND is_active)
                AS has_certificate
@@ -166,7 +166,7 @@ def _configuration(*, name_id_format: str | None, slo_binding: str, **columns: A
 
 
 def _provider(
-    *, organization_status: str, has_certificate: bool, serves_customers: bool, **columns: Any
+    *, organization_status: str, has_certificate: bool, serves_customers: bool, has_claims: bool, **columns: Any
 ) -> SamlProvider:
     names = {name: columns.pop(name) for name in _NAMES}
     configuration = _configuration(**columns)
@@ -177,5 +177,6 @@ def _provider(
         has_certificate=has_certificate,
         configuration=configuration,
         serves_customers=serves_customers,
+        has_claims=has_claims,
         **names,
     )

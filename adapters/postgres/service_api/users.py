@@ -12,11 +12,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.accounts.known_ids import NAMED_ACCOUNT
+from adapters.postgres.known_accounts import NAMED_ACCOUNT
 from adapters.postgres.transaction import Aggregate
 from core.organizations.takeover_acts import KEPT_FOR
-from core.service_api.users import ServiceUser, ServiceUsersPage
+from core.service_api.users import ServiceUsersPage
 from core.services.api_keys import ServiceCaller
+from core.services.user_metadata import ServiceUser
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -46,7 +47,10 @@ _SHOWN: Final = """
     SELECT total.users, coalesce(k.known_id, u.id), u.email,
            (SELECT first_login_at
             FROM   service_users
-            WHERE  service_id = (SELECT id FROM service) AND user_id = u.id) AS created_at
+            WHERE  service_id = (SELECT id FROM service) AND user_id = u.id) AS created_at,
+           (SELECT metadata
+            FROM   service_user_metadata
+            WHERE  service_id = (SELECT id FROM service) AND user_id = u.id) AS metadata
     FROM   total
     LEFT   JOIN users u ON u.id = ANY (ARRAY(SELECT user_id FROM page))
     LEFT   JOIN known_account_ids k ON k.organization_id = (SELECT organization_id FROM service) AND k.user_id = u.id
@@ -109,20 +113,6 @@ class PostgresServiceUsers(Aggregate):
             {"prefix": key.prefix, "key_hash": key.token_hash, "limit": limit, "offset": offset},
         )
         return lambda: _page(rows.fetchall())
-
-    def find(self, caller: ServiceCaller, known_id: UUID) -> ServiceUser | None:
-        return self._one(
-            ServiceUser,
-            f"""
-            SELECT coalesce(k.known_id, u.id) AS id, u.email, l.first_login_at AS created_at
-            FROM   service_users l
-            JOIN   users u ON u.id = l.user_id
-            LEFT   JOIN known_account_ids k ON k.organization_id = l.organization_id AND k.user_id = l.user_id
-            WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s
-              AND  l.user_id = {NAMED_ACCOUNT}
-            """,
-            _named(caller, known_id),
-        )
 
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
@@ -281,8 +271,8 @@ def _named(caller: ServiceCaller, known_id: UUID) -> dict[str, UUID]:
 def _page(rows: Sequence[tuple[Any, ...]]) -> ServiceUsersPage:
     # An empty page has one row without a user. With a key that is not valid there is none, and nobody reads the page.
     users = [
-        ServiceUser(id=user_id, email=email, created_at=created_at)
-        for _, user_id, email, created_at in rows
+        ServiceUser(id=user_id, email=email, created_at=created_at, metadata=metadata or {})
+        for _, user_id, email, created_at, metadata in rows
         if user_id is not None
     ]
     return ServiceUsersPage(users=users, total=int(rows[0][0]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
+from adapters.postgres.directory_names import DIRECTORY_NAME
+from adapters.postgres.services.user_metadata import NOTED
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.services.end_users import EndUser, EndUserDetails, EndUserService, EndUsersPage, SessionSummary
@@ -71,7 +72,7 @@ DETAIL: Final = f"""
            u.email_verified_at IS NOT NULL AND known.is_known AS email_verified,
            u.mfa_enabled_at IS NOT NULL AND known.is_known    AS mfa_enabled,
            greatest(CASE WHEN known.is_known THEN u.updated_at END, known.created_at) AS updated_at,
-           s.id AS service_id, s.slug, s.name, l.first_login_at, l.last_login_at,
+           s.id AS service_id, s.slug, s.name, l.first_login_at, l.last_login_at, {NOTED} AS metadata,
            (SELECT count(*)
             FROM   sessions s
             WHERE  user_id = u.id AND organization_id = l.organization_id AND {IS_LIVE}) AS active_count,
@@ -136,6 +137,7 @@ def _detail(links: list[dict[str, Any]]) -> EndUserDetails:
             name=link["name"],
             first_login_at=link["first_login_at"],
             last_login_at=link["last_login_at"],
+            metadata=link["metadata"],
         )
         for link in links
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
+from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.positions import Position

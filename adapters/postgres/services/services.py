@@ -11,10 +11,12 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
+from adapters.postgres.sessions.token_additions import claims_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
 from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
 from core.services.management import CountedService, ServicesPage, Usage
+from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceFields, ServiceType
 from core.sessions.security_profiles import SecurityProfile
 
@@ -158,6 +160,17 @@ class PostgresServices(Aggregate):
         )
         return dict(found.fetchall())
 
+    def unknown_scope(self, organization_id: UUID, names: Sequence[str]) -> str | None:
+        return self._value(
+            """
+            SELECT min(given)
+            FROM   unnest(%(names)s::text[]) AS given
+            WHERE  NOT EXISTS (SELECT FROM services s, jsonb_array_elements(s.scopes) AS scope
+                               WHERE  s.organization_id = %(organization_id)s AND scope ->> 'name' = given)
+            """,
+            {"organization_id": organization_id, "names": list(names)},
+        )
+
     def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
         return self._changes_one(
             f"""
@@ -270,7 +283,9 @@ def service_row(
     security_profile: str | None,
     customers: str,
     individuals: str,
-    roles: list[dict[str, str]],
+    roles: list[dict[str, Any]],
+    scopes: list[dict[str, str]],
+    claims: list[dict[str, Any]],
     **columns: Any,
 ) -> Service:
     """Return the service of a row."""
@@ -280,12 +295,25 @@ def service_row(
         customers=CustomerPolicy(customers),
         individuals=Individuals(individuals),
         roles=[ServiceRole(**role) for role in roles],
+        scopes=[ServiceScope(**scope) for scope in scopes],
+        claims=claims_row(claims),
         **columns,
     )
 
 
 def _values(service: Service) -> dict[str, Any]:
-    return values(service) | {"roles": Jsonb([asdict(role) for role in service.roles])}
+    # What is as it is by itself is left out: a process of the previous version may read it, which knows fewer fields.
+    roles = [
+        {name: value for name, value in asdict(role).items() if name != "scopes" or value} for role in service.roles
+    ]
+    claims = [
+        {"claim": one.claim, "from": one.source, "in_access_token": one.in_access_token} for one in service.claims
+    ]
+    return values(service) | {
+        "roles": Jsonb(roles),
+        "scopes": Jsonb([asdict(scope) for scope in service.scopes]),
+        "claims": Jsonb(claims),
+    }
 
 
 def _counted(*, plan_count: int, subscription_count: int, **columns: Any) -> CountedService:

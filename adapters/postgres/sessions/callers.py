@@ -8,6 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
 from adapters.postgres.sessions.customer_contexts import CONTEXT, IS_OPEN_TO_INDIVIDUALS, OPEN_CUSTOMER
+from adapters.postgres.sessions.token_additions import additions, additions_row
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
 from core.sessions.callers import Caller, ServicePlan
@@ -17,6 +18,7 @@ from core.sessions.mfa_methods import MfaMethods
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
 from core.sessions.sessions import IDLE_LIFETIME, ParentSession
+from core.sessions.token_additions import TokenSubject
 
 # Of a session `s`.
 IS_LIVE: Final = "s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s"
@@ -157,6 +159,8 @@ LIVE_SESSION: Final = f"""
       AND  o.status IS DISTINCT FROM 'deleting'
 """
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
+ADDITIONS: Final = additions(counts("dm", "s"))
+SUBJECT: Final = f"SELECT {CALLER}, {ADDITIONS} {LIVE} {LIVE_SESSION}"
 _REFRESH: Final = """
     s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host,
     g.requested_claims, v.service_type IN ('web', 'api') AS is_confidential
@@ -175,7 +179,7 @@ PARENT: Final = f"""
       AND  s.user_id = %(user_id)s
     FOR NO KEY UPDATE OF s
 """
-REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
+REFRESHABLE: Final = f"SELECT {CALLER}, {ADDITIONS}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 
 
 class PostgresCallers(Aggregate):
@@ -186,6 +190,12 @@ class PostgresCallers(Aggregate):
 
     def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
         return self._defer_one(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
+
+    def subject(self, session_id: UUID) -> TokenSubject | None:
+        return self._caller(subject_row, SUBJECT, {"session_id": session_id, **live_at(self._transaction.now)})
+
+    def defer_subject(self, session_id: UUID) -> Deferred[TokenSubject | None]:
+        return self._defer_one(subject_row, SUBJECT, {"session_id": session_id, **live_at(self._transaction.now)})
 
     def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:
         return self._defer_one(
@@ -223,6 +233,15 @@ def caller_row(
     return Caller(service_plan=plan, **columns)
 
 
+def subject_row(
+    *, own_scopes: dict[str, Any] | None, own_claims: dict[str, Any] | None, **columns: Any
+) -> TokenSubject:
+    """Return the subject of tokens of a row with the columns of `CALLER` and `ADDITIONS`."""
+    return TokenSubject(
+        caller=caller_row(**columns), additions=additions_row(own_scopes=own_scopes, own_claims=own_claims)
+    )
+
+
 def customer_context(described: dict[str, Any]) -> CustomerContext:
     """Return what the user is for a customer, as `CONTEXT` describes it."""
     ids = {name: UUID(described.pop(name)) for name in ("id", "organization_id")}
@@ -250,8 +269,10 @@ def refreshable_row(
     client_grant = None
     if granted["scopes"] is not None:
         client_grant = ClientGrant(**granted, is_confidential=bool(is_confidential))
+    subject = subject_row(**columns)
     return Refreshable(
-        caller=caller_row(**columns),
+        caller=subject.caller,
+        additions=subject.additions,
         refresh_hash=refresh_hash,
         exchanged_at=exchanged_at,
         expires_at=expires_at,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.domains_in_force import IN_FORCE
-from adapters.postgres.organizations.directory_names import DIRECTORY_NAME
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_OF_CUSTOMER, ROLES
 from adapters.postgres.transaction import Aggregate
 from core.sessions.mfa_methods import MfaMethods

@@ -23,6 +23,7 @@ from core.errors import RateLimitExceeded
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.input.metadata import MetadataFields
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service, signed_in
 from entrypoints.web.serving.routes import Routes
@@ -75,6 +76,7 @@ class CustomerChange(msgspec.Struct, kw_only=True):
 
     external_id: CustomerExternalId | msgspec.UnsetType = msgspec.UNSET
     paused: VendorPaused | msgspec.UnsetType = msgspec.UNSET
+    metadata: MetadataFields | msgspec.UnsetType = msgspec.UNSET
 
     def given(self) -> dict[str, Any]:
         """Return the fields that are sent, by their names."""
@@ -99,6 +101,7 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
     shares_directory: bool
     last_sign_in_at: datetime | None
     created_at: datetime
+    metadata: dict[str, Any]
 
     @classmethod
     def of(cls, customer: ServiceCustomer) -> Self:
@@ -112,6 +115,7 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
             shares_directory=customer.shares_directory,
             last_sign_in_at=customer.last_sign_in_at,
             created_at=customer.created_at,
+            metadata=customer.metadata,
         )
 
 
@@ -193,7 +197,7 @@ async def show_customer(call: Call, org_slug: str, service_slug: str, customer_i
 async def change_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, body: CustomerChange
 ) -> CustomerRecord:
-    """Change your own id of a customer, or pause it.
+    """Change your own id of a customer and what you note about it, or pause it.
 
     While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
     """

@@ -135,11 +135,15 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     if grant_type == device.GRANT_TYPE:
         return _answer(call, await _poll(call, body, proof))
     if grant_type == CLIENT_CREDENTIALS and is_of_workload(call, body):
-        workload_token = await exchange_assertion(call, body, resource=body.resource, proof=proof)
+        workload_token = await exchange_assertion(
+            call, body, scope=body.scope or None, resource=body.resource, proof=proof
+        )
         return _answer_workload(call, workload_token)
     presented = await presented_client(call, body)
     if grant_type == CLIENT_CREDENTIALS:
-        token = await step_limited(call, grants.client_credentials, presented, resource=body.resource, proof=proof)
+        token = await step_limited(
+            call, grants.client_credentials, presented, scope=body.scope or None, resource=body.resource, proof=proof
+        )
         return _answer_client(call, token)
     if grant_type == REFRESH_TOKEN:
         return _answer(call, await _refresh(call, presented, body, proof))
@@ -244,4 +248,5 @@ def _answer_own(call: Call, claims: Mapping[str, Any], *, expires_at: datetime |
         access_token=access_token,
         token_type="DPoP" if "cnf" in claims else "Bearer",
         expires_in=int(lifetime.total_seconds()),
+        scope=claims.get("scope", msgspec.UNSET),
     )

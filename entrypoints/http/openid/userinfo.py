@@ -27,7 +27,9 @@ REFUSALS = (InsufficientScope, ContextInactive, TokenBound, ProofUnauthorized, N
 @signed_in
 async def read_user_info(call: Call) -> dict[str, Any]:
     """Return the claims about the user of an access token: those that its scopes open, and those asked for by name."""
-    return await call.read(userinfo.read, call.claims.get("scope"), call.claims.get("userinfo_claims", ()))
+    # A token of the JSON interface was granted to no client, whatever scopes it has for the interfaces of the service.
+    scope = call.claims.get("scope") if "client_id" in call.claims else None
+    return await call.read(userinfo.read, scope, call.claims.get("userinfo_claims", ()))
 
 
 @routes.post("/auth/userinfo", allows_any_origin=True, has_group_limit=False, refuses=REFUSALS)

@@ -36,7 +36,7 @@ def is_of_workload(call: Call, fields: ClientFields) -> bool:
 
 
 async def exchange_assertion(
-    call: Call, fields: ClientFields, *, resource: str | None, proof: DpopProof | None
+    call: Call, fields: ClientFields, *, scope: str | None, resource: str | None, proof: DpopProof | None
 ) -> WorkloadToken:
     """Return the claims of a token for the workload that sends an assertion; raise `ClientInvalid` for any other."""
     if fields.client_secret is not None or "Authorization" in call.request.headers:
@@ -63,8 +63,8 @@ async def exchange_assertion(
         raise ClientInvalid(_REFUSED)
     call.limit_key(judged.id.bytes, RateLimit.CLIENT)
     if workloads.needs_transaction(judged, proof, at=call.installation.clock()):
-        return await call.step(workloads.issue, found, judged, resource=resource, proof=proof)
-    return workloads.token(found, judged, resource=resource, proof=proof)
+        return await call.step(workloads.issue, found, judged, scope=scope, resource=resource, proof=proof)
+    return workloads.token(found, judged, scope=scope, resource=resource, proof=proof)
 
 
 def _claimant(client_id: str | None) -> Claimant:

@@ -20,6 +20,7 @@ from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX, Organization
 from core.organizations.session_strength import DeviceTrustedTooLongAgo, SecondFactorRequired
 from entrypoints.http.organizations.members import MembershipRecord
 from entrypoints.shared.sessions.token_answers import Tokens, signed
+from entrypoints.web.input.metadata import MetadataFields, patch_of
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization, signed_in
 from entrypoints.web.serving.entities import Input, Record
@@ -42,6 +43,7 @@ class OrganizationUpdate(Input, of=OrganizationSettings):
     """The fields to change; omitted fields keep their values."""
 
     device_trust_days: Annotated[int, msgspec.Meta(ge=0, le=DEVICE_TRUST_DAYS_MAX)] | None = None
+    metadata: MetadataFields | msgspec.UnsetType = msgspec.UNSET
 
 
 class OrganizationRecord(msgspec.Struct, kw_only=True):
@@ -119,7 +121,8 @@ async def change_organization(call: Call, slug: str, body: OrganizationUpdate) -
     for `device_trust_days`; 0 means never.
     """
     settings = body.to(OrganizationSettings)
-    return OrganizationRecord(organization=await call.transact(management.change, slug, settings))
+    changed = await call.transact(management.change, slug, settings, patch_of(body.metadata))
+    return OrganizationRecord(organization=changed)
 
 
 @routes.delete("/api/organizations/:slug", status=204, refuses=(OrganizationNotActive,))

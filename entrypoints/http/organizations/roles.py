@@ -5,7 +5,7 @@ import msgspec
 from core.errors import Forbidden
 from core.organizations import roles
 from core.organizations.access import Capability, Operation
-from core.organizations.roles import Role, RoleBuiltIn, RoleInUse, RoleTaken, RoleUnknown, TooManyRoles
+from core.organizations.roles import Role, RoleBuiltIn, RoleChanges, RoleInUse, RoleTaken, RoleUnknown, TooManyRoles
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
@@ -24,6 +24,7 @@ class RoleCreation(msgspec.Struct, kw_only=True):
     name: str
     permissions: list[Capability]
     description: str = ""
+    scopes: list[str] = []
 
 
 class RoleUpdate(msgspec.Struct, kw_only=True):
@@ -32,6 +33,7 @@ class RoleUpdate(msgspec.Struct, kw_only=True):
     name: str | None = None
     description: str | None = None
     permissions: list[Capability] | None = None
+    scopes: list[str] | None = None
 
 
 class RoleList(msgspec.Struct, kw_only=True):
@@ -60,6 +62,7 @@ async def create_role(call: Call, slug: str, body: RoleCreation) -> Role:
         name=body.name,
         description=body.description,
         permissions=body.permissions,
+        scopes=body.scopes,
     )
 
 
@@ -78,7 +81,10 @@ async def change_role(call: Call, slug: str, role_slug: str, body: RoleUpdate) -
     You can only add capabilities that you have yourself.
     """
     return await call.transact(
-        roles.change, slug, role_slug, name=body.name, description=body.description, permissions=body.permissions
+        roles.change,
+        slug,
+        role_slug,
+        RoleChanges(name=body.name, description=body.description, permissions=body.permissions, scopes=body.scopes),
     )
 
 

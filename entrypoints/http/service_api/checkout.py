@@ -6,9 +6,9 @@ from core.billing.checkout import PlanNotForSale
 from core.billing.provider import BillingFailed, CheckoutSession
 from core.service_api import checkout
 from core.service_api.subscriptions import PlanOfSiblingService, SubscriptionExists
-from core.service_api.users import ServiceUserUnknown
 from core.services.api_keys import Permission
 from core.services.plans import PlanUnknown
+from core.services.user_metadata import ServiceUserUnknown
 from entrypoints.http.billing.checkout import CheckoutWanted
 from entrypoints.http.service_api.subscriptions import routes as subscription_routes
 from entrypoints.shared.billing.checkouts import open_checkout

@@ -61,7 +61,7 @@ async def show_customer(call: Call, customer_id: UUID) -> CustomerRecord:
 @routes.patch("/api/service/customers/:customer_id", refuses=(CustomerUnknown, ExternalIdTaken))
 @service_key(Permission.WRITE_CUSTOMERS)
 async def change_customer(call: Call, customer_id: UUID, body: CustomerChange) -> CustomerRecord:
-    """Change your own id of a customer, or pause it.
+    """Change your own id of a customer and what you note about it, or pause it.
 
     While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
     """

@@ -1,6 +1,7 @@
 """The service itself, for its backend."""
 
 from core.service_api import info
+from core.service_api.info import OwnPowers
 from core.services.api_keys import Permission
 from core.services.management import AudienceTaken
 from entrypoints.http.services.services import ServiceChange, ServiceRecord
@@ -19,8 +20,11 @@ async def read_info(call: Call) -> ServiceRecord:
     return ServiceRecord.of(await call.read(info.read))
 
 
-@routes.patch("/api/service/info", refuses=(AudienceTaken,))
+@routes.patch("/api/service/info", refuses=(AudienceTaken, OwnPowers))
 @service_key(Permission.WRITE_SERVICE)
 async def change_info(call: Call, body: ServiceChange) -> ServiceRecord:
-    """Change your service. Lists are replaced, not merged."""
+    """Change your service. Lists are replaced, not merged.
+
+    Its scopes and claims are for members of the organization to change: a key of the service cannot.
+    """
     return ServiceRecord.of(await call.transact(info.change, body.given(), outside=outside(call)))

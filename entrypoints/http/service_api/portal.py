@@ -5,8 +5,8 @@ from uuid import UUID
 from core.billing.provider import BillingFailed
 from core.service_api import checkout
 from core.service_api.checkout import NothingBought
-from core.service_api.users import ServiceUserUnknown
 from core.services.api_keys import Permission
+from core.services.user_metadata import ServiceUserUnknown
 from entrypoints.http.billing.portal import PortalOpened, PortalWanted
 from entrypoints.http.service_api.subscriptions import routes as subscription_routes
 from entrypoints.web.serving.calls import Call

@@ -13,10 +13,10 @@ from core.service_api.subscriptions import (
     SubscriptionExists,
     SubscriptionUnknown,
 )
-from core.service_api.users import ServiceUserUnknown
 from core.services.api_keys import Permission
 from core.services.plans import PlanUnknown
 from core.services.subscriptions import Subscription, SubscriptionStatus
+from core.services.user_metadata import ServiceUserUnknown
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import service_key

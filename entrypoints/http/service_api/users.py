@@ -9,11 +9,13 @@ from core.customers.customers import CustomerUnknown
 from core.customers.people import CustomerPerson, CustomerPersonUnknown, PeopleSought
 from core.limits import COUNTED_MAX
 from core.service_api import customer_users, users
-from core.service_api.users import AccountShared, AddressOfAnotherAccount, ServiceUser, ServiceUserUnknown
+from core.service_api.users import AccountShared, AddressOfAnotherAccount
 from core.services.api_keys import Permission
 from core.services.customer_rules import ROLES_MAX
+from core.services.user_metadata import ServiceUser, ServiceUserUnknown
 from entrypoints.http.customers.customers import SEARCH_CHARACTERS_MAX
 from entrypoints.web.input.decoding import Paged, Sliced
+from entrypoints.web.input.metadata import MetadataFields, patch_of
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
@@ -35,9 +37,10 @@ class NewServiceUser(msgspec.Struct, kw_only=True):
 
 
 class ServiceUserChange(msgspec.Struct, kw_only=True):
-    """The new address; without one nothing changes."""
+    """The new address, and what to note about the user; omitted fields keep their values."""
 
     email: Email | None = None
+    metadata: MetadataFields | msgspec.UnsetType = msgspec.UNSET
 
 
 class ServiceUserList(msgspec.Struct, kw_only=True):
@@ -76,14 +79,15 @@ async def show_user(call: Call, user_id: UUID) -> ServiceUser:
 @routes.patch("/api/service/users/:user_id", refuses=(AddressOfAnotherAccount, AccountShared, ServiceUserUnknown))
 @service_key(Permission.WRITE_USERS)
 async def change_user(call: Call, user_id: UUID, body: ServiceUserChange) -> ServiceUser:
-    """Change the email address of a user whose account is yours alone.
+    """Change what you note about a user, and the email address of one whose account is yours alone.
 
-    That is an account which your organization created, whose address is not verified, and which belongs to no other
-    organization. The new address has to be verified, and the user's sessions end. Another organization that has added
-    the address keeps its user: yours moves to a new account, which has another `sub`. You go on to use the same id, and
-    each operation takes that of the account, too.
+    `metadata` sets the names that it has, null takes one away, and `"metadata": null` all; people of customers who have
+    signed in have them too. An account is yours alone that your organization created, whose address is not verified,
+    and which belongs to no other organization. The new address has to be verified, and the user's sessions end. Another
+    organization that has added the address keeps its user: yours moves to a new account, which has another `sub`. You
+    go on to use the same id, and each operation takes that of the account, too.
     """
-    return await call.transact(users.change, user_id, email=body.email)
+    return await call.transact(users.change, user_id, email=body.email, metadata=patch_of(body.metadata))
 
 
 @routes.delete("/api/service/users/:user_id", status=204, refuses=(ServiceUserUnknown,))

@@ -6,13 +6,17 @@ from uuid import UUID
 import msgspec
 
 from core.limits import EMAIL_CHARACTERS_MAX
+from core.metadata import MetadataPatch
 from core.organizations.access import Operation
-from core.services import end_users
+from core.services import end_users, user_metadata
 from core.services.end_users import EndUser, EndUserDetails, EndUserUnknown
+from core.services.services import ServiceUnknown
+from core.services.user_metadata import ServiceUser, ServiceUserUnknown
 from entrypoints.http.organizations.members import PageInfo
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.input.metadata import MetadataFields, patch_of
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.credentials import in_organization, on_service
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
@@ -33,6 +37,12 @@ class EndUserList(msgspec.Struct, kw_only=True):
 
     users: list[EndUser]
     pagination: PageInfo
+
+
+class ServiceUserMetadataChange(msgspec.Struct, kw_only=True):
+    """What to note about the user."""
+
+    metadata: MetadataFields | msgspec.UnsetType = msgspec.UNSET
 
 
 class RevokedSessions(msgspec.Struct, kw_only=True):
@@ -67,6 +77,21 @@ async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetails:
     and `mfa_enabled` are false until they have signed in.
     """
     return await call.read(end_users.show, slug, user_id)
+
+
+@routes.patch(
+    "/api/organizations/:org_slug/services/:service_slug/users/:user_id", refuses=(ServiceUnknown, ServiceUserUnknown)
+)
+@on_service(Operation.SERVICE_USER_CHANGE)
+async def change_service_user(
+    call: Call, org_slug: str, service_slug: str, user_id: UUID, body: ServiceUserMetadataChange
+) -> ServiceUser:
+    """Change what a service notes about one of its users, people of customers who have signed in among them.
+
+    The program of the service does the same with a key.
+    """
+    patch = patch_of(body.metadata) or MetadataPatch(names={})
+    return await call.transact(user_metadata.change, org_slug, service_slug, user_id, patch)
 
 
 @routes.delete("/api/organizations/:slug/users/:user_id/sessions", refuses=(EndUserUnknown,))

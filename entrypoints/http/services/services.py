@@ -1,6 +1,6 @@
 """Services as the members of their organization create, read, change and delete them."""
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 
@@ -20,6 +20,7 @@ from core.services.management import (
     Usage,
 )
 from core.services.services import Service, ServiceFields, ServiceType, ServiceUnknown
+from core.sessions.claim_sources import OwnClaim
 from entrypoints.http.services.plans import PlanRecord
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
@@ -39,16 +40,50 @@ ListLimit = Annotated[int, msgspec.Meta(ge=1, description="The most services to 
 ListOffset = Annotated[int, msgspec.Meta(ge=0, description="How many services to skip.")]
 
 
+class ServiceClaim(msgspec.Struct, kw_only=True, rename={"source": "from"}):
+    """A claim of the product, and its source; access tokens have it where `in_access_token` says so."""
+
+    claim: str
+    source: str
+    in_access_token: bool = False
+
+    @classmethod
+    def of(cls, claim: OwnClaim) -> Self:
+        """Return a claim as the interface shows it."""
+        return cls(claim=claim.claim, source=claim.source, in_access_token=claim.in_access_token)
+
+    @property
+    def own(self) -> OwnClaim:
+        """The claim as the use case takes it."""
+        return OwnClaim(claim=self.claim, source=self.source, in_access_token=self.in_access_token)
+
+
 class NewService(Input, of=ServiceFields):
     """A new service: a slug for paths, which never changes, a name for people, and its type."""
+
+    claims: list[ServiceClaim] = msgspec.field(default_factory=list[ServiceClaim])
 
 
 class ServiceChange(Change, of=ServiceFields, without=("slug",)):
     """The fields to change, at least one; omitted fields keep their values, and lists are replaced."""
 
+    claims: list[ServiceClaim] | msgspec.UnsetType = msgspec.UNSET
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that the request names."""
+        given = super().given()
+        return given | ({"claims": [one.own for one in given["claims"]]} if "claims" in given else {})
+
 
 class ServiceRecord(Record, of=Service, without=("updated_at",)):
     """A service. Clients of OpenID Connect use `client_id`; it never changes."""
+
+    claims: list[ServiceClaim]
+
+    @classmethod
+    def of(cls, entity: Service, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return the record of a service."""
+        return super().of(entity, claims=[ServiceClaim.of(one) for one in entity.claims], **more)
 
 
 class ServiceItem(ServiceRecord):
@@ -112,7 +147,7 @@ async def create_service(call: Call, org_slug: str, body: NewService) -> Service
     A `web` or `api` service gets a client secret. Store it: it cannot be shown again, only replaced. With a
     `security_profile` it gets none: it authenticates by its `jwks` or `jwks_uri` alone.
     """
-    given = body.to(ServiceFields)
+    given = body.to(ServiceFields, claims=[one.own for one in body.claims])
     created = await call.transact(management.create, org_slug, given, outside=outside(call))
     return ServiceCreated(
         service=ServiceRecord.of(created.service),

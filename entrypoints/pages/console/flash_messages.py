@@ -106,6 +106,7 @@ OUTCOMES: Final = {
     "subscription-cancelled": marked("The subscription is cancelled."),
     "customer-offered": marked("The service is offered. The organization has 30 days to accept."),
     "customer-saved": marked("Your id of this customer is saved."),
+    "metadata-saved": marked("The metadata are saved."),
     "customer-paused": marked("The customer is paused. Its people cannot use the service until you resume it."),
     "customer-resumed": marked("Your pause is lifted."),
     "customer-ended": marked("It has ended. Open sessions end within a minute."),

@@ -23,6 +23,7 @@ from core.services.services import ServiceUnknown
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after
 from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.metadata import MetadataForm, metadata_values
 from entrypoints.pages.customers.refused_sign_ins import shown
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
@@ -220,6 +221,50 @@ async def change_external_id(
     changes = {"external_id": form.external_id.strip() or None}
     await call.transact(customers.change, org_slug, service_slug, customer_id, changes)
     return after(page_of_customer(org_slug, service_slug, customer_id), "customer-saved")
+
+
+@routes.get(f"{CUSTOMER}/metadata", refuses=(ServiceUnknown, CustomerUnknown))
+@on_service_in_console(Operation.CUSTOMERS_READ)
+async def show_noted_of_customer(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    customer_id: UUID,
+    *,
+    query: DoneQuery | None = None,
+    form: MetadataForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show what the vendor notes about a customer, which the customer does not see."""
+    at, customer = await opened_service(
+        call, org_slug, service_slug, Operation.CUSTOMERS_READ, customers.show, customer_id
+    )
+    return service_page(
+        call,
+        "customers/customers_metadata.html",
+        at,
+        program=Program(
+            "customers_change_customer", org_slug, service_slug, customer_id, body={"metadata": {"plan": "gold"}}
+        ),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        problems=problems_of(refusal),
+        customer=customer,
+        **metadata_values(customer.metadata, form),
+        customer_page=page_of_customer(org_slug, service_slug, customer_id),
+        lacks_change=at.lacks(Operation.CUSTOMERS_CHANGE),
+    )
+
+
+@routes.post(f"{CUSTOMER}/metadata", refuses=(BadRequest, ServiceUnknown, CustomerUnknown))
+@on_service_in_console(Operation.CUSTOMERS_CHANGE)
+@shows_again(show_noted_of_customer, BadRequest)
+async def note_about_customer(
+    call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: MetadataForm
+) -> PageOrRedirect:
+    """Change what the vendor notes about a customer; programs use `PATCH …/customers/:customer_id`."""
+    await call.transact(customers.change, org_slug, service_slug, customer_id, {"metadata": form.patch.names})
+    return after(f"{page_of_customer(org_slug, service_slug, customer_id)}/metadata", "metadata-saved")
 
 
 @routes.get(f"{CUSTOMER}/pause", refuses=(ServiceUnknown, CustomerUnknown))

@@ -69,18 +69,20 @@ class ServiceRoleForm(ProtectedForm, kw_only=True):
     name: str = ""
     title: str = ""
     description: str = ""
+    scopes: str = ""
 
     @property
     def role(self) -> ServiceRole:
         """The role that is meant."""
-        return ServiceRole(name=self.name.strip(), title=self.title.strip(), description=self.description.strip())
+        return _role(self.name.strip(), self)
 
 
 class ServiceRoleTextsForm(ProtectedForm, kw_only=True):
-    """The title and the description of a role of a service."""
+    """The title, the description and the scopes of a role of a service."""
 
     title: str = ""
     description: str = ""
+    scopes: str = ""
 
 
 @routes.get(SETTINGS, refuses=(ServiceUnknown,))
@@ -199,7 +201,7 @@ async def show_service_role(
         refusal=refusal,
         problems=problems_of(refusal),
         role=role,
-        form=form or ServiceRoleTextsForm(title=role.title, description=role.description),
+        form=form or ServiceRoleTextsForm(title=role.title, description=role.description, scopes=" ".join(role.scopes)),
         description_max=DESCRIPTION_CHARACTERS_MAX,
         settings=_settings(org_slug, service_slug),
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
@@ -213,8 +215,9 @@ async def change_service_role(
     call: Call, org_slug: str, service_slug: str, role_name: str, form: ServiceRoleTextsForm
 ) -> PageOrRedirect:
     """Change the title and description of a role; programs use `PATCH …/services/:service_slug` with all `roles`."""
-    changed = ServiceRole(name=role_name, title=form.title.strip(), description=form.description.strip())
-    await call.transact(service_settings.change_role, org_slug, service_slug, changed, outside=outside(call))
+    await call.transact(
+        service_settings.change_role, org_slug, service_slug, _role(role_name, form), outside=outside(call)
+    )
     return after(_settings(org_slug, service_slug), "service-role-saved")
 
 
@@ -265,3 +268,9 @@ def _customers(org_slug: str, service_slug: str) -> str:
 
 def _settings(org_slug: str, service_slug: str) -> str:
     return f"{_customers(org_slug, service_slug)}/settings"
+
+
+def _role(name: str, form: ServiceRoleForm | ServiceRoleTextsForm) -> ServiceRole:
+    return ServiceRole(
+        name=name, title=form.title.strip(), description=form.description.strip(), scopes=form.scopes.split()
+    )

@@ -25,6 +25,7 @@ ACTIONS: Final[Mapping[AuditAction, str]] = {
     AuditAction.CUSTOMER_DECLINED: marked("An organization declined the offer of a service"),
     AuditAction.CUSTOMER_PAUSED: marked("Paused the use of a service by a customer"),
     AuditAction.CUSTOMER_RESUMED: marked("Lifted the pause of a customer"),
+    AuditAction.CUSTOMER_CHANGED: marked("Changed what is noted about a customer"),
     AuditAction.CUSTOMER_ENDED: marked("Ended the use of a service by a customer, or an offer"),
     AuditAction.CUSTOMER_USER_ADDED: marked("A person of a customer was added"),
     AuditAction.CUSTOMER_USER_CHANGED: marked("A person of a customer changed"),

@@ -1,4 +1,4 @@
-"""The pages of the settings of an organization: its name and limits, and leaving it.
+"""The pages of the settings of an organization: its name and limits, what it notes about itself, and leaving it.
 
 Deleting it is in `deletion.py`.
 """
@@ -8,9 +8,10 @@ from typing import Final
 from core.errors import BadRequest, Forbidden, OrganizationNotActive, Refusal
 from core.organizations import management, members, people
 from core.organizations.access import Operation
-from core.organizations.management import OrganizationRenamed
+from core.organizations.management import OrganizationRenamed, OrganizationSettings
 from core.organizations.memberships import OWNER
 from entrypoints.pages.console.frame import CONSOLE, Program, after, console_page, opened, page_of
+from entrypoints.pages.console.metadata import MetadataForm, metadata_values
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -71,6 +72,43 @@ async def rename_organization(call: Call, org_slug: str, form: OrganizationNameF
     """Change the name of an organization; programs use `PATCH /api/organizations/:slug`."""
     await call.transact(management.rename, org_slug, form.name, seen_name=form.seen_name)
     return after(f"{page_of(org_slug)}/settings", "renamed")
+
+
+@routes.get(f"{SETTINGS}/metadata")
+@in_console(Operation.ORGANIZATION_READ)
+async def show_noted(
+    call: Call,
+    org_slug: str,
+    *,
+    query: DoneQuery | None = None,
+    form: MetadataForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show what an organization notes about itself."""
+    standing, detail = await opened(call, org_slug, Operation.ORGANIZATION_READ, management.read)
+    settings = f"{page_of(org_slug)}/settings"
+    return console_page(
+        call,
+        "organizations/management_metadata.html",
+        standing,
+        program=Program("organizations_change_organization", org_slug, body={"metadata": {"plan": "gold"}}),
+        done=query.done if query is not None else "",
+        refusal=refusal,
+        problems=problems_of(refusal),
+        **metadata_values(detail.organization.metadata, form),
+        lacks_change=standing.lacks(Operation.ORGANIZATION_UPDATE),
+        settings=settings,
+        page=f"{settings}/metadata",
+    )
+
+
+@routes.post(f"{SETTINGS}/metadata", refuses=(BadRequest, OrganizationNotActive))
+@in_console(Operation.ORGANIZATION_UPDATE)
+@shows_again(show_noted, BadRequest)
+async def note_about_organization(call: Call, org_slug: str, form: MetadataForm) -> PageOrRedirect:
+    """Change what an organization notes about itself; programs use `PATCH /api/organizations/:slug`."""
+    await call.transact(management.change, org_slug, OrganizationSettings(), form.patch)
+    return after(f"{page_of(org_slug)}/settings/metadata", "metadata-saved")
 
 
 @routes.get(f"{SETTINGS}/leave")

@@ -13,6 +13,7 @@ from core.organizations.roles import (
     Role,
     RoleBuiltIn,
     RoleChanged,
+    RoleChanges,
     RoleInUse,
     RoleTaken,
     RoleUnknown,
@@ -60,6 +61,7 @@ class NewRoleForm(ProtectedForm, kw_only=True):
     permissions: Annotated[list[str], msgspec.Meta(description="The capabilities of the role.")] = msgspec.field(
         default_factory=list[str]
     )
+    scopes: str = ""
 
 
 class ChangedRoleForm(ProtectedForm, kw_only=True):
@@ -70,6 +72,7 @@ class ChangedRoleForm(ProtectedForm, kw_only=True):
     permissions: Annotated[list[str], msgspec.Meta(description="The capabilities of the role.")] = msgspec.field(
         default_factory=list[str]
     )
+    scopes: str = ""
     seen_state: str = ""
 
 
@@ -136,6 +139,7 @@ async def add_role(call: Call, org_slug: str, form: NewRoleForm) -> PageOrRedire
         name=form.name,
         description=form.description,
         permissions=chosen_capabilities(form.permissions),
+        scopes=form.scopes.split(),
     )
     return after(f"{page_of(org_slug)}/roles/{role.slug}", "role-created")
 
@@ -155,7 +159,12 @@ async def show_role_page(
     standing, held = await opened(call, org_slug, Operation.ROLES_READ, role_records.show, role_slug)
     role = held.role
     page = f"{page_of(org_slug)}/roles"
-    typed = form or ChangedRoleForm(name=role.name, description=role.description, permissions=_words(role.permissions))
+    typed = form or ChangedRoleForm(
+        name=role.name,
+        description=role.description,
+        permissions=_words(role.permissions),
+        scopes=" ".join(role.scopes),
+    )
     # What a member with this role would see in the navigation.
     preview = replace(standing, role=role.slug, capabilities=implied_by(role.permissions))
     return console_page(
@@ -198,9 +207,12 @@ async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRole
         roles.change,
         org_slug,
         role_slug,
-        name=form.name,
-        description=form.description,
-        permissions=chosen_capabilities(form.permissions),
+        RoleChanges(
+            name=form.name,
+            description=form.description,
+            permissions=chosen_capabilities(form.permissions),
+            scopes=form.scopes.split(),
+        ),
         seen_state=form.seen_state,
     )
     return after(f"{page_of(org_slug)}/roles/{role_slug}", "role-saved")

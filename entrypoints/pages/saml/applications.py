@@ -11,9 +11,8 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.saml import applications
 from core.saml.applications import SamlApplication, SamlCertificateChanged, SamlConfigurationChanged
-from core.saml.assertions import DEFAULT_MAPPING
 from core.saml.certificates import NoCertificate
-from core.saml.configuration import LogoutBinding, SamlNotSetUp
+from core.saml.configuration import DEFAULT_MAPPING, LogoutBinding, SamlNotSetUp
 from core.services.services import ServiceUnknown
 from entrypoints.pages.console.downloads import as_file
 from entrypoints.pages.console.frame import Program, after, path_in_interface

@@ -1,12 +1,14 @@
 """The settings of a service: everything that it may be changed in, besides its redirect URIs and its secret."""
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from core.errors import BadRequest, FieldError, Refusal
 from core.organizations.access import Operation
 from core.services import management
 from core.services.management import AudienceTaken, ServiceChanged
+from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
 from core.sessions.security_profiles import SecurityProfile
 from entrypoints.pages.console.frame import Program, after
@@ -44,6 +46,8 @@ class ServiceSettingsForm(ProtectedForm, kw_only=True):
     device_activation_uri: str = ""
     audiences: str = ""
     group_claims: str = ""
+    scopes: str = ""
+    machine_scopes: str = ""
     codehost_scopes: str = ""
     websuite_scopes: str = ""
     officesuite_scopes: str = ""
@@ -135,8 +139,10 @@ def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
 def _text(name: str, value: Any) -> str:
     if name in _LINES:
         return "\n".join(value)
-    if name in _SCOPES:
+    if name in _SCOPES or name == "machine_scopes":
         return " ".join(value or ())
+    if name == "scopes":
+        return "\n".join(f"{scope.name} {scope.description}" for scope in value)
     if name == "jwks":
         return json.dumps(value, indent=1) if value is not None else ""
     return str(value) if value is not None else ""
@@ -144,12 +150,8 @@ def _text(name: str, value: Any) -> str:
 
 def _value(name: str, typed: str) -> Any:
     """Return the value of a field that was typed; an empty text is none."""
-    if name in _LINES:
-        return [line for line in typed.split("\n") if line]
-    if name in _SCOPES:
-        return typed.split() or None
-    if name == "name":
-        return typed
+    if name in _READ:
+        return _READ[name](typed)
     if name == "service_type":
         if typed not in set(ServiceType):
             raise BadRequest.of_field(name, "Choose one of the kinds.")
@@ -163,6 +165,20 @@ def _value(name: str, typed: str) -> Any:
     return _key_set(typed) if name == "jwks" else typed
 
 
+def _lines(typed: str) -> list[str]:
+    return [line for line in typed.split("\n") if line]
+
+
+def _provider_scopes(typed: str) -> list[str] | None:
+    return typed.split() or None
+
+
+def _scopes(typed: str) -> list[ServiceScope]:
+    """Return the scope of each line: its name, and after the first blank its sentence."""
+    parts = [line.partition(" ") for line in _lines(typed)]
+    return [ServiceScope(name=name, description=sentence.strip()) for name, _, sentence in parts]
+
+
 def _key_set(typed: str) -> dict[str, Any]:
     try:
         found = json.loads(typed)
@@ -171,3 +187,13 @@ def _key_set(typed: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise BadRequest.of_field("jwks", 'This is a JSON Web Key Set: an object with the list "keys" alone.')
     return cast("dict[str, Any]", found)
+
+
+# How the texts of fields are read that may be empty.
+_READ: Final[Mapping[str, Callable[[str], Any]]] = {
+    "name": str,
+    "machine_scopes": str.split,
+    "scopes": _scopes,
+    **dict.fromkeys(_LINES, _lines),
+    **dict.fromkeys(_SCOPES, _provider_scopes),
+}

@@ -1,6 +1,7 @@
 """The answer to every sign-in: the signed tokens of a grant, with the device token in body and cookie."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
@@ -133,6 +134,17 @@ async def back_to_service_provider(
 
 def signed(call: Call, grant: TokenGrant) -> Tokens:
     """Return the signed tokens of a grant, as the JSON interface answers them."""
+    access_token, lifetime = signed_access_token(call, grant)
+    call.installation.metrics.token_issued()
+    return Tokens(
+        access_token=access_token,
+        refresh_token=grant.refresh_token.reveal(),
+        expires_in=int(lifetime.total_seconds()),
+    )
+
+
+def signed_access_token(call: Call, grant: TokenGrant) -> tuple[str, timedelta]:
+    """Return the signed access token of a grant, and how long it lives."""
     installation = call.installation
     now = installation.clock()
     # No token outlives its session, because services check a token without asking Gatehouse.
@@ -145,12 +157,7 @@ def signed(call: Call, grant: TokenGrant) -> Tokens:
         host=call.host_name,
         algorithm=grant.signature_algorithm,
     )
-    installation.metrics.token_issued()
-    return Tokens(
-        access_token=access_token,
-        refresh_token=grant.refresh_token.reveal(),
-        expires_in=int(lifetime.total_seconds()),
-    )
+    return access_token, lifetime
 
 
 def _audience(grant: TokenGrant) -> str | None:

@@ -86,6 +86,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "PersonalDataExport.customers": _field(
         "The organizations for which the person has signed in to services that they use as customers."
     ),
+    "metadata": _field("What is noted, by name: texts, numbers, true, false or lists of texts."),
+    "MetadataForm.metadata": _field("The metadata as an object of JSON.", examples=['{"plan": "gold"}']),
+    "MetadataForm.seen": _field("The metadata that the page has shown, as an object of JSON.", examples=["{}"]),
+    "PersonalDataExport.service_metadata": _field("What services note about the person."),
+    "ExportedMetadata.organization_slug": _field("The slug of the organization of the service."),
     "ExportedCustomer.organization_slug": _field("The slug of the organization that is the customer."),
     "ExportedCustomer.vendor_slug": _field("The slug of the organization of the service."),
     "ExportedCustomer.first_sign_in_at": _field("When the person first signed in for this customer."),

@@ -36,6 +36,63 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or `all`.",
         maxItems=100,
     ),
+    "scopes": _field(
+        "The scopes of the service's own, which tokens for its interfaces carry.",
+        sent="The scopes of the service's own, at most 50, each with a name that none of OpenID's has. A key of the"
+        " service cannot change them.",
+    ),
+    "machine_scopes": _field(
+        "Those of its scopes that the service's own tokens, and those of its workloads, may have."
+    ),
+    "ServiceRecord.claims": _field("What tokens and assertions say besides, and from where."),
+    "ServiceItem.claims": _field("What tokens and assertions say besides, and from where."),
+    "NewService.claims": _field("What tokens and assertions are to say besides, at most 30, and from where."),
+    "ServiceChange.claims": _field(
+        "What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot change"
+        " them."
+    ),
+    "ClaimsToPreview.claims": _field("The claims to show, as a service has them."),
+    "ClaimsForm.claims": _field(
+        "The claims by lines: each a claim and its source, and access for access tokens.",
+        examples=["seats organization.metadata.seats access"],
+    ),
+    "ServiceClaim.claim": _field(
+        "The name in tokens: letters of ASCII, digits and `_.:/-`. None of those that tokens of Gatehouse have, nor of"
+        " IANA's registry but `groups`, `roles` and `entitlements`, which are lists always.",
+        examples=["https://acme.example/seats"],
+    ),
+    "from": _field(
+        "The source: `user.id`, `user.email`, `user.email_verified`, `user.name`, `user.created_at`, `membership.role`,"
+        " `organization.id`, `organization.slug`, `organization.name`, `organization.tier`,"
+        " `organization.metadata.<name>`, `service_user.metadata.<name>`, `service_roles`, `subscription.plan`,"
+        " `subscription.status`, `subscription.features`, `directory.name.given`, `directory.name.family`,"
+        " `directory.display_name`, `directory.external_id`, `directory.groups`, `customer.id`, `customer.slug`,"
+        " `customer.name`, `customer.role`, `customer.external_id` or `customer.metadata.<name>`.",
+        examples=["organization.metadata.seats"],
+    ),
+    "in_access_token": _field("Whether access tokens have it too, as far as it fits into one."),
+    "PreviewedClaim.claim": _field("The name in tokens.", examples=["https://acme.example/seats"]),
+    "PreviewedClaim.value": _field("What it says; null where the source has no value, and it is left out."),
+    "TokenPreview.id_token": _field("The payload of the ID token; null without the scope `openid`."),
+    "TokenPreview.access_token": _field("The payload of the access token."),
+    "TokenPreview.userinfo": _field("What the user information endpoint would answer; null without `openid`."),
+    "TokenPreview.saml": _field("The attributes of an assertion, by their names; null without SAML."),
+    "TokenPreview.claims": _field("Each claim of the product, its source and what it says."),
+    "bytes": _field("The bytes of the larger of both tokens."),
+    "warnings": _field("What to know of it: a token from 2,048 bytes on, and claims that do not fit."),
+    "ServiceScope.name": _field("The name in requests and tokens (RFC 6749, 3.3).", examples=["orders.read"]),
+    "ServiceScope.description": _field(
+        "The sentence that people read before they allow it: 1 to 200 characters of plain text.",
+        examples=["See your orders."],
+    ),
+    "ServiceRole.scopes": _field(
+        "The scopes that the role gives. One that any role lists is given by roles alone.", examples=[["orders.read"]]
+    ),
+    "Role.scopes": _field(
+        "The scopes of services of the organization that the role gives. One that any role lists is given by roles"
+        " alone; owners and admins have all.",
+        examples=[["orders.read"]],
+    ),
     "audiences": _field(
         "The addresses of APIs for which the service may get access tokens.",
         sent="The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https"
@@ -62,7 +119,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "TokenRequest.redirect_uri": _field("The redirect URI of the authorization request."),
     "code_verifier": _field("The text of which the authorization request had the hash.", **_CODE),
     "device_code": _field("The code with which the device polls.", **_CODE),
-    "scope": _field("Scopes, separated by blanks: `openid`, `profile`, `email`.", examples=["openid email"]),
+    "scope": _field(
+        "Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.",
+        examples=["openid email"],
+    ),
     "resource": _field("One of the audiences of the service, for which the access token is to be."),
     "id_token": _field("Who has signed in, when and how, as a JWT for the service."),
     "GrantedTokens.token_type": _field("`Bearer`, or `DPoP` for tokens that are bound to a key."),

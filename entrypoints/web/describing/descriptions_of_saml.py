@@ -38,7 +38,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         " its customers may sign in."
     ),
     "has_certificate": _field("Whether the service has an active certificate, without which SAML does not work."),
-    "metadata": _field("The metadata of the service provider: the XML of an EntityDescriptor."),
+    "ProviderDescription.metadata": _field("The metadata of the service provider: the XML of an EntityDescriptor."),
     # Certificates
     "public_key": _field("The X.509 certificate, as PEM."),
     "valid_from": _field("When the certificate begins to be valid."),

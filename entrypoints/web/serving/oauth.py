@@ -9,7 +9,14 @@ import msgspec
 from quart import Response
 
 from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
-from core.openid.refusals import NonceRequired, OAuthRefusal, ProofInvalid, TokenBound, WayUnauthorized
+from core.openid.refusals import (
+    InsufficientScope,
+    NonceRequired,
+    OAuthRefusal,
+    ProofInvalid,
+    TokenBound,
+    WayUnauthorized,
+)
 from core.tables import PartialTable
 from entrypoints.web.serving.answers import JSON, dpop_challenge, encode
 from entrypoints.web.serving.calls import Call
@@ -88,4 +95,6 @@ def challenge(call: Call, refusal: Refusal) -> str:
         return "Bearer"
     if isinstance(refusal, ProofInvalid | NonceRequired | TokenBound):
         return dpop_challenge(refusal)
+    if isinstance(refusal, InsufficientScope):
+        return f'Bearer error="{name}", scope="{" ".join(refusal.scopes)}"'
     return f'Bearer error="{name}"'

@@ -40,6 +40,8 @@ def _unbound(statements: int, tables: str) -> Unbound:
 UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "The session that a token names, whether its user belongs elsewhere, and sessions that descend from it.": {
         "accounts.names.OF_SESSION_WITH_NAMES": _unbound(1, "domain_routes memberships service_users"),
+        # In place of a session, the row of one that there is not.
+        "customers.claims.PREVIEWED": _unbound(1, "domain_routes memberships plans service_users subscriptions"),
         "openid.clients.PostgresClients.children_with_pages": _unbound(1, "services"),
         "organizations.access.CONTEXT": _unbound(1, "domain_routes memberships service_users"),
         "saml.sessions.ALIVE": _unbound(1, "saml_sessions"),
@@ -51,6 +53,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         ),
         "sessions.callers.OF_SESSION": _unbound(1, "domain_routes memberships service_users"),
         "sessions.callers.PARENT": _unbound(1, "domain_routes memberships service_users"),
+        "sessions.callers.SUBJECT": _unbound(1, "domain_routes memberships service_users"),
         "sessions.customer_endings.BATCH": _unbound(
             1,
             "customer_assignments directory_group_members domain_routes memberships organizations service_customers"
@@ -88,16 +91,16 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.addresses": _unbound(1, "events"),
         "privacy.anonymization.PostgresAnonymization.affiliations": _unbound(1, "organizations"),
         "privacy.anonymization.PostgresAnonymization.delete_credentials": _unbound(
-            7,
+            8,
             "billing_checkouts billing_customers departed_identities directory_group_members identities scim_profiles "
-            "trial_sign_ins upstream_sign_ins",
+            "service_user_metadata trial_sign_ins upstream_sign_ins",
         ),
         "privacy.anonymization.PostgresAnonymization.lock": _unbound(1, "invitations"),
         "privacy.anonymization.PostgresAnonymization.lock_next_closed": _unbound(1, "memberships"),
         "privacy.anonymization.PostgresAnonymization.replace_addresses": _unbound(
-            13,
-            "billing_customers bulk_job_rows bulk_jobs events invitations mails memberships scim_log_entries "
-            "trial_sign_ins",
+            16,
+            "billing_customers bulk_job_rows bulk_jobs events invitations mails memberships organizations "
+            "scim_log_entries service_customers service_user_metadata trial_sign_ins",
         ),
         "privacy.anonymization.PostgresAnonymization.replace_origins": _unbound(3, "audit_entries events login_events"),
         "privacy.export.PostgresPrivacyExport.organizations_owned_by": _unbound(1, "memberships"),
@@ -322,6 +325,7 @@ BOUND_IF_GIVEN: Final[Mapping[str, int]] = {
     "privacy.export.PostgresPrivacyExport.identities": 1,
     "privacy.export.PostgresPrivacyExport.memberships": 1,
     "privacy.export.PostgresPrivacyExport.newest_logins": 1,
+    "privacy.export.PostgresPrivacyExport.service_metadata": 1,
     "services.applications.PAGE": 1,
     "services.workloads.PostgresWorkloads.remove_of_makers": 1,
     "sign_in.account_figures.FIGURES": 1,

@@ -90,6 +90,7 @@ DOCUMENTED = {
         "customer.declined",
         "customer.paused",
         "customer.resumed",
+        "customer.changed",
         "customer.ended",
         "product_access.accepted",
         "product_access.declined",

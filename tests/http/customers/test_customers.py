@@ -37,6 +37,7 @@ class TestOffering:
             "shares_directory": False,
             "last_sign_in_at": None,
             "created_at": answer.json["created_at"],
+            "metadata": {},
         }
         assert (await trade.at_vendor("GET", f"/{answer.json['id']}")).json == answer.json
         assert (await trade.at_vendor("GET")).json == {"customers": [answer.json], "total": 1}

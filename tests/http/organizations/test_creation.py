@@ -59,6 +59,7 @@ async def test_a_new_organization_is_pending_and_owned_by_its_creator(ada: Signe
         "suspended_at": None,
         "suspension_reason": None,
         "deletes_at": None,
+        "metadata": {},
     }
     assert answer.json["owner"] == {
         "id": str(ada.id),

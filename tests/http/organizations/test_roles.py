@@ -92,7 +92,7 @@ class TestCreate:
 
         now = clock.now.isoformat().replace("+00:00", "Z")
         assert answer.status == 200, answer.text
-        assert answer.json == AUDITOR | {"is_built_in": False, "created_at": now, "updated_at": now}
+        assert answer.json == AUDITOR | {"scopes": [], "is_built_in": False, "created_at": now, "updated_at": now}
         assert (await team.request("member", "GET", "/roles/auditor")).json == answer.json
 
     async def test_a_role_allows_only_what_its_capabilities_allow(self, team: Team) -> None:

@@ -58,6 +58,7 @@ async def test_the_package_has_exactly_the_documented_fields(
         "login_events": [login, package["login_events"][1]],
         "groups": [],
         "customers": [],
+        "service_metadata": [],
         "messages": [],
         "oauth_identities": [],
         "mfa_events": [{"event_type": "passkey_registered", "timestamp": "2026-02-03T04:05:06Z", "success": True}],

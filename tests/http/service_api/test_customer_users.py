@@ -53,6 +53,7 @@ class TestListing:
                     "service_roles": [],
                     "own_roles": [],
                     "last_sign_in_at": listed.json["users"][0]["last_sign_in_at"],
+                    "metadata": {},
                 }
             ],
             "total": 1,

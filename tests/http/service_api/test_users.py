@@ -51,7 +51,8 @@ class TestList:
     async def test_a_user_has_the_fields_of_the_document(self, backend: Backend, clock: SettableClock) -> None:
         user_id = backend.user(BOB)
 
-        user = {"id": str(user_id), "email": BOB, "created_at": clock.now.isoformat().replace("+00:00", "Z")}
+        at = clock.now.isoformat().replace("+00:00", "Z")
+        user = {"id": str(user_id), "email": BOB, "created_at": at, "metadata": {}}
         assert (await backend.request("GET", "/users")).json == {"users": [user], "total": 1}
         assert (await backend.request("GET", f"/users/{user_id}")).json == user
 
@@ -118,7 +119,7 @@ class TestAdd:
         answer = await add(backend)
 
         assert (answer.status, answer.json["id"]) == (200, str(user_id))
-        assert set(answer.json) == {"id", "email", "created_at"}
+        assert set(answer.json) == {"id", "email", "created_at", "metadata"}
         assert backend.world.rows("SELECT created_by_organization_id FROM users") == [(None,)]
         # As for an account that is made: the service learns that the person is new to it, and no more.
         assert len(backend.world.events("user.signup.success")) == 1

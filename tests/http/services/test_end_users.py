@@ -250,6 +250,7 @@ class TestDetail:
                     "name": "Blog",
                     "first_login_at": formatted(second_at),
                     "last_login_at": formatted(second_at),
+                    "metadata": {},
                 },
                 {
                     "id": str(service_id(world)),
@@ -257,6 +258,7 @@ class TestDetail:
                     "name": "Shop",
                     "first_login_at": formatted(first_at),
                     "last_login_at": formatted(second_at),
+                    "metadata": {},
                 },
             ],
             "sessions": {"active_count": 3, "last_created_at": formatted(second_at)},

@@ -83,6 +83,9 @@ class TestCreate:
             "individuals": "all",
             "roles": [],
             "initiate_login_uri": None,
+            "scopes": [],
+            "machine_scopes": [],
+            "claims": [],
             "previous_secret_expires_at": None,
             "created_at": at,
         }

@@ -65,6 +65,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.CUSTOMER_PAUSED: customers.pause_a_customer,
     EventType.CUSTOMER_RESUMED: customers.resume_a_customer,
     EventType.CUSTOMER_ENDED: customers.end_a_customer,
+    EventType.CUSTOMER_CHANGED: customers.note_about_a_customer,
     EventType.CUSTOMER_USER_ADDED: customers.see_a_person_added_to_a_customer,
     EventType.CUSTOMER_USER_REMOVED: customers.lose_a_person_of_a_customer,
     EventType.CUSTOMER_USER_CHANGED: customers.change_a_person_of_a_customer,

@@ -51,7 +51,13 @@ _PLATFORM_JOBS = (JobKind.ORGANIZATIONS_APPROVE, JobKind.ORGANIZATIONS_REJECT)
 
 def insert_organization(rows: Rows, slug: str, **columns: Any) -> UUID:
     """Insert an active organization."""
-    given = {"name": NAME, "status": OrganizationStatus.ACTIVE, "tier_id": TIERS["free"], **columns}
+    given = {
+        "name": NAME,
+        "status": OrganizationStatus.ACTIVE,
+        "tier_id": TIERS["free"],
+        "metadata": {"note": NAME, "other": [RIGHT_TO_LEFT, UNBROKEN]},
+        **columns,
+    }
     return rows.add("organizations", slug=slug, **given)
 
 

@@ -38,6 +38,10 @@ def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
                 customers=("listed", "any", "none", "none")[len(ids)],
                 individuals="others" if len(ids) < 2 else "all",
                 roles=roles if is_first else [],
+                scopes=[{"name": UNBROKEN, "description": RIGHT_TO_LEFT}, {"name": "read", "description": NAME}]
+                if is_first
+                else [],
+                machine_scopes=["read"] if is_first else [],
                 role_ids={one["name"]: str(rows.clock_id()) for one in roles} if is_first else {},
                 audiences=[URL] if is_first else [],
                 group_claims=["role"] if is_first else [],
@@ -69,6 +73,7 @@ def insert_end_users(organization: Organization, states: dict[str, UUID]) -> Non
             origin=("membership", "key", "self")[number % 3],
             last_login_at=rows.clock() if number % 2 or state == "closed" else None,
         )
+        rows.add("service_user_metadata", user_id=user_id, metadata={"note": NAME, "other": UNBROKEN})
         status = list(SubscriptionStatus)[number % len(SubscriptionStatus)]
         rows.add("subscriptions", user_id=user_id, status=status.value, current_period_end=rows.ago(days=-30))
         if number < 2:

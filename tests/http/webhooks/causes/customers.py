@@ -95,6 +95,10 @@ async def resume_a_customer(stage: Stage) -> None:
         await stage.request("PATCH", path, {"paused": is_paused})
 
 
+async def note_about_a_customer(stage: Stage) -> None:
+    await stage.request("PATCH", await _sell(stage), {"metadata": {"plan": "gold"}})
+
+
 async def end_a_customer(stage: Stage) -> None:
     await stage.request("DELETE", await _sell(stage))
 

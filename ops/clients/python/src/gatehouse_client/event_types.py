@@ -13,6 +13,7 @@ EventType: TypeAlias = Literal[
     "branding.updated",
     "connection.certificates_replaced",
     "customer.accepted",
+    "customer.changed",
     "customer.declined",
     "customer.ended",
     "customer.offered",

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.0"
+API_VERSION: Final = "1.3"
 
 
 class CheckoutSession(TypedDict):
@@ -45,6 +45,7 @@ class CustomerPerson(TypedDict):
     service_roles: list[str]
     own_roles: list[str]
     last_sign_in_at: str | None
+    metadata: dict[str, Any]
 
 
 CustomerPolicy: TypeAlias = Literal["any", "listed", "none"]
@@ -61,6 +62,7 @@ class CustomerRecord(TypedDict):
     shares_directory: bool
     last_sign_in_at: str | None
     created_at: str
+    metadata: dict[str, Any]
 
 
 CustomerState: TypeAlias = Literal["active", "offered", "paused"]
@@ -112,6 +114,10 @@ class ServiceAnalytics(TypedDict):
     logins_by_provider: list[ProviderCount]
 
 
+# A claim of the product, and its source; access tokens have it where `in_access_token` says so.
+ServiceClaim = TypedDict("ServiceClaim", {"claim": "str", "from": "str", "in_access_token": "NotRequired[bool]"})
+
+
 class ServiceRecord(TypedDict):
     """A service. Clients of OpenID Connect use `client_id`; it never changes."""
 
@@ -140,6 +146,9 @@ class ServiceRecord(TypedDict):
     individuals: Individuals
     roles: list[ServiceRole]
     initiate_login_uri: str | None
+    scopes: list[ServiceScope]
+    machine_scopes: list[str]
+    claims: list[ServiceClaim]
 
 
 class ServiceRole(TypedDict):
@@ -148,6 +157,14 @@ class ServiceRole(TypedDict):
     name: str
     title: str
     description: NotRequired[str]
+    scopes: NotRequired[list[str]]
+
+
+class ServiceScope(TypedDict):
+    """A scope of a service's own; `description` is what people read of it before they allow it."""
+
+    name: str
+    description: str
 
 
 ServiceType: TypeAlias = Literal["api", "desktop", "mobile", "web"]
@@ -159,6 +176,7 @@ class ServiceUser(TypedDict):
     id: str
     email: str
     created_at: str
+    metadata: dict[str, Any]
 
 
 class ServiceUserList(TypedDict):
@@ -189,9 +207,61 @@ class SubscriptionRecord(TypedDict):
 SubscriptionStatus: TypeAlias = Literal["active", "cancelled", "expired", "past_due"]
 
 
-def read_analytics() -> Call[ServiceAnalytics]:
-    """Show figures about your service: its users, their sign-ins of the last 30 days, and active subscriptions."""
-    return Call(method="GET", path="/api/service/analytics")
+def list_users(*, limit: int | Unset = UNSET, offset: int | Unset = UNSET) -> ListCall[ServiceUserList, ServiceUser]:
+    """List the users of your service, the newest accounts first.
+
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    """
+    return ListCall(
+        method="GET",
+        path="/api/service/users",
+        query=query_of(limit=limit, offset=offset),
+        items="users",
+        paging="offset",
+    )
+
+
+def add_user(*, email: str) -> Call[ServiceUser]:
+    """Add a user by email address; if there is no account with it, one is created, without a password.
+
+    email: The email address of the account.
+    """
+    return Call(method="POST", path="/api/service/users", body=body_of(email=email))
+
+
+def show_user(user_id: str) -> Call[ServiceUser]:
+    """Show a user of your service.
+
+    user_id: The id of the user.
+    """
+    return Call(method="GET", path=f"/api/service/users/{segment(user_id)}")
+
+
+def change_user(
+    user_id: str,
+    *,
+    email: str | Unset | None = UNSET,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
+) -> Call[ServiceUser]:
+    """Change what you note about a user, and the email address of one whose account is yours alone.
+
+    user_id: The id of the user.
+    email: The email address.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
+    """
+    return Call(
+        method="PATCH", path=f"/api/service/users/{segment(user_id)}", body=body_of(email=email, metadata=metadata)
+    )
+
+
+def remove_user(user_id: str) -> Call[None]:
+    """Remove a user from your service: subscriptions, sessions and sign-ins to it are deleted.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/service/users/{segment(user_id)}", answer="nothing")
 
 
 def list_subscriptions(
@@ -285,6 +355,115 @@ def start_user_checkout(user_id: str, *, plan_id: str, success_url: str, cancel_
     )
 
 
+def open_user_portal(user_id: str, *, return_url: str) -> Call[PortalOpened]:
+    """Open the billing portal of a user of your service: what they have bought through it, and nothing else.
+
+    user_id: The id of the user.
+    return_url: Where the portal leads back to.
+    """
+    return Call(
+        method="POST", path=f"/api/service/users/{segment(user_id)}/portal", body=body_of(return_url=return_url)
+    )
+
+
+def read_analytics() -> Call[ServiceAnalytics]:
+    """Show figures about your service: its users, their sign-ins of the last 30 days, and active subscriptions."""
+    return Call(method="GET", path="/api/service/analytics")
+
+
+def read_info() -> Call[ServiceRecord]:
+    """Show your service."""
+    return Call(method="GET", path="/api/service/info")
+
+
+def change_info(
+    *,
+    name: str | Unset = UNSET,
+    service_type: ServiceType | Unset = UNSET,
+    codehost_scopes: Sequence[str] | Unset | None = UNSET,
+    websuite_scopes: Sequence[str] | Unset | None = UNSET,
+    officesuite_scopes: Sequence[str] | Unset | None = UNSET,
+    redirect_uris: Sequence[str] | Unset = UNSET,
+    device_activation_uri: str | Unset | None = UNSET,
+    post_logout_redirect_uris: Sequence[str] | Unset = UNSET,
+    backchannel_logout_uri: str | Unset | None = UNSET,
+    frontchannel_logout_uri: str | Unset | None = UNSET,
+    jwks_uri: str | Unset | None = UNSET,
+    jwks: Mapping[str, list[dict[str, Any]]] | Unset | None = UNSET,
+    audiences: Sequence[str] | Unset = UNSET,
+    group_claims: Sequence[str] | Unset = UNSET,
+    security_profile: SecurityProfile | Unset | None = UNSET,
+    customers: CustomerPolicy | Unset = UNSET,
+    individuals: Individuals | Unset | None = UNSET,
+    roles: Sequence[ServiceRole] | Unset = UNSET,
+    initiate_login_uri: str | Unset | None = UNSET,
+    scopes: Sequence[ServiceScope] | Unset = UNSET,
+    machine_scopes: Sequence[str] | Unset = UNSET,
+    claims: Sequence[ServiceClaim] | Unset = UNSET,
+) -> Call[ServiceRecord]:
+    """Change your service. Lists are replaced, not merged.
+
+    name: The name for people, with 1 to 100 characters.
+    service_type: What kind of application it is: `web` and `api` keep a secret, the others are public.
+    codehost_scopes: The OAuth scopes to ask codehost for; null for its default ones.
+    websuite_scopes: The OAuth scopes to ask websuite for; null for its default ones.
+    officesuite_scopes: The OAuth scopes to ask officesuite for; null for its default ones.
+    redirect_uris: The addresses to which a browser may be sent back, compared exactly. Absolute and without a fragment;
+        plain http only for loopback, other schemes only for mobile and desktop.
+    device_activation_uri: The page of the device flow; null for that of Gatehouse.
+    post_logout_redirect_uris: The addresses to which a browser may be sent after signing out, compared exactly.
+    backchannel_logout_uri: Where a logout token is posted when a session ends; null for nowhere.
+    frontchannel_logout_uri: The page that a browser loads when a session ends; null for none.
+    jwks_uri: The address of the service's public keys; null when it has none.
+    jwks: The public keys of the service, as a JSON Web Key Set; null when it has none here.
+    audiences: The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https
+        addresses under a verified domain of the organization, each registered by one service only.
+    group_claims: The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or
+        `all`.
+    security_profile: Which stricter rules of OAuth hold for the service: `fapi2`, the FAPI 2.0 Security Profile, or
+        null.
+    customers: Which organizations may use the service as customers: `none`, those to which you offer it (`listed`), or
+        `any`. It goes back to `none` only without customers; open offers end then. In your data, tell customers apart
+        by `customer_id`, because `org` is your organization in every token.
+    individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
+        of your own organization always may.
+    roles: The service's own roles, which its customers assign to their people.
+    initiate_login_uri: The page of the service that begins a sign-in; null for none.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
+    machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
+    claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
+        change them.
+    """
+    return Call(
+        method="PATCH",
+        path="/api/service/info",
+        body=body_of(
+            name=name,
+            service_type=service_type,
+            codehost_scopes=codehost_scopes,
+            websuite_scopes=websuite_scopes,
+            officesuite_scopes=officesuite_scopes,
+            redirect_uris=redirect_uris,
+            device_activation_uri=device_activation_uri,
+            post_logout_redirect_uris=post_logout_redirect_uris,
+            backchannel_logout_uri=backchannel_logout_uri,
+            frontchannel_logout_uri=frontchannel_logout_uri,
+            jwks_uri=jwks_uri,
+            jwks=jwks,
+            audiences=audiences,
+            group_claims=group_claims,
+            security_profile=security_profile,
+            customers=customers,
+            individuals=individuals,
+            roles=roles,
+            initiate_login_uri=initiate_login_uri,
+            scopes=scopes,
+            machine_scopes=machine_scopes,
+            claims=claims,
+        ),
+    )
+
+
 def list_customers(
     *, limit: int | Unset = UNSET, offset: int | Unset = UNSET, q: str | Unset = UNSET
 ) -> ListCall[CustomerList, CustomerRecord]:
@@ -324,19 +503,25 @@ def show_customer(customer_id: str) -> Call[CustomerRecord]:
 
 
 def change_customer(
-    customer_id: str, *, external_id: str | Unset | None = UNSET, paused: bool | Unset = UNSET
+    customer_id: str,
+    *,
+    external_id: str | Unset | None = UNSET,
+    paused: bool | Unset = UNSET,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
-    """Change your own id of a customer, or pause it.
+    """Change your own id of a customer and what you note about it, or pause it.
 
     customer_id: The id of the customer: of the record between the service and the organization.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
     paused: Whether you have paused it. The customer's own pause is apart.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
     """
     return Call(
         method="PATCH",
         path=f"/api/service/customers/{segment(customer_id)}",
-        body=body_of(external_id=external_id, paused=paused),
+        body=body_of(external_id=external_id, paused=paused, metadata=metadata),
     )
 
 
@@ -346,148 +531,6 @@ def end_customer(customer_id: str) -> Call[None]:
     customer_id: The id of the customer: of the record between the service and the organization.
     """
     return Call(method="DELETE", path=f"/api/service/customers/{segment(customer_id)}", answer="nothing")
-
-
-def read_info() -> Call[ServiceRecord]:
-    """Show your service."""
-    return Call(method="GET", path="/api/service/info")
-
-
-def change_info(
-    *,
-    name: str | Unset = UNSET,
-    service_type: ServiceType | Unset = UNSET,
-    codehost_scopes: Sequence[str] | Unset | None = UNSET,
-    websuite_scopes: Sequence[str] | Unset | None = UNSET,
-    officesuite_scopes: Sequence[str] | Unset | None = UNSET,
-    redirect_uris: Sequence[str] | Unset = UNSET,
-    device_activation_uri: str | Unset | None = UNSET,
-    post_logout_redirect_uris: Sequence[str] | Unset = UNSET,
-    backchannel_logout_uri: str | Unset | None = UNSET,
-    frontchannel_logout_uri: str | Unset | None = UNSET,
-    jwks_uri: str | Unset | None = UNSET,
-    jwks: Mapping[str, list[dict[str, Any]]] | Unset | None = UNSET,
-    audiences: Sequence[str] | Unset = UNSET,
-    group_claims: Sequence[str] | Unset = UNSET,
-    security_profile: SecurityProfile | Unset | None = UNSET,
-    customers: CustomerPolicy | Unset = UNSET,
-    individuals: Individuals | Unset | None = UNSET,
-    roles: Sequence[ServiceRole] | Unset = UNSET,
-    initiate_login_uri: str | Unset | None = UNSET,
-) -> Call[ServiceRecord]:
-    """Change your service. Lists are replaced, not merged.
-
-    name: The name for people, with 1 to 100 characters.
-    service_type: What kind of application it is: `web` and `api` keep a secret, the others are public.
-    codehost_scopes: The OAuth scopes to ask codehost for; null for its default ones.
-    websuite_scopes: The OAuth scopes to ask websuite for; null for its default ones.
-    officesuite_scopes: The OAuth scopes to ask officesuite for; null for its default ones.
-    redirect_uris: The addresses to which a browser may be sent back, compared exactly. Absolute and without a fragment;
-        plain http only for loopback, other schemes only for mobile and desktop.
-    device_activation_uri: The page of the device flow; null for that of Gatehouse.
-    post_logout_redirect_uris: The addresses to which a browser may be sent after signing out, compared exactly.
-    backchannel_logout_uri: Where a logout token is posted when a session ends; null for nowhere.
-    frontchannel_logout_uri: The page that a browser loads when a session ends; null for none.
-    jwks_uri: The address of the service's public keys; null when it has none.
-    jwks: The public keys of the service, as a JSON Web Key Set; null when it has none here.
-    audiences: The addresses of the APIs for which the service may get access tokens, as their `aud`: absolute https
-        addresses under a verified domain of the organization, each registered by one service only.
-    group_claims: The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or
-        `all`.
-    security_profile: Which stricter rules of OAuth hold for the service: `fapi2`, the FAPI 2.0 Security Profile, or
-        null.
-    customers: Which organizations may use the service as customers: `none`, those to which you offer it (`listed`), or
-        `any`. It goes back to `none` only without customers; open offers end then. In your data, tell customers apart
-        by `customer_id`, because `org` is your organization in every token.
-    individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
-        of your own organization always may.
-    roles: The service's own roles, which its customers assign to their people.
-    initiate_login_uri: The page of the service that begins a sign-in; null for none.
-    """
-    return Call(
-        method="PATCH",
-        path="/api/service/info",
-        body=body_of(
-            name=name,
-            service_type=service_type,
-            codehost_scopes=codehost_scopes,
-            websuite_scopes=websuite_scopes,
-            officesuite_scopes=officesuite_scopes,
-            redirect_uris=redirect_uris,
-            device_activation_uri=device_activation_uri,
-            post_logout_redirect_uris=post_logout_redirect_uris,
-            backchannel_logout_uri=backchannel_logout_uri,
-            frontchannel_logout_uri=frontchannel_logout_uri,
-            jwks_uri=jwks_uri,
-            jwks=jwks,
-            audiences=audiences,
-            group_claims=group_claims,
-            security_profile=security_profile,
-            customers=customers,
-            individuals=individuals,
-            roles=roles,
-            initiate_login_uri=initiate_login_uri,
-        ),
-    )
-
-
-def open_user_portal(user_id: str, *, return_url: str) -> Call[PortalOpened]:
-    """Open the billing portal of a user of your service: what they have bought through it, and nothing else.
-
-    user_id: The id of the user.
-    return_url: Where the portal leads back to.
-    """
-    return Call(
-        method="POST", path=f"/api/service/users/{segment(user_id)}/portal", body=body_of(return_url=return_url)
-    )
-
-
-def list_users(*, limit: int | Unset = UNSET, offset: int | Unset = UNSET) -> ListCall[ServiceUserList, ServiceUser]:
-    """List the users of your service, the newest accounts first.
-
-    limit: At most how many to list; more than 100 is lowered to 100.
-    offset: How many to skip.
-    """
-    return ListCall(
-        method="GET",
-        path="/api/service/users",
-        query=query_of(limit=limit, offset=offset),
-        items="users",
-        paging="offset",
-    )
-
-
-def add_user(*, email: str) -> Call[ServiceUser]:
-    """Add a user by email address; if there is no account with it, one is created, without a password.
-
-    email: The email address of the account.
-    """
-    return Call(method="POST", path="/api/service/users", body=body_of(email=email))
-
-
-def show_user(user_id: str) -> Call[ServiceUser]:
-    """Show a user of your service.
-
-    user_id: The id of the user.
-    """
-    return Call(method="GET", path=f"/api/service/users/{segment(user_id)}")
-
-
-def change_user(user_id: str, *, email: str | Unset | None = UNSET) -> Call[ServiceUser]:
-    """Change the email address of a user whose account is yours alone.
-
-    user_id: The id of the user.
-    email: The email address.
-    """
-    return Call(method="PATCH", path=f"/api/service/users/{segment(user_id)}", body=body_of(email=email))
-
-
-def remove_user(user_id: str) -> Call[None]:
-    """Remove a user from your service: subscriptions, sessions and sign-ins to it are deleted.
-
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/service/users/{segment(user_id)}", answer="nothing")
 
 
 def list_customer_users(

@@ -1,0 +1,142 @@
+"""What the tokens of a person would say, for people of the vendor who set its claims (decisions 14.5).
+
+The payloads are made by the code that makes those of tokens, of a session that there is not: nothing is stored, and
+nothing is issued. Shown are confirmed members, end users who have signed in, and for a customer those of its people
+whom the vendor sees (decisions 15.7); any other account is unknown alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from core.customers import customers
+from core.customers.customers import CustomerUnknown
+from core.email_addresses import canonical_email
+from core.errors import NotFound
+from core.lazy_dataclasses import dataclass
+from core.openid import grants, scopes
+from core.openid.grants import IssuedTokens
+from core.organizations.access import Operation
+from core.saml import assertions
+from core.saml.assertions import Attribute
+from core.secrets import Secret
+from core.services import access, management, own_claims
+from core.services.services import Service
+from core.sessions.claim_sources import OwnClaim, value_of
+from core.sessions.client_grants import ClientGrant
+from core.sessions.sessions import ABSOLUTE_LIFETIME
+from core.sessions.token_additions import TokenSubject
+from core.sessions.token_claims import token_grant
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+class PersonNotShown(NotFound):
+    """The account is none of whose tokens the vendor may see what they say, whether or not it exists."""
+
+    default_message = (
+        "No person whom you may see has this id: a member of your organization, somebody who has signed in to the"
+        " service, or one of the people of the customer."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewedTokens:
+    """What tokens and assertions would say; `values` has what each claim of the product says, None for nothing.
+
+    `user_info` is None without the scope `openid`, and `attributes` for a service without SAML. `left_out` are claims
+    that are too large for access tokens.
+    """
+
+    service: Service
+    issued: IssuedTokens
+    audience: str
+    user_info: dict[str, Any] | None = field(repr=False)
+    attributes: tuple[Attribute, ...] | None = field(repr=False)
+    values: Sequence[tuple[OwnClaim, Any]] = field(repr=False)
+    left_out: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewWish:
+    """Whose tokens to show: for a customer or none, with these scopes or all, with these claims or those saved."""
+
+    user_id: UUID | None = None
+    email: str | None = None
+    customer_id: UUID | None = None
+    scope: str | None = None
+    claims: Sequence[OwnClaim] | None = None
+
+
+def preview(uow: UnitOfWork, slug: str, service_slug: str, wish: PreviewWish) -> PreviewedTokens:
+    """Return what the tokens of a person would say; raise `PersonNotShown`, `CustomerUnknown` and `BadRequest`."""
+    service = access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW).service
+    if wish.claims is not None:
+        service = replace(service, claims=list(wish.claims))
+        own_claims.require_valid(service.claims, service.group_claims)
+        management.require_apart(uow, service)
+    user_id = wish.user_id or _by_address(uow, wish.email)
+    subject = _subject(uow, service, user_id, wish.customer_id)
+    subject = replace(subject, additions=replace(subject.additions, claims=service.claims))
+    asked = [*scopes.ALL, *service.scope_names] if wish.scope is None else scopes.known(wish.scope, service.scope_names)
+    grant = token_grant(
+        subject,
+        Secret(""),
+        session_expires_at=uow.now + ABSOLUTE_LIFETIME,
+        client_grant=ClientGrant(scopes=asked, is_confidential=service.service_type.is_confidential),
+    )
+    has_info = scopes.OPENID in asked
+    fitting = subject.own_access_claims
+    return PreviewedTokens(
+        service=service,
+        issued=grants.issued(uow, grant),
+        audience=str(service.client_id),
+        user_info=scopes.claims_of(uow, subject, asked) if has_info else None,
+        attributes=_attributes(uow, service, subject),
+        values=[(one, value_of(one.source, subject.caller, subject.additions.facts)) for one in service.claims],
+        left_out=[
+            one.claim
+            for one in service.claims
+            if one.in_access_token and one.claim in subject.own_claims and one.claim not in fitting
+        ],
+    )
+
+
+def _by_address(uow: UnitOfWork, email: str | None) -> UUID:
+    user = uow.users.by_email(canonical_email(email or "", uow.domain_names.to_ascii))
+    if user is None:
+        raise PersonNotShown
+    return user.id
+
+
+def _subject(uow: UnitOfWork, service: Service, user_id: UUID, customer_id: UUID | None) -> TokenSubject:
+    if customer_id is not None:
+        customer = customers.find(uow, service, customer_id)
+        if not customer.is_accepted:
+            raise CustomerUnknown
+        if uow.customer_people.find(service, customer, user_id) is None:
+            raise PersonNotShown
+    subject = uow.token_previews.subject(service, user_id, customer_id)
+    if subject is None or (customer_id is not None and subject.caller.customer is None):
+        raise PersonNotShown
+    return subject
+
+
+def _attributes(uow: UnitOfWork, service: Service, subject: TokenSubject) -> tuple[Attribute, ...] | None:
+    """Return the attributes of an assertion; None for a service without SAML."""
+    provider = uow.saml_providers.by_id(service.organization_id, service.id)
+    caller = subject.caller
+    standing = uow.saml_providers.defer_standing(provider, caller.user_id)() if provider is not None else None
+    if provider is None or standing is None or not provider.configuration.enabled:
+        return None
+    return assertions.attributes(
+        provider.configuration.attribute_mapping,
+        user_id=caller.user_id,
+        email=caller.email,
+        standing=standing,
+        subject=subject,
+    )

@@ -1,0 +1,97 @@
+"""What the record of a service adds to the tokens of its users: its own scopes and claims (decisions 14.1 and 14.5).
+
+It is read with the caller, in the context of the session, by what issues tokens and by what tells of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final
+
+from core.lazy_dataclasses import dataclass
+from core.sessions.callers import Caller
+from core.sessions.claim_sources import ClaimFacts, OwnClaim, claims_of
+
+# The scopes of OpenID Connect (Core, 5.4 and 11). A service has none of their names.
+OF_OPENID: Final = frozenset({"openid", "profile", "email", "address", "phone", "offline_access"})
+# A token of 8 KiB is none that Gatehouse takes, and web servers take headers of 16 at most (decisions 14.5).
+ACCESS_CLAIMS_BYTES_MAX: Final = 3072
+# The roles of an organization that have all scopes of its services.
+_OF_MANAGERS: Final = frozenset({"owner", "admin"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnScopes:
+    """The names of a service's own scopes, and those that roles list, by role: of its organization, and its own."""
+
+    registered: Sequence[str]
+    of_roles: Mapping[str, Sequence[str]]
+    of_service_roles: Mapping[str, Sequence[str]]
+
+    def allowed(self, caller: Caller) -> Sequence[str]:
+        """Return those that a caller may have, in the order of the record.
+
+        One that a role lists is given by roles alone: for a customer by roles of the service, else by the role in the
+        organization, of which owners and admins have all. One that no role lists is for everybody.
+        """
+        listed = _joined(self.of_roles.values()) | _joined(self.of_service_roles.values())
+        if caller.customer_id is not None:
+            names = caller.customer.service_roles if caller.customer is not None else ()
+            given = _joined(self.of_service_roles.get(name, ()) for name in names)
+        elif caller.opened_role in _OF_MANAGERS:
+            given = listed
+        else:
+            given = frozenset(self.of_roles.get(caller.opened_role or "", ()))
+        return [scope for scope in self.registered if scope not in listed or scope in given]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenAdditions:
+    """What the record of a service adds to a token; `scopes` is None for a service without scopes of its own."""
+
+    scopes: OwnScopes | None = None
+    claims: Sequence[OwnClaim] = ()
+    facts: ClaimFacts = field(default_factory=ClaimFacts, repr=False)
+
+    def still_allowed(self, scopes: Iterable[str], caller: Caller) -> list[str]:
+        """Return those of the scopes that the caller may have now: those of OpenID Connect, and of the service's."""
+        allowed = {*OF_OPENID, *self.own_scopes(caller)}
+        return [scope for scope in scopes if scope in allowed]
+
+    def own_scopes(self, caller: Caller) -> Sequence[str]:
+        """Return the scopes of the service that the caller may have."""
+        return self.scopes.allowed(caller) if self.scopes is not None else ()
+
+
+NO_ADDITIONS: Final = TokenAdditions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSubject:
+    """A caller with what tokens say of them besides."""
+
+    caller: Caller
+    additions: TokenAdditions = field(default=NO_ADDITIONS)
+
+    @property
+    def own_claims(self) -> dict[str, Any]:
+        """The claims of the product that have a value."""
+        return claims_of(self.additions.claims, self.caller, self.additions.facts)
+
+    @property
+    def own_access_claims(self) -> dict[str, Any]:
+        """Those of them that access tokens have, in their order, as far as they fit into one."""
+        named = [one for one in self.additions.claims if one.in_access_token]
+        free, fitting = ACCESS_CLAIMS_BYTES_MAX, dict[str, Any]()
+        for claim, value in claims_of(named, self.caller, self.additions.facts).items():
+            # As tokens write it, where a character beyond ASCII takes six bytes or twelve.
+            size = len(json.dumps({claim: value}))
+            if size <= free:
+                fitting[claim], free = value, free - size
+        return fitting
+
+
+def _joined(lists: Iterable[Collection[str]]) -> frozenset[str]:
+    return frozenset(one for names in lists for one in names)

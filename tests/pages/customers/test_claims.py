@@ -1,0 +1,66 @@
+"""The page of claims: the list by lines, and what the tokens of a person would say."""
+
+from __future__ import annotations
+
+from markupsafe import escape
+
+from tests.shown_text import shows
+from tests.world.trade import insert_trade
+from tests.world.visitor import Visitor
+from tests.world.world import World
+
+PAGE = "/app/organizations/acme/services/shop/claims"
+HOSTILE = "<b onclick=alert(1)>Bolt</b>"
+
+
+async def test_claims_are_saved_by_lines_and_shown_with_their_sources(visitor: Visitor, world: World) -> None:
+    trade = insert_trade(world)
+    world.connection.execute("UPDATE organizations SET metadata = jsonb_build_object('note', %s::text)", (HOSTILE,))
+    await visitor.sign_in("owner@example.com")
+    lines = "note organization.metadata.note access\n\nslug organization.slug\r\nmissing customer.slug"
+
+    saved = await visitor.submit(await visitor.open(PAGE), PAGE, {"claims": lines})
+
+    assert world.value("SELECT claims FROM services") == [
+        {"claim": "note", "from": "organization.metadata.note", "in_access_token": True},
+        {"claim": "slug", "from": "organization.slug", "in_access_token": False},
+        {"claim": "missing", "from": "customer.slug", "in_access_token": False},
+    ]
+    assert "note organization.metadata.note access" in saved.text
+    shown = await visitor.open(f"{PAGE}?email=Member%40example.com")
+    assert shown.text.count(str(escape(HOSTILE))) >= 4
+    assert not shows(shown.text, HOSTILE)
+    assert shows(shown.text, "Left out: the source has no value.")
+    assert not shows(shown.text, "eyJ")
+    assert trade.vendor.ids
+
+
+async def test_what_cannot_be_is_refused_and_a_stranger_is_not_shown(visitor: Visitor, world: World) -> None:
+    trade = insert_trade(world)
+    trade.vendor.user("stranger")
+    await visitor.sign_in("owner@example.com")
+    page = await visitor.open(PAGE)
+
+    for typed in ("alone", "a b c d", "a user.id Access", "sub user.id", "a user.password"):
+        refused = await visitor.submit(page, PAGE, {"claims": typed})
+        assert refused.status == 400, typed
+        assert typed in refused.text
+    for query in (
+        "email=stranger%40example.com",
+        "email=nobody%40example.com",
+        "email=member%40example.com&customer=x",
+    ):
+        shown = await visitor.open(f"{PAGE}?{query}")
+        assert shown.status == 200, shown.text
+        assert not shows(shown.text, "preferred_username")
+
+
+async def test_a_member_reads_the_list_and_no_token(visitor: Visitor, world: World) -> None:
+    insert_trade(world)
+    await visitor.sign_in("member@example.com")
+
+    page = await visitor.open(f"{PAGE}?email=owner%40example.com")
+
+    assert page.status == 200
+    assert shows(page.text, "You cannot see what tokens would say.")
+    assert not shows(page.text, "preferred_username")
