@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.5"
+API_VERSION: Final = "2.6"
 
 
 class AddressLimits(TypedDict):
@@ -3101,6 +3101,97 @@ class WorkloadList(TypedDict):
     total: int
 
 
+def profile_lock_own_account() -> Call[None]:
+    """Lock your account: void its password, end all its sessions, and refuse every way in."""
+    return Call(method="POST", path="/api/user/lock", answer="nothing")
+
+
+def profile_lock_account_of_organization(slug: str, user_id: str) -> Call[None]:
+    """Lock an account of your organization's own: void its password, end what it holds, and refuse every way in.
+
+    slug: The short name that paths contain. It never changes.
+    user_id: The id of the user.
+    """
+    return Call(
+        method="POST", path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}/lock", answer="nothing"
+    )
+
+
+def forgot_password(
+    *,
+    email: str,
+    org_slug: str | Unset | None = UNSET,
+    service_slug: str | Unset | None = UNSET,
+    redirect_uri: str | Unset | None = UNSET,
+) -> Call[Message]:
+    """Mail a link to choose a new password; the answer is the same whether or not an account has the address.
+
+    email: The email address to send the link to.
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    redirect_uri: Where the page of the mailed link leads back to: exactly an address that the service has registered.
+    """
+    return Call(
+        method="POST",
+        path="/api/auth/forgot-password",
+        body=body_of(email=email, org_slug=org_slug, service_slug=service_slug, redirect_uri=redirect_uri),
+    )
+
+
+def reset_password(*, token: str, new_password: str) -> Call[Message]:
+    """Set a new password with the token of the mailed link, which can be used once; every session ends.
+
+    token: The token of the mailed link, which can be used once.
+    new_password: The new password. It is refused when it is among the commonest, has nothing but words of the address
+        and of names around it, or is known from a data breach.
+    """
+    return Call(method="POST", path="/api/auth/reset-password", body=body_of(token=token, new_password=new_password))
+
+
+def set_password(*, new_password: str) -> Call[Message]:
+    """Set the first password of your account.
+
+    new_password: The new password. It is refused when it is among the commonest, has nothing but words of the address
+        and of names around it, or is known from a data breach.
+    """
+    return Call(method="POST", path="/api/user/set-password", body=body_of(new_password=new_password))
+
+
+def change_password(*, current_password: str, new_password: str) -> Call[Message]:
+    """Change your password; all your other sessions end.
+
+    current_password: The present password.
+    new_password: The new password. It is refused when it is among the commonest, has nothing but words of the address
+        and of names around it, or is known from a data breach.
+    """
+    return Call(
+        method="POST",
+        path="/api/user/change-password",
+        body=body_of(current_password=current_password, new_password=new_password),
+    )
+
+
+def read_profile() -> Call[Profile | ProfileForCustomer]:
+    """Show your account, and your role and capabilities in the organization of your token."""
+    return Call(method="GET", path="/api/user")
+
+
+def change_profile(
+    *, email: str | Unset | None = UNSET, name: str | Unset | None = UNSET
+) -> Call[Profile | ProfileForCustomer]:
+    """Change your name, and ask to change your email address.
+
+    email: The new email address.
+    name: What the person is called.
+    """
+    return Call(method="PATCH", path="/api/user", body=body_of(email=email, name=name))
+
+
+def profile_close_account() -> Call[None]:
+    """Close your account and end all its sessions, this one too; you must not belong to an organization."""
+    return Call(method="DELETE", path="/api/user", answer="nothing")
+
+
 def registration_register(
     *,
     email: str,
@@ -3155,6 +3246,43 @@ def registration_resend_verification(
     )
 
 
+def login_choose_customer(
+    *, customer_token: str, customer: str | None, saml_state: str | Unset | None = UNSET
+) -> Call[SignInTokens]:
+    """Complete a sign-in that was answered with `CUSTOMER_REQUIRED`, for the customer that the user has chosen.
+
+    customer_token: The token of the sign-in that waits for the choice: 10 minutes, once.
+    customer: The id or slug of one of the customers, or null to come as an individual.
+    saml_state: The state under which a request of a service provider waits.
+    """
+    return Call(
+        method="POST",
+        path="/api/auth/customer",
+        body=body_of(customer_token=customer_token, customer=customer, saml_state=saml_state),
+    )
+
+
+def list_identities() -> ListCall[list[IdentityItem], IdentityItem]:
+    """List the linked accounts, the oldest first."""
+    return ListCall(method="GET", path="/api/user/identities")
+
+
+def identities_link_identity(provider: str) -> Call[LinkBegun]:
+    """Begin to link an account of a provider. Open the address in the user's browser, within 15 minutes.
+
+    provider: The sign-in method, such as `password`.
+    """
+    return Call(method="POST", path=f"/api/user/identities/{segment(provider)}/link")
+
+
+def identities_unlink_identity(provider: str) -> Call[None]:
+    """Unlink the account of a provider, unless it is the last way to sign in.
+
+    provider: The sign-in method, such as `password`.
+    """
+    return Call(method="DELETE", path=f"/api/user/identities/{segment(provider)}", answer="nothing")
+
+
 def login_log_in(
     *,
     email: str,
@@ -3188,22 +3316,6 @@ def login_log_in(
     )
 
 
-def login_choose_customer(
-    *, customer_token: str, customer: str | None, saml_state: str | Unset | None = UNSET
-) -> Call[SignInTokens]:
-    """Complete a sign-in that was answered with `CUSTOMER_REQUIRED`, for the customer that the user has chosen.
-
-    customer_token: The token of the sign-in that waits for the choice: 10 minutes, once.
-    customer: The id or slug of one of the customers, or null to come as an individual.
-    saml_state: The state under which a request of a service provider waits.
-    """
-    return Call(
-        method="POST",
-        path="/api/auth/customer",
-        body=body_of(customer_token=customer_token, customer=customer, saml_state=saml_state),
-    )
-
-
 def login_look_email_up(
     *, email: str, org_slug: str | Unset | None = UNSET, service_slug: str | Unset | None = UNSET
 ) -> Call[EmailLookupResult]:
@@ -3218,315 +3330,6 @@ def login_look_email_up(
         path="/api/auth/lookup-email",
         body=body_of(email=email, org_slug=org_slug, service_slug=service_slug),
     )
-
-
-def sessions_refresh(*, refresh_token: str) -> Call[Tokens]:
-    """Exchange a refresh token for a new access token and the next refresh token.
-
-    refresh_token: The token that `POST /api/auth/refresh` exchanges for new tokens, once.
-    """
-    return Call(method="POST", path="/api/auth/refresh", body=body_of(refresh_token=refresh_token))
-
-
-def sessions_log_out() -> Call[Message]:
-    """End the session of this access token."""
-    return Call(method="POST", path="/api/auth/logout")
-
-
-def list_sessions() -> ListCall[SessionList, SessionItem]:
-    """List your active sessions, the most recently used first."""
-    return ListCall(method="GET", path="/api/user/sessions", items="sessions")
-
-
-def end_other_sessions() -> Call[None]:
-    """End all your sessions except this one, as far as this one lists them."""
-    return Call(method="DELETE", path="/api/user/sessions", answer="nothing")
-
-
-def end_session(id: str) -> Call[None]:
-    """End one of your sessions.
-
-    id: The unique id.
-    """
-    return Call(method="DELETE", path=f"/api/user/sessions/{segment(id)}", answer="nothing")
-
-
-def list_devices() -> ListCall[DeviceList, DeviceItem]:
-    """List your devices, the most recently used first."""
-    return ListCall(method="GET", path="/api/user/devices", items="devices")
-
-
-def show_device(id: str) -> Call[DeviceDetails]:
-    """Show one of your devices.
-
-    id: The unique id.
-    """
-    return Call(method="GET", path=f"/api/user/devices/{segment(id)}")
-
-
-def rename_device(id: str, *, name: str) -> Call[RenamedDevice]:
-    """Rename one of your devices.
-
-    id: The unique id.
-    name: The name for people.
-    """
-    return Call(method="PATCH", path=f"/api/user/devices/{segment(id)}", body=body_of(name=name))
-
-
-def remove_device(id: str) -> Call[Message]:
-    """Remove one of your devices.
-
-    id: The unique id.
-    """
-    return Call(method="DELETE", path=f"/api/user/devices/{segment(id)}")
-
-
-def set_password(*, new_password: str) -> Call[Message]:
-    """Set the first password of your account.
-
-    new_password: The new password. It is refused when it is among the commonest, has nothing but words of the address
-        and of names around it, or is known from a data breach.
-    """
-    return Call(method="POST", path="/api/user/set-password", body=body_of(new_password=new_password))
-
-
-def change_password(*, current_password: str, new_password: str) -> Call[Message]:
-    """Change your password; all your other sessions end.
-
-    current_password: The present password.
-    new_password: The new password. It is refused when it is among the commonest, has nothing but words of the address
-        and of names around it, or is known from a data breach.
-    """
-    return Call(
-        method="POST",
-        path="/api/user/change-password",
-        body=body_of(current_password=current_password, new_password=new_password),
-    )
-
-
-def forgot_password(
-    *,
-    email: str,
-    org_slug: str | Unset | None = UNSET,
-    service_slug: str | Unset | None = UNSET,
-    redirect_uri: str | Unset | None = UNSET,
-) -> Call[Message]:
-    """Mail a link to choose a new password; the answer is the same whether or not an account has the address.
-
-    email: The email address to send the link to.
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    redirect_uri: Where the page of the mailed link leads back to: exactly an address that the service has registered.
-    """
-    return Call(
-        method="POST",
-        path="/api/auth/forgot-password",
-        body=body_of(email=email, org_slug=org_slug, service_slug=service_slug, redirect_uri=redirect_uri),
-    )
-
-
-def reset_password(*, token: str, new_password: str) -> Call[Message]:
-    """Set a new password with the token of the mailed link, which can be used once; every session ends.
-
-    token: The token of the mailed link, which can be used once.
-    new_password: The new password. It is refused when it is among the commonest, has nothing but words of the address
-        and of names around it, or is known from a data breach.
-    """
-    return Call(method="POST", path="/api/auth/reset-password", body=body_of(token=token, new_password=new_password))
-
-
-def profile_lock_own_account() -> Call[None]:
-    """Lock your account: void its password, end all its sessions, and refuse every way in."""
-    return Call(method="POST", path="/api/user/lock", answer="nothing")
-
-
-def profile_lock_account_of_organization(slug: str, user_id: str) -> Call[None]:
-    """Lock an account of your organization's own: void its password, end what it holds, and refuse every way in.
-
-    slug: The short name that paths contain. It never changes.
-    user_id: The id of the user.
-    """
-    return Call(
-        method="POST", path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}/lock", answer="nothing"
-    )
-
-
-def read_profile() -> Call[Profile | ProfileForCustomer]:
-    """Show your account, and your role and capabilities in the organization of your token."""
-    return Call(method="GET", path="/api/user")
-
-
-def change_profile(
-    *, email: str | Unset | None = UNSET, name: str | Unset | None = UNSET
-) -> Call[Profile | ProfileForCustomer]:
-    """Change your name, and ask to change your email address.
-
-    email: The new email address.
-    name: What the person is called.
-    """
-    return Call(method="PATCH", path="/api/user", body=body_of(email=email, name=name))
-
-
-def profile_close_account() -> Call[None]:
-    """Close your account and end all its sessions, this one too; you must not belong to an organization."""
-    return Call(method="DELETE", path="/api/user", answer="nothing")
-
-
-def multi_factor_authentication_status() -> Call[MfaStatus]:
-    """Show whether multi-factor authentication is on, and whether unused backup codes are left."""
-    return Call(method="GET", path="/api/user/mfa/status")
-
-
-def multi_factor_authentication_set_up() -> Call[MfaSetup]:
-    """Begin to set up an authenticator app: show the user the QR code, then send the app's first code to `verify`."""
-    return Call(method="POST", path="/api/user/mfa/setup")
-
-
-def multi_factor_authentication_enable(*, code: str) -> Call[MfaEnabled]:
-    """Make the app a second factor with a code of it; the first second factor turns multi-factor authentication on.
-
-    code: The six digits that the app shows.
-    """
-    return Call(method="POST", path="/api/user/mfa/verify", body=body_of(code=code))
-
-
-def multi_factor_authentication_disable() -> Call[MfaDisabled]:
-    """Turn multi-factor authentication off: the app and all backup codes are deleted."""
-    return Call(method="DELETE", path="/api/user/mfa")
-
-
-def multi_factor_authentication_renew_backup_codes() -> Call[BackupCodes]:
-    """Generate ten new backup codes; all earlier ones become invalid."""
-    return Call(method="POST", path="/api/user/mfa/backup-codes/regenerate")
-
-
-def multi_factor_authentication_verify(
-    *,
-    code: str | Unset | None = UNSET,
-    credential: AuthenticationCredential | Unset | None = UNSET,
-    preauth_token: str | Unset | None = UNSET,
-    trust_device: bool | Unset = UNSET,
-) -> Call[SignInTokens]:
-    """Finish a sign-in with a second factor: exchange the pre-auth token for an access token and a refresh token.
-
-    code: A code of the authenticator app, or a backup code; in its place, `credential`.
-    credential: What a passkey has signed, as its `toJSON()` writes it; else null.
-    preauth_token: The pre-auth token, unless it is sent as a bearer token.
-    trust_device: Whether this device remembers the second factor for a while.
-    """
-    return Call(
-        method="POST",
-        path="/api/auth/mfa/verify",
-        body=body_of(code=code, credential=credential, preauth_token=preauth_token, trust_device=trust_device),
-    )
-
-
-def passkeys_start_registration() -> Call[PasskeyChallenge]:
-    """Begin to register a passkey: the options are for `navigator.credentials.create()`."""
-    return Call(method="POST", path="/api/auth/passkeys/register/start")
-
-
-def passkeys_finish_registration(
-    *, challenge_id: str, credential: RegistrationCredential, name: str | Unset | None = UNSET
-) -> Call[PasskeyItem]:
-    """Register the passkey that the browser created; without a `name` it is named after the browser.
-
-    challenge_id: The id of the challenge, which is valid for 5 minutes.
-    credential: The answer of the browser, as `toJSON()` writes it.
-    name: The name of the passkey; by default that of the browser.
-    """
-    return Call(
-        method="POST",
-        path="/api/auth/passkeys/register/finish",
-        body=body_of(challenge_id=challenge_id, credential=credential, name=name),
-    )
-
-
-def list_passkeys() -> ListCall[PasskeyList, PasskeyItem]:
-    """List your passkeys, the oldest first."""
-    return ListCall(method="GET", path="/api/auth/passkeys", items="passkeys")
-
-
-def change_passkey(
-    id: str, *, name: str | Unset = UNSET, second_factor: bool | Unset = UNSET
-) -> Call[ChangedPasskeyItem]:
-    """Rename one of your passkeys, make it a second factor, or none.
-
-    id: The unique id.
-    name: The name for people.
-    second_factor: Whether the passkey is to be asked for after another factor.
-    """
-    return Call(
-        method="PATCH", path=f"/api/auth/passkeys/{segment(id)}", body=body_of(name=name, second_factor=second_factor)
-    )
-
-
-def remove_passkey(id: str) -> Call[None]:
-    """Remove one of your passkeys; the last one only if you have a password.
-
-    id: The unique id.
-    """
-    return Call(method="DELETE", path=f"/api/auth/passkeys/{segment(id)}", answer="nothing")
-
-
-def passkeys_start_sign_in(
-    *,
-    email: str | Unset | None = UNSET,
-    org_slug: str | Unset | None = UNSET,
-    service_slug: str | Unset | None = UNSET,
-    customer: str | Unset | None = UNSET,
-) -> Call[PasskeyChallenge]:
-    """Begin to sign in with a passkey: the options are for `navigator.credentials.get()`.
-
-    email: The email address of the account; without it, any passkey fits.
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
-        open is taken, or the user is asked.
-    """
-    return Call(
-        method="POST",
-        path="/api/auth/passkeys/authenticate/start",
-        body=body_of(email=email, org_slug=org_slug, service_slug=service_slug, customer=customer),
-    )
-
-
-def passkeys_finish_sign_in(
-    *,
-    challenge_id: str,
-    credential: AuthenticationCredential,
-    org_slug: str | Unset | None = UNSET,
-    service_slug: str | Unset | None = UNSET,
-    customer: str | Unset | None = UNSET,
-) -> Call[SignInTokens | PendingSecondFactor]:
-    """Sign in with the signed assertion; the answer is that of `POST /api/auth/login`.
-
-    challenge_id: The id of the challenge, which is valid for 5 minutes.
-    credential: The answer of the browser, as `toJSON()` writes it.
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
-        open is taken, or the user is asked.
-    """
-    return Call(
-        method="POST",
-        path="/api/auth/passkeys/authenticate/finish",
-        body=body_of(
-            challenge_id=challenge_id,
-            credential=credential,
-            org_slug=org_slug,
-            service_slug=service_slug,
-            customer=customer,
-        ),
-    )
-
-
-def ask_passkey(*, preauth_token: str | Unset | None = UNSET) -> Call[PasskeyFactorOptions]:
-    """Begin to finish a sign-in with a passkey that is a second factor of the user.
-
-    preauth_token: The pre-auth token, unless it is sent as a bearer token.
-    """
-    return Call(method="POST", path="/api/auth/mfa/passkey", body=body_of(preauth_token=preauth_token))
 
 
 def request_link(
@@ -3588,33 +3391,152 @@ def verify_link(
     )
 
 
-def list_identities() -> ListCall[list[IdentityItem], IdentityItem]:
-    """List the linked accounts, the oldest first."""
-    return ListCall(method="GET", path="/api/user/identities")
-
-
-def identities_link_identity(provider: str) -> Call[LinkBegun]:
-    """Begin to link an account of a provider. Open the address in the user's browser, within 15 minutes.
-
-    provider: The sign-in method, such as `password`.
-    """
-    return Call(method="POST", path=f"/api/user/identities/{segment(provider)}/link")
-
-
-def identities_unlink_identity(provider: str) -> Call[None]:
-    """Unlink the account of a provider, unless it is the last way to sign in.
-
-    provider: The sign-in method, such as `password`.
-    """
-    return Call(method="DELETE", path=f"/api/user/identities/{segment(provider)}", answer="nothing")
-
-
 def identities_show_provider_token(provider: str) -> Call[ProviderToken]:
     """Show the user's access token at a provider; it is refreshed when it is about to expire.
 
     provider: The sign-in method, such as `password`.
     """
     return Call(method="GET", path=f"/api/provider-token/{segment(provider)}")
+
+
+def show_sign_in_rules(slug: str) -> Call[SignInRules]:
+    """Show the sign-in rules.
+
+    slug: The short name that paths contain. It never changes.
+    """
+    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/sign-in-rules")
+
+
+def change_sign_in_rules(slug: str, *, mfa_methods: MfaMethods | Unset | None = UNSET) -> Call[SignInRules]:
+    """Change the sign-in rules, at once and for every session.
+
+    slug: The short name that paths contain. It never changes.
+    mfa_methods: Which second factors count where members need one.
+    """
+    return Call(
+        method="PATCH", path=f"/api/organizations/{segment(slug)}/sign-in-rules", body=body_of(mfa_methods=mfa_methods)
+    )
+
+
+def sign_ins_list_sign_ins(
+    slug: str, user_id: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET
+) -> ListCall[SignInsPage, SignIn]:
+    """List the sign-ins of a member or end user that concern your organization, the newest first.
+
+    slug: The short name that paths contain. It never changes.
+    user_id: The id of the user.
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}/sign-ins",
+        query=query_of(page=page, limit=limit),
+        items="sign_ins",
+        paging="page",
+    )
+
+
+def sign_ins_list_platform_sign_ins(
+    user_id: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET
+) -> ListCall[SignInsPage, SignIn]:
+    """List all sign-ins of a user, the newest first. The platform's audit log records that support has opened them.
+
+    user_id: The id of the user.
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/platform/users/{segment(user_id)}/sign-ins",
+        query=query_of(page=page, limit=limit),
+        items="sign_ins",
+        paging="page",
+    )
+
+
+def upstream_connections_log_out_by_token(connection_id: str, *, logout_token: str | Unset = UNSET) -> Call[None]:
+    """End the sessions that the OpenID provider of a connection names in a logout token.
+
+    connection_id: The id of the connection to the identity provider.
+    logout_token: The logout token of the provider, a signed JWT.
+    """
+    return Call(
+        method="POST",
+        path=f"/auth/upstream/{segment(connection_id)}/backchannel-logout",
+        body=body_of(logout_token=logout_token),
+        is_form=True,
+        answer="nothing",
+    )
+
+
+def list_domain_routes(slug: str) -> ListCall[RouteList, DomainRoute]:
+    """List the routes by their domains.
+
+    slug: The short name that paths contain. It never changes.
+    """
+    return ListCall(method="GET", path=f"/api/organizations/{segment(slug)}/domain-routes", items="domain_routes")
+
+
+def create_domain_route(
+    slug: str, *, domain: str, provider_id: str, enforced: bool | Unset = UNSET
+) -> Call[DomainRoute]:
+    """Claim a mail domain. It routes nothing before it was verified.
+
+    slug: The short name that paths contain. It never changes.
+    domain: The domain of the email address.
+    provider_id: The id of the connection.
+    enforced: Whether every other way to sign in is refused for this domain.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(slug)}/domain-routes",
+        body=body_of(domain=domain, provider_id=provider_id, enforced=enforced),
+    )
+
+
+def change_domain_route(
+    slug: str,
+    route_id: str,
+    *,
+    dry_run: bool | Unset = UNSET,
+    provider_id: str | Unset | None = UNSET,
+    enforced: bool | Unset | None = UNSET,
+) -> Call[DomainRoute | RouteEffects]:
+    """Change the connection of a route, or whether it is enforced.
+
+    slug: The short name that paths contain. It never changes.
+    route_id: The id of the domain route.
+    dry_run: Change nothing, and answer what would become of people.
+    provider_id: The id of the connection.
+    enforced: Whether every other way to sign in is refused for this domain.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}",
+        query=query_of(dry_run=dry_run),
+        body=body_of(provider_id=provider_id, enforced=enforced),
+    )
+
+
+def delete_domain_route(slug: str, route_id: str) -> Call[None]:
+    """Delete a route, and give the claim to its domain up.
+
+    slug: The short name that paths contain. It never changes.
+    route_id: The id of the domain route.
+    """
+    return Call(
+        method="DELETE", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}", answer="nothing"
+    )
+
+
+def verify_domain_route(slug: str, route_id: str) -> Call[DomainRoute]:
+    """Ask the name servers of the domain for the TXT record now.
+
+    slug: The short name that paths contain. It never changes.
+    route_id: The id of the domain route.
+    """
+    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}/verify")
 
 
 def show_oauth_credentials(slug: str, provider: str) -> Call[OwnCredentials]:
@@ -3847,107 +3769,353 @@ def rotate_upstream_key(slug: str, provider_id: str) -> Call[ConnectionKeyRecord
     )
 
 
-def upstream_connections_log_out_by_token(connection_id: str, *, logout_token: str | Unset = UNSET) -> Call[None]:
-    """End the sessions that the OpenID provider of a connection names in a logout token.
-
-    connection_id: The id of the connection to the identity provider.
-    logout_token: The logout token of the provider, a signed JWT.
-    """
-    return Call(
-        method="POST",
-        path=f"/auth/upstream/{segment(connection_id)}/backchannel-logout",
-        body=body_of(logout_token=logout_token),
-        is_form=True,
-        answer="nothing",
-    )
-
-
-def list_domain_routes(slug: str) -> ListCall[RouteList, DomainRoute]:
-    """List the routes by their domains.
-
-    slug: The short name that paths contain. It never changes.
-    """
-    return ListCall(method="GET", path=f"/api/organizations/{segment(slug)}/domain-routes", items="domain_routes")
-
-
-def create_domain_route(
-    slug: str, *, domain: str, provider_id: str, enforced: bool | Unset = UNSET
-) -> Call[DomainRoute]:
-    """Claim a mail domain. It routes nothing before it was verified.
-
-    slug: The short name that paths contain. It never changes.
-    domain: The domain of the email address.
-    provider_id: The id of the connection.
-    enforced: Whether every other way to sign in is refused for this domain.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(slug)}/domain-routes",
-        body=body_of(domain=domain, provider_id=provider_id, enforced=enforced),
-    )
-
-
-def change_domain_route(
-    slug: str,
-    route_id: str,
+def sign_ins_explain_sign_in(
+    org_slug: str,
     *,
-    dry_run: bool | Unset = UNSET,
-    provider_id: str | Unset | None = UNSET,
-    enforced: bool | Unset | None = UNSET,
-) -> Call[DomainRoute | RouteEffects]:
-    """Change the connection of a route, or whether it is enforced.
+    email: str,
+    service: str | Unset = UNSET,
+    customer: str | Unset = UNSET,
+    product: str | Unset = UNSET,
+    way: SignInWay | Unset = UNSET,
+    connection_id: str | Unset = UNSET,
+) -> Call[ExplainedSignIn]:
+    """Explain why a member or end user cannot sign in to your organization or to one of its services.
 
-    slug: The short name that paths contain. It never changes.
-    route_id: The id of the domain route.
-    dry_run: Change nothing, and answer what would become of people.
-    provider_id: The id of the connection.
-    enforced: Whether every other way to sign in is refused for this domain.
+    org_slug: The slug of the organization.
+    email: The email address.
+    service: The slug of the service of your token; empty without one.
+    customer: A customer of your service, by its id or slug; it takes `service`.
+    product: The client id of a product that your organization uses, in place of a service of its own.
+    way: The way to sign in.
+    connection_id: The id of the connection to the identity provider.
     """
     return Call(
-        method="PATCH",
-        path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}",
-        query=query_of(dry_run=dry_run),
-        body=body_of(provider_id=provider_id, enforced=enforced),
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/why",
+        query=query_of(
+            email=email, service=service, customer=customer, product=product, way=way, connection_id=connection_id
+        ),
     )
 
 
-def delete_domain_route(slug: str, route_id: str) -> Call[None]:
-    """Delete a route, and give the claim to its domain up.
+def signing_keys_jwks() -> Call[JsonWebKeySet]:
+    """List the keys that sign tokens: the active one, the next one, and retired ones until their last token expires."""
+    return Call(method="GET", path="/.well-known/jwks.json")
 
-    slug: The short name that paths contain. It never changes.
-    route_id: The id of the domain route.
+
+def sessions_log_out() -> Call[Message]:
+    """End the session of this access token."""
+    return Call(method="POST", path="/api/auth/logout")
+
+
+def sessions_refresh(*, refresh_token: str) -> Call[Tokens]:
+    """Exchange a refresh token for a new access token and the next refresh token.
+
+    refresh_token: The token that `POST /api/auth/refresh` exchanges for new tokens, once.
+    """
+    return Call(method="POST", path="/api/auth/refresh", body=body_of(refresh_token=refresh_token))
+
+
+def list_sessions() -> ListCall[SessionList, SessionItem]:
+    """List your active sessions, the most recently used first."""
+    return ListCall(method="GET", path="/api/user/sessions", items="sessions")
+
+
+def end_other_sessions() -> Call[None]:
+    """End all your sessions except this one, as far as this one lists them."""
+    return Call(method="DELETE", path="/api/user/sessions", answer="nothing")
+
+
+def end_session(id: str) -> Call[None]:
+    """End one of your sessions.
+
+    id: The unique id.
+    """
+    return Call(method="DELETE", path=f"/api/user/sessions/{segment(id)}", answer="nothing")
+
+
+def list_devices() -> ListCall[DeviceList, DeviceItem]:
+    """List your devices, the most recently used first."""
+    return ListCall(method="GET", path="/api/user/devices", items="devices")
+
+
+def show_device(id: str) -> Call[DeviceDetails]:
+    """Show one of your devices.
+
+    id: The unique id.
+    """
+    return Call(method="GET", path=f"/api/user/devices/{segment(id)}")
+
+
+def rename_device(id: str, *, name: str) -> Call[RenamedDevice]:
+    """Rename one of your devices.
+
+    id: The unique id.
+    name: The name for people.
+    """
+    return Call(method="PATCH", path=f"/api/user/devices/{segment(id)}", body=body_of(name=name))
+
+
+def remove_device(id: str) -> Call[Message]:
+    """Remove one of your devices.
+
+    id: The unique id.
+    """
+    return Call(method="DELETE", path=f"/api/user/devices/{segment(id)}")
+
+
+def multi_factor_authentication_status() -> Call[MfaStatus]:
+    """Show whether multi-factor authentication is on, and whether unused backup codes are left."""
+    return Call(method="GET", path="/api/user/mfa/status")
+
+
+def multi_factor_authentication_set_up() -> Call[MfaSetup]:
+    """Begin to set up an authenticator app: show the user the QR code, then send the app's first code to `verify`."""
+    return Call(method="POST", path="/api/user/mfa/setup")
+
+
+def multi_factor_authentication_enable(*, code: str) -> Call[MfaEnabled]:
+    """Make the app a second factor with a code of it; the first second factor turns multi-factor authentication on.
+
+    code: The six digits that the app shows.
+    """
+    return Call(method="POST", path="/api/user/mfa/verify", body=body_of(code=code))
+
+
+def multi_factor_authentication_disable() -> Call[MfaDisabled]:
+    """Turn multi-factor authentication off: the app and all backup codes are deleted."""
+    return Call(method="DELETE", path="/api/user/mfa")
+
+
+def multi_factor_authentication_renew_backup_codes() -> Call[BackupCodes]:
+    """Generate ten new backup codes; all earlier ones become invalid."""
+    return Call(method="POST", path="/api/user/mfa/backup-codes/regenerate")
+
+
+def multi_factor_authentication_verify(
+    *,
+    code: str | Unset | None = UNSET,
+    credential: AuthenticationCredential | Unset | None = UNSET,
+    preauth_token: str | Unset | None = UNSET,
+    trust_device: bool | Unset = UNSET,
+) -> Call[SignInTokens]:
+    """Finish a sign-in with a second factor: exchange the pre-auth token for an access token and a refresh token.
+
+    code: A code of the authenticator app, or a backup code; in its place, `credential`.
+    credential: What a passkey has signed, as its `toJSON()` writes it; else null.
+    preauth_token: The pre-auth token, unless it is sent as a bearer token.
+    trust_device: Whether this device remembers the second factor for a while.
     """
     return Call(
-        method="DELETE", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}", answer="nothing"
+        method="POST",
+        path="/api/auth/mfa/verify",
+        body=body_of(code=code, credential=credential, preauth_token=preauth_token, trust_device=trust_device),
     )
 
 
-def verify_domain_route(slug: str, route_id: str) -> Call[DomainRoute]:
-    """Ask the name servers of the domain for the TXT record now.
-
-    slug: The short name that paths contain. It never changes.
-    route_id: The id of the domain route.
-    """
-    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}/verify")
+def passkeys_start_registration() -> Call[PasskeyChallenge]:
+    """Begin to register a passkey: the options are for `navigator.credentials.create()`."""
+    return Call(method="POST", path="/api/auth/passkeys/register/start")
 
 
-def show_sign_in_rules(slug: str) -> Call[SignInRules]:
-    """Show the sign-in rules.
+def passkeys_finish_registration(
+    *, challenge_id: str, credential: RegistrationCredential, name: str | Unset | None = UNSET
+) -> Call[PasskeyItem]:
+    """Register the passkey that the browser created; without a `name` it is named after the browser.
 
-    slug: The short name that paths contain. It never changes.
-    """
-    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/sign-in-rules")
-
-
-def change_sign_in_rules(slug: str, *, mfa_methods: MfaMethods | Unset | None = UNSET) -> Call[SignInRules]:
-    """Change the sign-in rules, at once and for every session.
-
-    slug: The short name that paths contain. It never changes.
-    mfa_methods: Which second factors count where members need one.
+    challenge_id: The id of the challenge, which is valid for 5 minutes.
+    credential: The answer of the browser, as `toJSON()` writes it.
+    name: The name of the passkey; by default that of the browser.
     """
     return Call(
-        method="PATCH", path=f"/api/organizations/{segment(slug)}/sign-in-rules", body=body_of(mfa_methods=mfa_methods)
+        method="POST",
+        path="/api/auth/passkeys/register/finish",
+        body=body_of(challenge_id=challenge_id, credential=credential, name=name),
     )
+
+
+def list_passkeys() -> ListCall[PasskeyList, PasskeyItem]:
+    """List your passkeys, the oldest first."""
+    return ListCall(method="GET", path="/api/auth/passkeys", items="passkeys")
+
+
+def change_passkey(
+    id: str, *, name: str | Unset = UNSET, second_factor: bool | Unset = UNSET
+) -> Call[ChangedPasskeyItem]:
+    """Rename one of your passkeys, make it a second factor, or none.
+
+    id: The unique id.
+    name: The name for people.
+    second_factor: Whether the passkey is to be asked for after another factor.
+    """
+    return Call(
+        method="PATCH", path=f"/api/auth/passkeys/{segment(id)}", body=body_of(name=name, second_factor=second_factor)
+    )
+
+
+def remove_passkey(id: str) -> Call[None]:
+    """Remove one of your passkeys; the last one only if you have a password.
+
+    id: The unique id.
+    """
+    return Call(method="DELETE", path=f"/api/auth/passkeys/{segment(id)}", answer="nothing")
+
+
+def passkeys_start_sign_in(
+    *,
+    email: str | Unset | None = UNSET,
+    org_slug: str | Unset | None = UNSET,
+    service_slug: str | Unset | None = UNSET,
+    customer: str | Unset | None = UNSET,
+) -> Call[PasskeyChallenge]:
+    """Begin to sign in with a passkey: the options are for `navigator.credentials.get()`.
+
+    email: The email address of the account; without it, any passkey fits.
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
+        open is taken, or the user is asked.
+    """
+    return Call(
+        method="POST",
+        path="/api/auth/passkeys/authenticate/start",
+        body=body_of(email=email, org_slug=org_slug, service_slug=service_slug, customer=customer),
+    )
+
+
+def passkeys_finish_sign_in(
+    *,
+    challenge_id: str,
+    credential: AuthenticationCredential,
+    org_slug: str | Unset | None = UNSET,
+    service_slug: str | Unset | None = UNSET,
+    customer: str | Unset | None = UNSET,
+) -> Call[SignInTokens | PendingSecondFactor]:
+    """Sign in with the signed assertion; the answer is that of `POST /api/auth/login`.
+
+    challenge_id: The id of the challenge, which is valid for 5 minutes.
+    credential: The answer of the browser, as `toJSON()` writes it.
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
+        open is taken, or the user is asked.
+    """
+    return Call(
+        method="POST",
+        path="/api/auth/passkeys/authenticate/finish",
+        body=body_of(
+            challenge_id=challenge_id,
+            credential=credential,
+            org_slug=org_slug,
+            service_slug=service_slug,
+            customer=customer,
+        ),
+    )
+
+
+def ask_passkey(*, preauth_token: str | Unset | None = UNSET) -> Call[PasskeyFactorOptions]:
+    """Begin to finish a sign-in with a passkey that is a second factor of the user.
+
+    preauth_token: The pre-auth token, unless it is sent as a bearer token.
+    """
+    return Call(method="POST", path="/api/auth/mfa/passkey", body=body_of(preauth_token=preauth_token))
+
+
+def list_group_rules(slug: str) -> Call[GroupRuleList]:
+    """List the rules, the one that counts first at the beginning.
+
+    slug: The short name that paths contain. It never changes.
+    """
+    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/group-rules")
+
+
+def save_group_rules(slug: str, *, rules: Sequence[GroupRuleInput]) -> Call[GroupRuleList]:
+    """Replace all rules, and apply them at once to the members.
+
+    slug: The short name that paths contain. It never changes.
+    rules: The rules, the one that counts first at the beginning.
+    """
+    return Call(method="PUT", path=f"/api/organizations/{segment(slug)}/group-rules", body=body_of(rules=rules))
+
+
+def create_organization_key(
+    slug: str,
+    *,
+    name: str,
+    permissions: Sequence[Capability],
+    expires_in_days: int | Unset | None = UNSET,
+    secret: bool | Unset = UNSET,
+) -> Call[OrganizationKeyCreated]:
+    """Create a key. Store its secret: it cannot be shown again.
+
+    slug: The short name that paths contain. It never changes.
+    name: What the key is for, with 1 to 100 characters.
+    permissions: The capabilities that the key has; at least one.
+    expires_in_days: After how many days the key expires; by default it does not.
+    secret: Whether the key has a secret. Without one only its workloads use it.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(slug)}/keys",
+        body=body_of(name=name, permissions=permissions, expires_in_days=expires_in_days, secret=secret),
+    )
+
+
+def list_organization_keys(slug: str) -> ListCall[OrganizationKeyList, OrganizationKey]:
+    """List the keys, the newest first, also those that have expired in the last 90 days.
+
+    slug: The short name that paths contain. It never changes.
+    """
+    return ListCall(method="GET", path=f"/api/organizations/{segment(slug)}/keys", items="keys")
+
+
+def delete_organization_key(slug: str, key_id: str) -> Call[None]:
+    """Delete a key. It loses access at once.
+
+    slug: The short name that paths contain. It never changes.
+    key_id: The id of the key.
+    """
+    return Call(method="DELETE", path=f"/api/organizations/{segment(slug)}/keys/{segment(key_id)}", answer="nothing")
+
+
+def list_members(
+    slug: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET, role: str | Unset = UNSET
+) -> ListCall[MemberList, MemberItem]:
+    """List the members, the oldest memberships first.
+
+    slug: The short name that paths contain. It never changes.
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    role: Only members with this role; a custom one by its slug.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(slug)}/members",
+        query=query_of(page=page, limit=limit, role=role),
+        items="members",
+        paging="page",
+    )
+
+
+def change_member(slug: str, user_id: str, *, role: str) -> Call[UpdatedMember]:
+    """Change the role of a member, which takes effect with their next request.
+
+    slug: The short name that paths contain. It never changes.
+    user_id: The id of the user.
+    role: The new role: `admin`, `member`, or the slug of a custom role.
+    """
+    return Call(
+        method="PATCH", path=f"/api/organizations/{segment(slug)}/members/{segment(user_id)}", body=body_of(role=role)
+    )
+
+
+def remove_member(slug: str, user_id: str) -> Call[Message]:
+    """Remove a member whose role allows no more than yours.
+
+    slug: The short name that paths contain. It never changes.
+    user_id: The id of the user.
+    """
+    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/members/{segment(user_id)}")
 
 
 def create_organization(*, slug: str, name: str) -> Call[CreatedOrganizationRecord]:
@@ -4018,46 +4186,6 @@ def select_organization(slug: str) -> Call[SelectedOrganization]:
     slug: The short name that paths contain. It never changes.
     """
     return Call(method="POST", path=f"/api/organizations/{segment(slug)}/select")
-
-
-def list_members(
-    slug: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET, role: str | Unset = UNSET
-) -> ListCall[MemberList, MemberItem]:
-    """List the members, the oldest memberships first.
-
-    slug: The short name that paths contain. It never changes.
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    role: Only members with this role; a custom one by its slug.
-    """
-    return ListCall(
-        method="GET",
-        path=f"/api/organizations/{segment(slug)}/members",
-        query=query_of(page=page, limit=limit, role=role),
-        items="members",
-        paging="page",
-    )
-
-
-def change_member(slug: str, user_id: str, *, role: str) -> Call[UpdatedMember]:
-    """Change the role of a member, which takes effect with their next request.
-
-    slug: The short name that paths contain. It never changes.
-    user_id: The id of the user.
-    role: The new role: `admin`, `member`, or the slug of a custom role.
-    """
-    return Call(
-        method="PATCH", path=f"/api/organizations/{segment(slug)}/members/{segment(user_id)}", body=body_of(role=role)
-    )
-
-
-def remove_member(slug: str, user_id: str) -> Call[Message]:
-    """Remove a member whose role allows no more than yours.
-
-    slug: The short name that paths contain. It never changes.
-    user_id: The id of the user.
-    """
-    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/members/{segment(user_id)}")
 
 
 def transfer_ownership(slug: str, *, new_owner_user_id: str) -> Call[OwnershipTransferred]:
@@ -4151,125 +4279,6 @@ def delete_role(slug: str, role_slug: str) -> Call[None]:
     )
 
 
-def list_group_rules(slug: str) -> Call[GroupRuleList]:
-    """List the rules, the one that counts first at the beginning.
-
-    slug: The short name that paths contain. It never changes.
-    """
-    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/group-rules")
-
-
-def save_group_rules(slug: str, *, rules: Sequence[GroupRuleInput]) -> Call[GroupRuleList]:
-    """Replace all rules, and apply them at once to the members.
-
-    slug: The short name that paths contain. It never changes.
-    rules: The rules, the one that counts first at the beginning.
-    """
-    return Call(method="PUT", path=f"/api/organizations/{segment(slug)}/group-rules", body=body_of(rules=rules))
-
-
-def create_organization_key(
-    slug: str,
-    *,
-    name: str,
-    permissions: Sequence[Capability],
-    expires_in_days: int | Unset | None = UNSET,
-    secret: bool | Unset = UNSET,
-) -> Call[OrganizationKeyCreated]:
-    """Create a key. Store its secret: it cannot be shown again.
-
-    slug: The short name that paths contain. It never changes.
-    name: What the key is for, with 1 to 100 characters.
-    permissions: The capabilities that the key has; at least one.
-    expires_in_days: After how many days the key expires; by default it does not.
-    secret: Whether the key has a secret. Without one only its workloads use it.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(slug)}/keys",
-        body=body_of(name=name, permissions=permissions, expires_in_days=expires_in_days, secret=secret),
-    )
-
-
-def list_organization_keys(slug: str) -> ListCall[OrganizationKeyList, OrganizationKey]:
-    """List the keys, the newest first, also those that have expired in the last 90 days.
-
-    slug: The short name that paths contain. It never changes.
-    """
-    return ListCall(method="GET", path=f"/api/organizations/{segment(slug)}/keys", items="keys")
-
-
-def delete_organization_key(slug: str, key_id: str) -> Call[None]:
-    """Delete a key. It loses access at once.
-
-    slug: The short name that paths contain. It never changes.
-    key_id: The id of the key.
-    """
-    return Call(method="DELETE", path=f"/api/organizations/{segment(slug)}/keys/{segment(key_id)}", answer="nothing")
-
-
-def show_mail_server(slug: str) -> Call[MailServerSettings]:
-    """Show the mail server, whether it takes mail, and how many mails wait for it.
-
-    slug: The short name that paths contain. It never changes.
-    """
-    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/smtp")
-
-
-def set_mail_server(
-    slug: str,
-    *,
-    host: str,
-    port: int,
-    tls: TlsMode,
-    from_name: str,
-    from_email: str,
-    username: str | Unset | None = UNSET,
-    password: str | Unset | None = UNSET,
-) -> Call[MailServerSettings]:
-    """Set the mail server. Waiting mails are tried at once.
-
-    slug: The short name that paths contain. It never changes.
-    host: The name or the address of the mail server.
-    port: The port of the mail server.
-    tls: How the connection is encrypted: `starttls`, `tls` from the first byte, or `none`.
-    from_name: The name of the sender.
-    from_email: The address of the sender.
-    username: The user name of the login; null for none.
-    password: The password of the login, which is never shown.
-    """
-    return Call(
-        method="PUT",
-        path=f"/api/organizations/{segment(slug)}/smtp",
-        body=body_of(
-            host=host,
-            port=port,
-            tls=tls,
-            from_name=from_name,
-            from_email=from_email,
-            username=username,
-            password=password,
-        ),
-    )
-
-
-def remove_mail_server(slug: str) -> Call[None]:
-    """Remove the mail server. Waiting mails leave by the platform's own.
-
-    slug: The short name that paths contain. It never changes.
-    """
-    return Call(method="DELETE", path=f"/api/organizations/{segment(slug)}/smtp", answer="nothing")
-
-
-def test_mail_server(slug: str, *, to: str) -> Call[MailServerTestResult]:
-    """Send a test mail through the mail server, and answer what the server said.
-
-    slug: The short name that paths contain. It never changes.
-    to: The address of the recipient.
-    """
-    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/smtp/test", body=body_of(to=to))
-
-
 def show_branding(slug: str) -> Call[BrandingRecord]:
     """Show the branding.
 
@@ -4357,6 +4366,68 @@ def verify_domain(slug: str) -> Call[CustomDomain]:
     return Call(method="POST", path=f"/api/organizations/{segment(slug)}/domain/verify")
 
 
+def show_mail_server(slug: str) -> Call[MailServerSettings]:
+    """Show the mail server, whether it takes mail, and how many mails wait for it.
+
+    slug: The short name that paths contain. It never changes.
+    """
+    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/smtp")
+
+
+def set_mail_server(
+    slug: str,
+    *,
+    host: str,
+    port: int,
+    tls: TlsMode,
+    from_name: str,
+    from_email: str,
+    username: str | Unset | None = UNSET,
+    password: str | Unset | None = UNSET,
+) -> Call[MailServerSettings]:
+    """Set the mail server. Waiting mails are tried at once.
+
+    slug: The short name that paths contain. It never changes.
+    host: The name or the address of the mail server.
+    port: The port of the mail server.
+    tls: How the connection is encrypted: `starttls`, `tls` from the first byte, or `none`.
+    from_name: The name of the sender.
+    from_email: The address of the sender.
+    username: The user name of the login; null for none.
+    password: The password of the login, which is never shown.
+    """
+    return Call(
+        method="PUT",
+        path=f"/api/organizations/{segment(slug)}/smtp",
+        body=body_of(
+            host=host,
+            port=port,
+            tls=tls,
+            from_name=from_name,
+            from_email=from_email,
+            username=username,
+            password=password,
+        ),
+    )
+
+
+def remove_mail_server(slug: str) -> Call[None]:
+    """Remove the mail server. Waiting mails leave by the platform's own.
+
+    slug: The short name that paths contain. It never changes.
+    """
+    return Call(method="DELETE", path=f"/api/organizations/{segment(slug)}/smtp", answer="nothing")
+
+
+def test_mail_server(slug: str, *, to: str) -> Call[MailServerTestResult]:
+    """Send a test mail through the mail server, and answer what the server said.
+
+    slug: The short name that paths contain. It never changes.
+    to: The address of the recipient.
+    """
+    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/smtp/test", body=body_of(to=to))
+
+
 def list_setup_links(slug: str) -> ListCall[SetupLinkList, SetupLink]:
     """List the valid links.
 
@@ -4396,6 +4467,273 @@ def revoke_setup_link(slug: str, link_id: str) -> Call[None]:
     """
     return Call(
         method="DELETE", path=f"/api/organizations/{segment(slug)}/setup-links/{segment(link_id)}", answer="nothing"
+    )
+
+
+def create_api_key(
+    org_slug: str,
+    service_slug: str,
+    *,
+    name: str,
+    permissions: Sequence[Permission],
+    expires_in_days: int | Unset | None = UNSET,
+) -> Call[ApiKeyCreated]:
+    """Create an API key. Store its secret: it cannot be shown again.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    name: What the key is for, with 1 to 100 characters.
+    permissions: What the key allows; at least one permission.
+    expires_in_days: After how many days the key expires; by default it does not.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys",
+        body=body_of(name=name, permissions=permissions, expires_in_days=expires_in_days),
+    )
+
+
+def list_api_keys(
+    org_slug: str, service_slug: str, *, limit: int | Unset = UNSET, offset: int | Unset = UNSET
+) -> ListCall[ApiKeyList, ApiKey]:
+    """List the API keys of a service, the newest first, also those that have expired.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys",
+        query=query_of(limit=limit, offset=offset),
+        items="api_keys",
+        paging="offset",
+    )
+
+
+def show_api_key(org_slug: str, service_slug: str, api_key_id: str) -> Call[ApiKey]:
+    """Show an API key, without its secret.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    api_key_id: The id of the key.
+    """
+    return Call(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys/{segment(api_key_id)}",
+    )
+
+
+def delete_api_key(org_slug: str, service_slug: str, api_key_id: str) -> Call[None]:
+    """Delete an API key. It loses access at once.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    api_key_id: The id of the key.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys/{segment(api_key_id)}",
+        answer="nothing",
+    )
+
+
+def list_end_users(
+    slug: str,
+    *,
+    page: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    search: str | Unset = UNSET,
+    service_id: str | Unset = UNSET,
+) -> ListCall[EndUserList, EndUser]:
+    """List the end users, the newest accounts first.
+
+    slug: The short name that paths contain. It never changes.
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    search: Only users whose email address contains this.
+    service_id: Only users of this service.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(slug)}/users",
+        query=query_of(page=page, limit=limit, search=search, service_id=service_id),
+        items="users",
+        paging="page",
+    )
+
+
+def show_end_user(slug: str, user_id: str) -> Call[EndUserDetails]:
+    """Show an end user: the services they use in this organization, and their sessions in it.
+
+    slug: The short name that paths contain. It never changes.
+    user_id: The id of the user.
+    """
+    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}")
+
+
+def change_service_user(
+    org_slug: str,
+    service_slug: str,
+    user_id: str,
+    *,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
+) -> Call[ServiceUser]:
+    """Change what a service notes about one of its users, people of customers who have signed in among them.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the user.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/users/{segment(user_id)}",
+        body=body_of(metadata=metadata),
+    )
+
+
+def end_sessions_of_end_user(slug: str, user_id: str) -> Call[RevokedSessions]:
+    """End all sessions that an end user has in this organization; others continue.
+
+    slug: The short name that paths contain. It never changes.
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}/sessions")
+
+
+def list_grants(
+    org_slug: str, service_slug: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET
+) -> ListCall[ServiceGrantList, ServiceGrant]:
+    """List the grants on a service, the oldest first.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/grants",
+        query=query_of(page=page, limit=limit),
+        items="grants",
+        paging="page",
+    )
+
+
+def service_grants_grant(
+    org_slug: str, service_slug: str, user_id: str, *, relation: ServiceRelation
+) -> Call[ServiceGrant]:
+    """Make a member a manager or viewer of a service; this replaces an earlier grant.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the user.
+    relation: What the member may do with the service.
+    """
+    return Call(
+        method="PUT",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/grants/{segment(user_id)}",
+        body=body_of(relation=relation),
+    )
+
+
+def revoke_grant(org_slug: str, service_slug: str, user_id: str) -> Call[None]:
+    """Revoke the grant of a member on a service; the permissions of their role stay.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the user.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/grants/{segment(user_id)}",
+        answer="nothing",
+    )
+
+
+def create_plan(
+    org_slug: str,
+    service_slug: str,
+    *,
+    name: str,
+    price_cents: int,
+    currency: str | Unset = UNSET,
+    features: Sequence[str] | Unset = UNSET,
+    billing_price_id: str | Unset | None = UNSET,
+) -> Call[PlanRecord]:
+    """Create a plan. To be purchasable, it needs the id of a price at the payment provider.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    name: The name for people, with 1 to 100 characters.
+    price_cents: The price of a period, in cents of the currency.
+    currency: The code of the currency: three lower-case letters.
+    features: What the plan includes, in words that the service understands.
+    billing_price_id: The id of the price at the payment provider; null for a plan that cannot be bought.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans",
+        body=body_of(
+            name=name, price_cents=price_cents, currency=currency, features=features, billing_price_id=billing_price_id
+        ),
+    )
+
+
+def list_plans(org_slug: str, service_slug: str) -> ListCall[list[PlanItem], PlanItem]:
+    """List the plans of a service, the oldest first, with the numbers of their active subscriptions.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    """
+    return ListCall(method="GET", path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans")
+
+
+def change_plan(
+    org_slug: str,
+    service_slug: str,
+    plan_id: str,
+    *,
+    name: str | Unset | None = UNSET,
+    price_cents: int | Unset | None = UNSET,
+    currency: str | Unset | None = UNSET,
+    features: Sequence[str] | Unset | None = UNSET,
+    billing_price_id: str | Unset | None = UNSET,
+) -> Call[PlanRecord]:
+    """Change a plan. Its subscriptions continue; their users get the new features with their next tokens.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    plan_id: The id of the plan.
+    name: The name for people.
+    price_cents: The price per month in cents.
+    currency: The currency, as a code of ISO 4217 in lower case.
+    features: The features of your plan of the service.
+    billing_price_id: The id of the price at the payment provider; null for a plan that cannot be bought.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans/{segment(plan_id)}",
+        body=body_of(
+            name=name, price_cents=price_cents, currency=currency, features=features, billing_price_id=billing_price_id
+        ),
+    )
+
+
+def delete_plan(org_slug: str, service_slug: str, plan_id: str) -> Call[None]:
+    """Delete a plan and its ended subscriptions. The default plan, and one with active subscriptions, cannot go.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    plan_id: The id of the plan.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans/{segment(plan_id)}",
+        answer="nothing",
     )
 
 
@@ -4641,206 +4979,9 @@ def services_rotate_secret(
     )
 
 
-def list_grants(
-    org_slug: str, service_slug: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET
-) -> ListCall[ServiceGrantList, ServiceGrant]:
-    """List the grants on a service, the oldest first.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    """
-    return ListCall(
-        method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/grants",
-        query=query_of(page=page, limit=limit),
-        items="grants",
-        paging="page",
-    )
-
-
-def service_grants_grant(
-    org_slug: str, service_slug: str, user_id: str, *, relation: ServiceRelation
-) -> Call[ServiceGrant]:
-    """Make a member a manager or viewer of a service; this replaces an earlier grant.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    user_id: The id of the user.
-    relation: What the member may do with the service.
-    """
-    return Call(
-        method="PUT",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/grants/{segment(user_id)}",
-        body=body_of(relation=relation),
-    )
-
-
-def revoke_grant(org_slug: str, service_slug: str, user_id: str) -> Call[None]:
-    """Revoke the grant of a member on a service; the permissions of their role stay.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    user_id: The id of the user.
-    """
-    return Call(
-        method="DELETE",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/grants/{segment(user_id)}",
-        answer="nothing",
-    )
-
-
-def create_plan(
-    org_slug: str,
-    service_slug: str,
-    *,
-    name: str,
-    price_cents: int,
-    currency: str | Unset = UNSET,
-    features: Sequence[str] | Unset = UNSET,
-    billing_price_id: str | Unset | None = UNSET,
-) -> Call[PlanRecord]:
-    """Create a plan. To be purchasable, it needs the id of a price at the payment provider.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    name: The name for people, with 1 to 100 characters.
-    price_cents: The price of a period, in cents of the currency.
-    currency: The code of the currency: three lower-case letters.
-    features: What the plan includes, in words that the service understands.
-    billing_price_id: The id of the price at the payment provider; null for a plan that cannot be bought.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans",
-        body=body_of(
-            name=name, price_cents=price_cents, currency=currency, features=features, billing_price_id=billing_price_id
-        ),
-    )
-
-
-def list_plans(org_slug: str, service_slug: str) -> ListCall[list[PlanItem], PlanItem]:
-    """List the plans of a service, the oldest first, with the numbers of their active subscriptions.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    """
-    return ListCall(method="GET", path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans")
-
-
-def change_plan(
-    org_slug: str,
-    service_slug: str,
-    plan_id: str,
-    *,
-    name: str | Unset | None = UNSET,
-    price_cents: int | Unset | None = UNSET,
-    currency: str | Unset | None = UNSET,
-    features: Sequence[str] | Unset | None = UNSET,
-    billing_price_id: str | Unset | None = UNSET,
-) -> Call[PlanRecord]:
-    """Change a plan. Its subscriptions continue; their users get the new features with their next tokens.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    plan_id: The id of the plan.
-    name: The name for people.
-    price_cents: The price per month in cents.
-    currency: The currency, as a code of ISO 4217 in lower case.
-    features: The features of your plan of the service.
-    billing_price_id: The id of the price at the payment provider; null for a plan that cannot be bought.
-    """
-    return Call(
-        method="PATCH",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans/{segment(plan_id)}",
-        body=body_of(
-            name=name, price_cents=price_cents, currency=currency, features=features, billing_price_id=billing_price_id
-        ),
-    )
-
-
-def delete_plan(org_slug: str, service_slug: str, plan_id: str) -> Call[None]:
-    """Delete a plan and its ended subscriptions. The default plan, and one with active subscriptions, cannot go.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    plan_id: The id of the plan.
-    """
-    return Call(
-        method="DELETE",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/plans/{segment(plan_id)}",
-        answer="nothing",
-    )
-
-
-def create_api_key(
-    org_slug: str,
-    service_slug: str,
-    *,
-    name: str,
-    permissions: Sequence[Permission],
-    expires_in_days: int | Unset | None = UNSET,
-) -> Call[ApiKeyCreated]:
-    """Create an API key. Store its secret: it cannot be shown again.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    name: What the key is for, with 1 to 100 characters.
-    permissions: What the key allows; at least one permission.
-    expires_in_days: After how many days the key expires; by default it does not.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys",
-        body=body_of(name=name, permissions=permissions, expires_in_days=expires_in_days),
-    )
-
-
-def list_api_keys(
-    org_slug: str, service_slug: str, *, limit: int | Unset = UNSET, offset: int | Unset = UNSET
-) -> ListCall[ApiKeyList, ApiKey]:
-    """List the API keys of a service, the newest first, also those that have expired.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    offset: How many to skip.
-    """
-    return ListCall(
-        method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys",
-        query=query_of(limit=limit, offset=offset),
-        items="api_keys",
-        paging="offset",
-    )
-
-
-def show_api_key(org_slug: str, service_slug: str, api_key_id: str) -> Call[ApiKey]:
-    """Show an API key, without its secret.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    api_key_id: The id of the key.
-    """
-    return Call(
-        method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys/{segment(api_key_id)}",
-    )
-
-
-def delete_api_key(org_slug: str, service_slug: str, api_key_id: str) -> Call[None]:
-    """Delete an API key. It loses access at once.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    api_key_id: The id of the key.
-    """
-    return Call(
-        method="DELETE",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/api-keys/{segment(api_key_id)}",
-        answer="nothing",
-    )
+def read_subscription() -> Call[OwnSubscription]:
+    """Show your subscription to the service of your token."""
+    return Call(method="GET", path="/api/subscription")
 
 
 def create_workload(
@@ -4955,6 +5096,50 @@ def delete_workload_of_key(slug: str, key_id: str, workload_id: str) -> Call[Non
     )
 
 
+def services_preview_claims(
+    org_slug: str, service_slug: str, *, user_id: str, customer: str | Unset = UNSET, scope: str | Unset = UNSET
+) -> Call[TokenPreview]:
+    """Show what the tokens of a person would say, and from where each claim of the product comes.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the person.
+    customer: The id of the customer for which the person comes; none by default.
+    scope: The scopes that are asked for; all that there are by default.
+    """
+    return Call(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/claims/preview",
+        query=query_of(user_id=user_id, customer=customer, scope=scope),
+    )
+
+
+def services_preview_given_claims(
+    org_slug: str,
+    service_slug: str,
+    *,
+    user_id: str,
+    claims: Sequence[ServiceClaim],
+    customer: str | Unset = UNSET,
+    scope: str | Unset = UNSET,
+) -> Call[TokenPreview]:
+    """Show the same with another list of claims, before it is saved.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    user_id: The id of the person.
+    claims: The claims to show, as a service has them.
+    customer: The id of the customer for which the person comes; none by default.
+    scope: The scopes that are asked for; all that there are by default.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/claims/preview",
+        query=query_of(user_id=user_id, customer=customer, scope=scope),
+        body=body_of(claims=claims),
+    )
+
+
 def list_customers(
     org_slug: str, service_slug: str, *, limit: int | Unset = UNSET, offset: int | Unset = UNSET, q: str | Unset = UNSET
 ) -> ListCall[CustomerList, CustomerRecord]:
@@ -5052,50 +5237,6 @@ def list_own_customers() -> ListCall[VisitedCustomers, VisitedCustomer]:
     return ListCall(method="GET", path="/api/user/customers", items="customers")
 
 
-def services_preview_claims(
-    org_slug: str, service_slug: str, *, user_id: str, customer: str | Unset = UNSET, scope: str | Unset = UNSET
-) -> Call[TokenPreview]:
-    """Show what the tokens of a person would say, and from where each claim of the product comes.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    user_id: The id of the person.
-    customer: The id of the customer for which the person comes; none by default.
-    scope: The scopes that are asked for; all that there are by default.
-    """
-    return Call(
-        method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/claims/preview",
-        query=query_of(user_id=user_id, customer=customer, scope=scope),
-    )
-
-
-def services_preview_given_claims(
-    org_slug: str,
-    service_slug: str,
-    *,
-    user_id: str,
-    claims: Sequence[ServiceClaim],
-    customer: str | Unset = UNSET,
-    scope: str | Unset = UNSET,
-) -> Call[TokenPreview]:
-    """Show the same with another list of claims, before it is saved.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    user_id: The id of the person.
-    claims: The claims to show, as a service has them.
-    customer: The id of the customer for which the person comes; none by default.
-    scope: The scopes that are asked for; all that there are by default.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/claims/preview",
-        query=query_of(user_id=user_id, customer=customer, scope=scope),
-        body=body_of(claims=claims),
-    )
-
-
 def list_products(
     slug: str, *, limit: int | Unset = UNSET, offset: int | Unset = UNSET
 ) -> ListCall[ProductList, ProductRecord]:
@@ -5183,6 +5324,42 @@ def end_product(slug: str, client_id: str) -> Call[None]:
     )
 
 
+def saml_create_certificate(org_slug: str, service_slug: str) -> Call[CertificateRecord]:
+    """Create a certificate, valid for three years, which signs from now on.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    """
+    return Call(
+        method="POST", path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/saml/certificate"
+    )
+
+
+def saml_show_certificate(org_slug: str, service_slug: str) -> Call[CertificateRecord]:
+    """Show the active certificate of a service.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    """
+    return Call(
+        method="GET", path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/saml/certificate"
+    )
+
+
+def saml_import_metadata(org_slug: str, service_slug: str, *, metadata: str) -> Call[SamlRecord]:
+    """Fill the configuration from the metadata of the service provider.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    metadata: The metadata of the service provider: the XML of an EntityDescriptor.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/saml/metadata",
+        body=body_of(metadata=metadata),
+    )
+
+
 def saml_configure(
     org_slug: str,
     service_slug: str,
@@ -5253,47 +5430,6 @@ def saml_disable(org_slug: str, service_slug: str) -> Call[SamlChanged]:
     service_slug: The slug of the service.
     """
     return Call(method="DELETE", path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/saml")
-
-
-def saml_create_certificate(org_slug: str, service_slug: str) -> Call[CertificateRecord]:
-    """Create a certificate, valid for three years, which signs from now on.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    """
-    return Call(
-        method="POST", path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/saml/certificate"
-    )
-
-
-def saml_show_certificate(org_slug: str, service_slug: str) -> Call[CertificateRecord]:
-    """Show the active certificate of a service.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    """
-    return Call(
-        method="GET", path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/saml/certificate"
-    )
-
-
-def saml_import_metadata(org_slug: str, service_slug: str, *, metadata: str) -> Call[SamlRecord]:
-    """Fill the configuration from the metadata of the service provider.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    metadata: The metadata of the service provider: the XML of an EntityDescriptor.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/saml/metadata",
-        body=body_of(metadata=metadata),
-    )
-
-
-def read_subscription() -> Call[OwnSubscription]:
-    """Show your subscription to the service of your token."""
-    return Call(method="GET", path="/api/subscription")
 
 
 def invitations_invite(
@@ -5381,137 +5517,6 @@ def invitations_decline(*, token: str, proof: str | Unset | None = UNSET) -> Cal
     return Call(method="POST", path="/api/invitations/decline", body=body_of(token=token, proof=proof))
 
 
-def list_end_users(
-    slug: str,
-    *,
-    page: int | Unset = UNSET,
-    limit: int | Unset = UNSET,
-    search: str | Unset = UNSET,
-    service_id: str | Unset = UNSET,
-) -> ListCall[EndUserList, EndUser]:
-    """List the end users, the newest accounts first.
-
-    slug: The short name that paths contain. It never changes.
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    search: Only users whose email address contains this.
-    service_id: Only users of this service.
-    """
-    return ListCall(
-        method="GET",
-        path=f"/api/organizations/{segment(slug)}/users",
-        query=query_of(page=page, limit=limit, search=search, service_id=service_id),
-        items="users",
-        paging="page",
-    )
-
-
-def show_end_user(slug: str, user_id: str) -> Call[EndUserDetails]:
-    """Show an end user: the services they use in this organization, and their sessions in it.
-
-    slug: The short name that paths contain. It never changes.
-    user_id: The id of the user.
-    """
-    return Call(method="GET", path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}")
-
-
-def change_service_user(
-    org_slug: str,
-    service_slug: str,
-    user_id: str,
-    *,
-    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
-) -> Call[ServiceUser]:
-    """Change what a service notes about one of its users, people of customers who have signed in among them.
-
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    user_id: The id of the user.
-    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
-        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
-    """
-    return Call(
-        method="PATCH",
-        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/users/{segment(user_id)}",
-        body=body_of(metadata=metadata),
-    )
-
-
-def end_sessions_of_end_user(slug: str, user_id: str) -> Call[RevokedSessions]:
-    """End all sessions that an end user has in this organization; others continue.
-
-    slug: The short name that paths contain. It never changes.
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}/sessions")
-
-
-def sign_ins_list_sign_ins(
-    slug: str, user_id: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET
-) -> ListCall[SignInsPage, SignIn]:
-    """List the sign-ins of a member or end user that concern your organization, the newest first.
-
-    slug: The short name that paths contain. It never changes.
-    user_id: The id of the user.
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    """
-    return ListCall(
-        method="GET",
-        path=f"/api/organizations/{segment(slug)}/users/{segment(user_id)}/sign-ins",
-        query=query_of(page=page, limit=limit),
-        items="sign_ins",
-        paging="page",
-    )
-
-
-def sign_ins_list_platform_sign_ins(
-    user_id: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET
-) -> ListCall[SignInsPage, SignIn]:
-    """List all sign-ins of a user, the newest first. The platform's audit log records that support has opened them.
-
-    user_id: The id of the user.
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    """
-    return ListCall(
-        method="GET",
-        path=f"/api/platform/users/{segment(user_id)}/sign-ins",
-        query=query_of(page=page, limit=limit),
-        items="sign_ins",
-        paging="page",
-    )
-
-
-def sign_ins_explain_sign_in(
-    org_slug: str,
-    *,
-    email: str,
-    service: str | Unset = UNSET,
-    customer: str | Unset = UNSET,
-    product: str | Unset = UNSET,
-    way: SignInWay | Unset = UNSET,
-    connection_id: str | Unset = UNSET,
-) -> Call[ExplainedSignIn]:
-    """Explain why a member or end user cannot sign in to your organization or to one of its services.
-
-    org_slug: The slug of the organization.
-    email: The email address.
-    service: The slug of the service of your token; empty without one.
-    customer: A customer of your service, by its id or slug; it takes `service`.
-    product: The client id of a product that your organization uses, in place of a service of its own.
-    way: The way to sign in.
-    connection_id: The id of the connection to the identity provider.
-    """
-    return Call(
-        method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/why",
-        query=query_of(
-            email=email, service=service, customer=customer, product=product, way=way, connection_id=connection_id
-        ),
-    )
-
-
 def billing_start_checkout(
     org_slug: str, service_slug: str, *, plan_id: str, success_url: str, cancel_url: str
 ) -> Call[CheckoutSession]:
@@ -5541,87 +5546,54 @@ def billing_open_portal(slug: str, *, return_url: str) -> Call[PortalOpened]:
     )
 
 
-def openid_connect_exchange(
+def begin_device(
     *,
     client_id: str | Unset | None = UNSET,
     client_secret: str | Unset | None = UNSET,
     client_assertion_type: str | Unset | None = UNSET,
     client_assertion: str | Unset | None = UNSET,
-    grant_type: str | Unset | None = UNSET,
-    code: str | Unset | None = UNSET,
-    redirect_uri: str | Unset | None = UNSET,
-    code_verifier: str | Unset | None = UNSET,
-    refresh_token: str | Unset | None = UNSET,
-    device_code: str | Unset | None = UNSET,
+    org: str | Unset | None = UNSET,
+    service: str | Unset | None = UNSET,
     scope: str | Unset | None = UNSET,
     resource: str | Unset | None = UNSET,
-) -> Call[GrantedTokens]:
-    """Exchange a grant for tokens.
-
-    client_id: The client id, unless the Authorization header has it.
-    client_secret: The client secret, unless the Authorization header has it.
-    client_assertion_type: The type of the assertion.
-    client_assertion: A JWT that the service has signed with its own key (`private_key_jwt`).
-    grant_type: The grant: `authorization_code`, `refresh_token`, `client_credentials` or `urn:ietf:params:oauth:grant-
-        type:device_code`.
-    code: The code that the browser brought to the redirect URI.
-    redirect_uri: The redirect URI of the authorization request.
-    code_verifier: The text of which the authorization request had the hash.
-    refresh_token: The token that `POST /api/auth/refresh` exchanges for new tokens, once.
-    device_code: The code with which the device polls.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
-    resource: One of the audiences of the service, for which the access token is to be.
-    """
-    return Call(
-        method="POST",
-        path="/auth/token",
-        body=body_of(
-            client_id=client_id,
-            client_secret=client_secret,
-            client_assertion_type=client_assertion_type,
-            client_assertion=client_assertion,
-            grant_type=grant_type,
-            code=code,
-            redirect_uri=redirect_uri,
-            code_verifier=code_verifier,
-            refresh_token=refresh_token,
-            device_code=device_code,
-            scope=scope,
-            resource=resource,
-        ),
-    )
-
-
-def openid_connect_introspect(
-    *,
-    client_id: str | Unset | None = UNSET,
-    client_secret: str | Unset | None = UNSET,
-    client_assertion_type: str | Unset | None = UNSET,
-    client_assertion: str | Unset | None = UNSET,
-    token: str | Unset | None = UNSET,
-    token_type_hint: str | Unset | None = UNSET,
-) -> Call[dict[str, Any]]:
-    """Tell a confidential service whether one of its tokens is valid, and what is in it (RFC 7662).
+    customer: str | Unset | None = UNSET,
+) -> Call[DeviceAuthorizationCodes]:
+    """Begin to sign in on a device.
 
     client_id: The client id, which never changes.
     client_secret: The client secret, which is shown only once; left out for a public service, which has none.
     client_assertion_type: The type of the assertion.
     client_assertion: A JWT that the service has signed with its own key (`private_key_jwt`).
-    token: The token.
-    token_type_hint: `access_token` or `refresh_token`; it is not needed.
+    org: The slug of the organization of your token; empty without one.
+    service: The slug of the service, which is likewise only compared.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
+    resource: One of the audiences of the service, for which the access token is to be.
+    customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
+        open is taken, or the user is asked.
     """
     return Call(
         method="POST",
-        path="/auth/introspect",
+        path="/auth/device/code",
         body=body_of(
             client_id=client_id,
             client_secret=client_secret,
             client_assertion_type=client_assertion_type,
             client_assertion=client_assertion,
-            token=token,
-            token_type_hint=token_type_hint,
+            org=org,
+            service=service,
+            scope=scope,
+            resource=resource,
+            customer=customer,
         ),
     )
+
+
+def verify_device(*, user_code: str) -> Call[DeviceService]:
+    """Say which service a user code belongs to. It approves nothing: that is a button on `/auth/device`.
+
+    user_code: The code that the device shows, in any case, with or without the dash.
+    """
+    return Call(method="POST", path="/auth/device/verify", body=body_of(user_code=user_code))
 
 
 def openid_connect_push_request(
@@ -5727,6 +5699,89 @@ def openid_connect_describe_audience(resource: str) -> Call[dict[str, Any]]:
     return Call(method="GET", path=f"/.well-known/oauth-protected-resource/{segment(resource)}")
 
 
+def openid_connect_exchange(
+    *,
+    client_id: str | Unset | None = UNSET,
+    client_secret: str | Unset | None = UNSET,
+    client_assertion_type: str | Unset | None = UNSET,
+    client_assertion: str | Unset | None = UNSET,
+    grant_type: str | Unset | None = UNSET,
+    code: str | Unset | None = UNSET,
+    redirect_uri: str | Unset | None = UNSET,
+    code_verifier: str | Unset | None = UNSET,
+    refresh_token: str | Unset | None = UNSET,
+    device_code: str | Unset | None = UNSET,
+    scope: str | Unset | None = UNSET,
+    resource: str | Unset | None = UNSET,
+) -> Call[GrantedTokens]:
+    """Exchange a grant for tokens.
+
+    client_id: The client id, unless the Authorization header has it.
+    client_secret: The client secret, unless the Authorization header has it.
+    client_assertion_type: The type of the assertion.
+    client_assertion: A JWT that the service has signed with its own key (`private_key_jwt`).
+    grant_type: The grant: `authorization_code`, `refresh_token`, `client_credentials` or `urn:ietf:params:oauth:grant-
+        type:device_code`.
+    code: The code that the browser brought to the redirect URI.
+    redirect_uri: The redirect URI of the authorization request.
+    code_verifier: The text of which the authorization request had the hash.
+    refresh_token: The token that `POST /api/auth/refresh` exchanges for new tokens, once.
+    device_code: The code with which the device polls.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
+    resource: One of the audiences of the service, for which the access token is to be.
+    """
+    return Call(
+        method="POST",
+        path="/auth/token",
+        body=body_of(
+            client_id=client_id,
+            client_secret=client_secret,
+            client_assertion_type=client_assertion_type,
+            client_assertion=client_assertion,
+            grant_type=grant_type,
+            code=code,
+            redirect_uri=redirect_uri,
+            code_verifier=code_verifier,
+            refresh_token=refresh_token,
+            device_code=device_code,
+            scope=scope,
+            resource=resource,
+        ),
+    )
+
+
+def openid_connect_introspect(
+    *,
+    client_id: str | Unset | None = UNSET,
+    client_secret: str | Unset | None = UNSET,
+    client_assertion_type: str | Unset | None = UNSET,
+    client_assertion: str | Unset | None = UNSET,
+    token: str | Unset | None = UNSET,
+    token_type_hint: str | Unset | None = UNSET,
+) -> Call[dict[str, Any]]:
+    """Tell a confidential service whether one of its tokens is valid, and what is in it (RFC 7662).
+
+    client_id: The client id, which never changes.
+    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    client_assertion_type: The type of the assertion.
+    client_assertion: A JWT that the service has signed with its own key (`private_key_jwt`).
+    token: The token.
+    token_type_hint: `access_token` or `refresh_token`; it is not needed.
+    """
+    return Call(
+        method="POST",
+        path="/auth/introspect",
+        body=body_of(
+            client_id=client_id,
+            client_secret=client_secret,
+            client_assertion_type=client_assertion_type,
+            client_assertion=client_assertion,
+            token=token,
+            token_type_hint=token_type_hint,
+        ),
+    )
+
+
 def openid_connect_read_user_info() -> Call[dict[str, Any]]:
     """Return the claims about the user of an access token: those that its scopes open, and those asked for by name."""
     return Call(method="GET", path="/auth/userinfo")
@@ -5735,56 +5790,6 @@ def openid_connect_read_user_info() -> Call[dict[str, Any]]:
 def openid_connect_post_user_info() -> Call[dict[str, Any]]:
     """Return the same for a POST; the token is in the header, or in a form as `access_token` (RFC 6750, 2.2)."""
     return Call(method="POST", path="/auth/userinfo")
-
-
-def begin_device(
-    *,
-    client_id: str | Unset | None = UNSET,
-    client_secret: str | Unset | None = UNSET,
-    client_assertion_type: str | Unset | None = UNSET,
-    client_assertion: str | Unset | None = UNSET,
-    org: str | Unset | None = UNSET,
-    service: str | Unset | None = UNSET,
-    scope: str | Unset | None = UNSET,
-    resource: str | Unset | None = UNSET,
-    customer: str | Unset | None = UNSET,
-) -> Call[DeviceAuthorizationCodes]:
-    """Begin to sign in on a device.
-
-    client_id: The client id, which never changes.
-    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
-    client_assertion_type: The type of the assertion.
-    client_assertion: A JWT that the service has signed with its own key (`private_key_jwt`).
-    org: The slug of the organization of your token; empty without one.
-    service: The slug of the service, which is likewise only compared.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
-    resource: One of the audiences of the service, for which the access token is to be.
-    customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
-        open is taken, or the user is asked.
-    """
-    return Call(
-        method="POST",
-        path="/auth/device/code",
-        body=body_of(
-            client_id=client_id,
-            client_secret=client_secret,
-            client_assertion_type=client_assertion_type,
-            client_assertion=client_assertion,
-            org=org,
-            service=service,
-            scope=scope,
-            resource=resource,
-            customer=customer,
-        ),
-    )
-
-
-def verify_device(*, user_code: str) -> Call[DeviceService]:
-    """Say which service a user code belongs to. It approves nothing: that is a button on `/auth/device`.
-
-    user_code: The code that the device shows, in any case, with or without the dash.
-    """
-    return Call(method="POST", path="/auth/device/verify", body=body_of(user_code=user_code))
 
 
 def openid_connect_openid_configuration() -> Call[dict[str, Any]]:
@@ -5800,45 +5805,6 @@ def openid_connect_authorization_server() -> Call[dict[str, Any]]:
 def openid_connect_passkey_endpoints() -> Call[PasskeyEndpoints]:
     """Name the pages on which a person adds and manages passkeys, for password managers (W3C, Passkey Endpoints)."""
     return Call(method="GET", path="/.well-known/passkey-endpoints")
-
-
-def scim_tokens_create_scim_token(
-    org_slug: str, *, name: str, expires_at: str | Unset | None = UNSET, groups: str | Unset = UNSET
-) -> Call[CreatedScimToken]:
-    """Create a SCIM token. Store its secret: it cannot be shown again.
-
-    org_slug: The slug of the organization.
-    name: What the token is for, with 1 to 100 characters.
-    expires_at: When the token expires; never by default.
-    groups: What the directory finds under `/Groups`: `organization`, the organization as one group; or `directory`,
-        groups that it creates, and that rules can give roles to.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(org_slug)}/scim-tokens",
-        body=body_of(name=name, expires_at=expires_at, groups=groups),
-    )
-
-
-def scim_tokens_list_scim_tokens(org_slug: str) -> ListCall[ScimTokenList, ScimToken]:
-    """List the SCIM tokens of the organization, the newest first, also those that have expired.
-
-    org_slug: The slug of the organization.
-    """
-    return ListCall(method="GET", path=f"/api/organizations/{segment(org_slug)}/scim-tokens", items="tokens")
-
-
-def scim_tokens_revoke_scim_token(org_slug: str, token_id: str) -> Call[None]:
-    """Revoke a SCIM token. It loses access at once.
-
-    org_slug: The slug of the organization.
-    token_id: The id of the token.
-    """
-    return Call(
-        method="DELETE",
-        path=f"/api/organizations/{segment(org_slug)}/scim-tokens/{segment(token_id)}",
-        answer="nothing",
-    )
 
 
 def list_directory_groups(
@@ -5878,6 +5844,140 @@ def list_group_members(
     )
 
 
+def scim_groups_list_groups(
+    *,
+    attributes: str | Unset = UNSET,
+    excludedAttributes: str | Unset = UNSET,
+    startIndex: int | Unset = UNSET,
+    count: int | Unset = UNSET,
+    filter: str | Unset = UNSET,
+) -> Call[ScimGroupList]:
+    """List the groups of the organization: itself, unless the filter selects another name, id or member.
+
+    attributes: Only these attributes, separated by commas.
+    excludedAttributes: All attributes but these, separated by commas.
+    startIndex: The number of the first resource, counted from 1.
+    count: How many resources at most, up to 1000; none for 0.
+    filter: Only resources that this filter selects.
+    """
+    return Call(
+        method="GET",
+        path="/scim/v2/Groups",
+        query=query_of(
+            attributes=attributes,
+            excludedAttributes=excludedAttributes,
+            startIndex=startIndex,
+            count=count,
+            filter=filter,
+        ),
+    )
+
+
+def scim_groups_create_group(
+    *,
+    attributes: str | Unset = UNSET,
+    excludedAttributes: str | Unset = UNSET,
+    schemas: Sequence[str] | Unset = UNSET,
+    displayName: str | Unset | None = UNSET,
+    externalId: str | Unset | None = UNSET,
+    members: Sequence[ScimMemberInput] | Unset | None = UNSET,
+) -> Call[ScimGroup]:
+    """Create a group of the directory with these members, with a token that manages groups.
+
+    attributes: Only these attributes, separated by commas.
+    excludedAttributes: All attributes but these, separated by commas.
+    schemas: The URN of the schema of groups.
+    displayName: The name to show.
+    externalId: The id of the group in the directory; null for none.
+    members: The members.
+    """
+    return Call(
+        method="POST",
+        path="/scim/v2/Groups",
+        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
+        body=body_of(schemas=schemas, displayName=displayName, externalId=externalId, members=members),
+        media_type="application/scim+json",
+    )
+
+
+def scim_groups_show_group(
+    group_id: str, *, attributes: str | Unset = UNSET, excludedAttributes: str | Unset = UNSET
+) -> Call[ScimGroup]:
+    """Show a group with all its members: the organization, or with a token that manages groups one of those.
+
+    group_id: The id of the group.
+    attributes: Only these attributes, separated by commas.
+    excludedAttributes: All attributes but these, separated by commas.
+    """
+    return Call(
+        method="GET",
+        path=f"/scim/v2/Groups/{segment(group_id)}",
+        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
+    )
+
+
+def scim_groups_replace_group(
+    group_id: str,
+    *,
+    attributes: str | Unset = UNSET,
+    excludedAttributes: str | Unset = UNSET,
+    schemas: Sequence[str] | Unset = UNSET,
+    displayName: str | Unset | None = UNSET,
+    externalId: str | Unset | None = UNSET,
+    members: Sequence[ScimMemberInput] | Unset | None = UNSET,
+) -> Call[ScimGroup]:
+    """Replace the members: new ones get the role member, others keep theirs, absent ones are removed.
+
+    group_id: The id of the group.
+    attributes: Only these attributes, separated by commas.
+    excludedAttributes: All attributes but these, separated by commas.
+    schemas: The URN of the schema of groups.
+    displayName: The name to show.
+    externalId: The id of the group in the directory; null for none.
+    members: The members.
+    """
+    return Call(
+        method="PUT",
+        path=f"/scim/v2/Groups/{segment(group_id)}",
+        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
+        body=body_of(schemas=schemas, displayName=displayName, externalId=externalId, members=members),
+        media_type="application/scim+json",
+    )
+
+
+def scim_groups_patch_group(
+    group_id: str,
+    *,
+    Operations: Sequence[ScimPatchOperation],
+    attributes: str | Unset = UNSET,
+    excludedAttributes: str | Unset = UNSET,
+    schemas: Sequence[str] | Unset = UNSET,
+) -> Call[ScimGroup]:
+    """Add or remove members; with a token that manages groups, rename the group, too.
+
+    group_id: The id of the group.
+    Operations: The changes, in order.
+    attributes: Only these attributes, separated by commas.
+    excludedAttributes: All attributes but these, separated by commas.
+    schemas: The URNs of the schemas.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/scim/v2/Groups/{segment(group_id)}",
+        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
+        body=body_of(schemas=schemas, Operations=Operations),
+        media_type="application/scim+json",
+    )
+
+
+def scim_groups_delete_group(group_id: str) -> Call[None]:
+    """Delete a group of the directory with its rules; its members stay members of the organization.
+
+    group_id: The id of the group.
+    """
+    return Call(method="DELETE", path=f"/scim/v2/Groups/{segment(group_id)}", answer="nothing")
+
+
 def provisioning_log_read_log(
     slug: str, *, page: int | Unset = UNSET, limit: int | Unset = UNSET
 ) -> ListCall[ProvisioningLog, ProvisioningLogEntry]:
@@ -5893,6 +5993,87 @@ def provisioning_log_read_log(
         query=query_of(page=page, limit=limit),
         items="entries",
         paging="page",
+    )
+
+
+def scim_discovery_show_service_provider_config(*, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
+    """Show which features of SCIM are supported.
+
+    filter: A filter, which is refused: these lists are always whole.
+    """
+    return Call(method="GET", path="/scim/v2/ServiceProviderConfig", query=query_of(filter=filter))
+
+
+def scim_discovery_list_resource_types(*, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
+    """List the types of resources: users and groups.
+
+    filter: A filter, which is refused: these lists are always whole.
+    """
+    return Call(method="GET", path="/scim/v2/ResourceTypes", query=query_of(filter=filter))
+
+
+def scim_discovery_show_resource_type(name: str, *, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
+    """Show a type of resources.
+
+    name: The name for people.
+    filter: A filter, which is refused: these lists are always whole.
+    """
+    return Call(method="GET", path=f"/scim/v2/ResourceTypes/{segment(name)}", query=query_of(filter=filter))
+
+
+def scim_discovery_list_schemas(*, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
+    """List the schemas of users and groups, with the attributes that are kept.
+
+    filter: A filter, which is refused: these lists are always whole.
+    """
+    return Call(method="GET", path="/scim/v2/Schemas", query=query_of(filter=filter))
+
+
+def scim_discovery_show_schema(name: str, *, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
+    """Show a schema by its URN.
+
+    name: The name for people.
+    filter: A filter, which is refused: these lists are always whole.
+    """
+    return Call(method="GET", path=f"/scim/v2/Schemas/{segment(name)}", query=query_of(filter=filter))
+
+
+def scim_tokens_create_scim_token(
+    org_slug: str, *, name: str, expires_at: str | Unset | None = UNSET, groups: str | Unset = UNSET
+) -> Call[CreatedScimToken]:
+    """Create a SCIM token. Store its secret: it cannot be shown again.
+
+    org_slug: The slug of the organization.
+    name: What the token is for, with 1 to 100 characters.
+    expires_at: When the token expires; never by default.
+    groups: What the directory finds under `/Groups`: `organization`, the organization as one group; or `directory`,
+        groups that it creates, and that rules can give roles to.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/scim-tokens",
+        body=body_of(name=name, expires_at=expires_at, groups=groups),
+    )
+
+
+def scim_tokens_list_scim_tokens(org_slug: str) -> ListCall[ScimTokenList, ScimToken]:
+    """List the SCIM tokens of the organization, the newest first, also those that have expired.
+
+    org_slug: The slug of the organization.
+    """
+    return ListCall(method="GET", path=f"/api/organizations/{segment(org_slug)}/scim-tokens", items="tokens")
+
+
+def scim_tokens_revoke_scim_token(org_slug: str, token_id: str) -> Call[None]:
+    """Revoke a SCIM token. It loses access at once.
+
+    org_slug: The slug of the organization.
+    token_id: The id of the token.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/organizations/{segment(org_slug)}/scim-tokens/{segment(token_id)}",
+        answer="nothing",
     )
 
 
@@ -6060,180 +6241,70 @@ def scim_users_remove_user(user_id: str) -> Call[None]:
     return Call(method="DELETE", path=f"/scim/v2/Users/{segment(user_id)}", answer="nothing")
 
 
-def scim_groups_list_groups(
+def webhooks_list_deliveries(
+    org_slug: str,
+    webhook_id: str,
     *,
-    attributes: str | Unset = UNSET,
-    excludedAttributes: str | Unset = UNSET,
-    startIndex: int | Unset = UNSET,
-    count: int | Unset = UNSET,
-    filter: str | Unset = UNSET,
-) -> Call[ScimGroupList]:
-    """List the groups of the organization: itself, unless the filter selects another name, id or member.
+    page: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    event_type: EventType | Unset = UNSET,
+    delivered: bool | Unset = UNSET,
+) -> ListCall[DeliveryList, Delivery]:
+    """List the deliveries, newest first, each with what the last attempt got.
 
-    attributes: Only these attributes, separated by commas.
-    excludedAttributes: All attributes but these, separated by commas.
-    startIndex: The number of the first resource, counted from 1.
-    count: How many resources at most, up to 1000; none for 0.
-    filter: Only resources that this filter selects.
+    org_slug: The slug of the organization.
+    webhook_id: The id of the webhook.
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    event_type: Only deliveries of events of this type.
+    delivered: Only deliveries that have arrived, or only those that have not.
     """
-    return Call(
+    return ListCall(
         method="GET",
-        path="/scim/v2/Groups",
-        query=query_of(
-            attributes=attributes,
-            excludedAttributes=excludedAttributes,
-            startIndex=startIndex,
-            count=count,
-            filter=filter,
-        ),
+        path=f"/api/organizations/{segment(org_slug)}/webhooks/{segment(webhook_id)}/deliveries",
+        query=query_of(page=page, limit=limit, event_type=event_type, delivered=delivered),
+        items="deliveries",
+        paging="page",
     )
 
 
-def scim_groups_create_group(
-    *,
-    attributes: str | Unset = UNSET,
-    excludedAttributes: str | Unset = UNSET,
-    schemas: Sequence[str] | Unset = UNSET,
-    displayName: str | Unset | None = UNSET,
-    externalId: str | Unset | None = UNSET,
-    members: Sequence[ScimMemberInput] | Unset | None = UNSET,
-) -> Call[ScimGroup]:
-    """Create a group of the directory with these members, with a token that manages groups.
+def webhooks_redeliver(org_slug: str, webhook_id: str, delivery_id: str) -> Call[QueuedDelivery]:
+    """Send a delivery again, with the same `webhook-id`.
 
-    attributes: Only these attributes, separated by commas.
-    excludedAttributes: All attributes but these, separated by commas.
-    schemas: The URN of the schema of groups.
-    displayName: The name to show.
-    externalId: The id of the group in the directory; null for none.
-    members: The members.
+    org_slug: The slug of the organization.
+    webhook_id: The id of the webhook.
+    delivery_id: The id of the delivery.
     """
     return Call(
         method="POST",
-        path="/scim/v2/Groups",
-        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
-        body=body_of(schemas=schemas, displayName=displayName, externalId=externalId, members=members),
-        media_type="application/scim+json",
+        path=f"/api/organizations/{segment(org_slug)}/webhooks/{segment(webhook_id)}/deliveries/{segment(delivery_id)}/redeliver",
     )
 
 
-def scim_groups_show_group(
-    group_id: str, *, attributes: str | Unset = UNSET, excludedAttributes: str | Unset = UNSET
-) -> Call[ScimGroup]:
-    """Show a group with all its members: the organization, or with a token that manages groups one of those.
+def read_events(
+    slug: str,
+    *,
+    after: str | Unset = UNSET,
+    types: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    wait: int | Unset = UNSET,
+) -> ListCall[EventList, dict[str, Any]]:
+    """Return the events after a cursor, the oldest first; without a cursor, from the oldest that is kept on.
 
-    group_id: The id of the group.
-    attributes: Only these attributes, separated by commas.
-    excludedAttributes: All attributes but these, separated by commas.
+    slug: The short name that paths contain. It never changes.
+    after: A `next_cursor` of an earlier answer; without it, the list begins with the oldest event kept.
+    types: Only events of these types, separated by commas.
+    limit: At most how many events to list; more than 500 is lowered to 500.
+    wait: For how many seconds to wait for the first event; more than 20 is lowered to 20.
     """
-    return Call(
+    return ListCall(
         method="GET",
-        path=f"/scim/v2/Groups/{segment(group_id)}",
-        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
+        path=f"/api/organizations/{segment(slug)}/events",
+        query=query_of(after=after, types=types, limit=limit, wait=wait),
+        items="events",
+        paging="cursor",
+        cursor="next_cursor",
     )
-
-
-def scim_groups_replace_group(
-    group_id: str,
-    *,
-    attributes: str | Unset = UNSET,
-    excludedAttributes: str | Unset = UNSET,
-    schemas: Sequence[str] | Unset = UNSET,
-    displayName: str | Unset | None = UNSET,
-    externalId: str | Unset | None = UNSET,
-    members: Sequence[ScimMemberInput] | Unset | None = UNSET,
-) -> Call[ScimGroup]:
-    """Replace the members: new ones get the role member, others keep theirs, absent ones are removed.
-
-    group_id: The id of the group.
-    attributes: Only these attributes, separated by commas.
-    excludedAttributes: All attributes but these, separated by commas.
-    schemas: The URN of the schema of groups.
-    displayName: The name to show.
-    externalId: The id of the group in the directory; null for none.
-    members: The members.
-    """
-    return Call(
-        method="PUT",
-        path=f"/scim/v2/Groups/{segment(group_id)}",
-        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
-        body=body_of(schemas=schemas, displayName=displayName, externalId=externalId, members=members),
-        media_type="application/scim+json",
-    )
-
-
-def scim_groups_patch_group(
-    group_id: str,
-    *,
-    Operations: Sequence[ScimPatchOperation],
-    attributes: str | Unset = UNSET,
-    excludedAttributes: str | Unset = UNSET,
-    schemas: Sequence[str] | Unset = UNSET,
-) -> Call[ScimGroup]:
-    """Add or remove members; with a token that manages groups, rename the group, too.
-
-    group_id: The id of the group.
-    Operations: The changes, in order.
-    attributes: Only these attributes, separated by commas.
-    excludedAttributes: All attributes but these, separated by commas.
-    schemas: The URNs of the schemas.
-    """
-    return Call(
-        method="PATCH",
-        path=f"/scim/v2/Groups/{segment(group_id)}",
-        query=query_of(attributes=attributes, excludedAttributes=excludedAttributes),
-        body=body_of(schemas=schemas, Operations=Operations),
-        media_type="application/scim+json",
-    )
-
-
-def scim_groups_delete_group(group_id: str) -> Call[None]:
-    """Delete a group of the directory with its rules; its members stay members of the organization.
-
-    group_id: The id of the group.
-    """
-    return Call(method="DELETE", path=f"/scim/v2/Groups/{segment(group_id)}", answer="nothing")
-
-
-def scim_discovery_show_service_provider_config(*, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
-    """Show which features of SCIM are supported.
-
-    filter: A filter, which is refused: these lists are always whole.
-    """
-    return Call(method="GET", path="/scim/v2/ServiceProviderConfig", query=query_of(filter=filter))
-
-
-def scim_discovery_list_resource_types(*, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
-    """List the types of resources: users and groups.
-
-    filter: A filter, which is refused: these lists are always whole.
-    """
-    return Call(method="GET", path="/scim/v2/ResourceTypes", query=query_of(filter=filter))
-
-
-def scim_discovery_show_resource_type(name: str, *, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
-    """Show a type of resources.
-
-    name: The name for people.
-    filter: A filter, which is refused: these lists are always whole.
-    """
-    return Call(method="GET", path=f"/scim/v2/ResourceTypes/{segment(name)}", query=query_of(filter=filter))
-
-
-def scim_discovery_list_schemas(*, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
-    """List the schemas of users and groups, with the attributes that are kept.
-
-    filter: A filter, which is refused: these lists are always whole.
-    """
-    return Call(method="GET", path="/scim/v2/Schemas", query=query_of(filter=filter))
-
-
-def scim_discovery_show_schema(name: str, *, filter: str | Unset = UNSET) -> Call[dict[str, Any]]:
-    """Show a schema by its URN.
-
-    name: The name for people.
-    filter: A filter, which is refused: these lists are always whole.
-    """
-    return Call(method="GET", path=f"/scim/v2/Schemas/{segment(name)}", query=query_of(filter=filter))
 
 
 def webhooks_list_event_types(org_slug: str) -> ListCall[list[EventTypeItem], EventTypeItem]:
@@ -6349,69 +6420,64 @@ def webhooks_redeliver_failed(org_slug: str, webhook_id: str, *, since: str) -> 
     )
 
 
-def webhooks_list_deliveries(
-    org_slug: str,
-    webhook_id: str,
-    *,
-    page: int | Unset = UNSET,
-    limit: int | Unset = UNSET,
-    event_type: EventType | Unset = UNSET,
-    delivered: bool | Unset = UNSET,
-) -> ListCall[DeliveryList, Delivery]:
-    """List the deliveries, newest first, each with what the last attempt got.
+def analytics_login_trends(
+    org_slug: str, *, start_date: date | str | Unset = UNSET, end_date: date | str | Unset = UNSET
+) -> ListCall[list[DailyLogins], DailyLogins]:
+    """Count the sign-ins of each day; days without any are left out.
 
     org_slug: The slug of the organization.
-    webhook_id: The id of the webhook.
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    event_type: Only deliveries of events of this type.
-    delivered: Only deliveries that have arrived, or only those that have not.
+    start_date: The first day, in UTC; 30 days ago by default.
+    end_date: The last day, in UTC; today by default.
     """
     return ListCall(
         method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/webhooks/{segment(webhook_id)}/deliveries",
-        query=query_of(page=page, limit=limit, event_type=event_type, delivered=delivered),
-        items="deliveries",
-        paging="page",
+        path=f"/api/organizations/{segment(org_slug)}/analytics/login-trends",
+        query=query_of(start_date=start_date, end_date=end_date),
     )
 
 
-def webhooks_redeliver(org_slug: str, webhook_id: str, delivery_id: str) -> Call[QueuedDelivery]:
-    """Send a delivery again, with the same `webhook-id`.
+def analytics_logins_by_service(
+    org_slug: str, *, start_date: date | str | Unset = UNSET, end_date: date | str | Unset = UNSET
+) -> ListCall[list[ServiceLogins], ServiceLogins]:
+    """Count the sign-ins to each service, the most used first.
 
     org_slug: The slug of the organization.
-    webhook_id: The id of the webhook.
-    delivery_id: The id of the delivery.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(org_slug)}/webhooks/{segment(webhook_id)}/deliveries/{segment(delivery_id)}/redeliver",
-    )
-
-
-def read_events(
-    slug: str,
-    *,
-    after: str | Unset = UNSET,
-    types: str | Unset = UNSET,
-    limit: int | Unset = UNSET,
-    wait: int | Unset = UNSET,
-) -> ListCall[EventList, dict[str, Any]]:
-    """Return the events after a cursor, the oldest first; without a cursor, from the oldest that is kept on.
-
-    slug: The short name that paths contain. It never changes.
-    after: A `next_cursor` of an earlier answer; without it, the list begins with the oldest event kept.
-    types: Only events of these types, separated by commas.
-    limit: At most how many events to list; more than 500 is lowered to 500.
-    wait: For how many seconds to wait for the first event; more than 20 is lowered to 20.
+    start_date: The first day, in UTC; 30 days ago by default.
+    end_date: The last day, in UTC; today by default.
     """
     return ListCall(
         method="GET",
-        path=f"/api/organizations/{segment(slug)}/events",
-        query=query_of(after=after, types=types, limit=limit, wait=wait),
-        items="events",
-        paging="cursor",
-        cursor="next_cursor",
+        path=f"/api/organizations/{segment(org_slug)}/analytics/logins-by-service",
+        query=query_of(start_date=start_date, end_date=end_date),
+    )
+
+
+def analytics_logins_by_provider(
+    org_slug: str, *, start_date: date | str | Unset = UNSET, end_date: date | str | Unset = UNSET
+) -> ListCall[list[ProviderLogins], ProviderLogins]:
+    """Count the sign-ins of each sign-in method, the most used first.
+
+    org_slug: The slug of the organization.
+    start_date: The first day, in UTC; 30 days ago by default.
+    end_date: The last day, in UTC; today by default.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/analytics/logins-by-provider",
+        query=query_of(start_date=start_date, end_date=end_date),
+    )
+
+
+def analytics_recent_logins(org_slug: str, *, limit: int | Unset = UNSET) -> ListCall[list[RecentLogin], RecentLogin]:
+    """List the latest sign-ins, newest first; `limit` is lowered to 10,000.
+
+    org_slug: The slug of the organization.
+    limit: At most how many to list; more than 10,000 is lowered to 10,000.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/analytics/recent-logins",
+        query=query_of(limit=limit),
     )
 
 
@@ -6559,65 +6625,322 @@ def siem_test_siem(slug: str) -> Call[SiemTestResult]:
     return Call(method="POST", path=f"/api/organizations/{segment(slug)}/siem/test")
 
 
-def analytics_login_trends(
-    org_slug: str, *, start_date: date | str | Unset = UNSET, end_date: date | str | Unset = UNSET
-) -> ListCall[list[DailyLogins], DailyLogins]:
-    """Count the sign-ins of each day; days without any are left out.
+def privacy_export(user_id: str) -> Call[PersonalDataExport]:
+    """Export the data of a user: for the user, an owner of one of their organizations, or a platform owner.
 
-    org_slug: The slug of the organization.
-    start_date: The first day, in UTC; 30 days ago by default.
-    end_date: The last day, in UTC; today by default.
+    user_id: The id of the user.
+    """
+    return Call(method="GET", path=f"/api/privacy/export/{segment(user_id)}")
+
+
+def privacy_forget(user_id: str) -> Call[AnonymizedUser]:
+    """Anonymize a user: for a caller who owns every organization of the user, or a platform owner.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/privacy/forget/{segment(user_id)}")
+
+
+def platform_audit_log_read_platform_audit_log(
+    *,
+    page: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    action: PlatformAction | Unset = UNSET,
+    target_type: PlatformTargetType | Unset = UNSET,
+    target_id: str | Unset = UNSET,
+    actor: str | Unset = UNSET,
+    since: date | str | Unset = UNSET,
+    until: date | str | Unset = UNSET,
+    q: str | Unset = UNSET,
+    before_id: str | Unset = UNSET,
+) -> ListCall[PlatformAuditLogPageRecord, PlatformAuditLogEntryRecord]:
+    """List the entries, newest first; an actor whose account was deleted is shown by id only.
+
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    action: What was done.
+    target_type: The type of what was changed.
+    target_id: The id of what was changed.
+    actor: Only what was done by this actor: an email address, or an id as `actor.id` has it.
+    since: Only entries that were written at this time or later.
+    until: Only entries that were written before this time.
+    q: Only what was done from this IP address, or by the request with this id.
+    before_id: Only entries that are listed after the one with this id, which are older.
     """
     return ListCall(
         method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/analytics/login-trends",
-        query=query_of(start_date=start_date, end_date=end_date),
+        path="/api/platform/audit-log",
+        query=query_of(
+            page=page,
+            limit=limit,
+            action=action,
+            target_type=target_type,
+            target_id=target_id,
+            actor=actor,
+            since=since,
+            until=until,
+            q=q,
+            before_id=before_id,
+        ),
+        items="logs",
+        paging="page",
     )
 
 
-def analytics_logins_by_service(
-    org_slug: str, *, start_date: date | str | Unset = UNSET, end_date: date | str | Unset = UNSET
-) -> ListCall[list[ServiceLogins], ServiceLogins]:
-    """Count the sign-ins to each service, the most used first.
+def health_health() -> Call[Health]:
+    """Show that the service runs, and its version."""
+    return Call(method="GET", path="/health")
 
+
+def health_ready() -> Call[Readiness]:
+    """Show whether requests can be sent here: the database takes writes, and the service is not stopping."""
+    return Call(method="GET", path="/health/ready")
+
+
+def impersonation_impersonate(
+    user_id: str,
+    *,
+    reason: str,
+    org_slug: str | Unset | None = UNSET,
+    service_slug: str | Unset | None = UNSET,
+    customer: str | Unset | None = UNSET,
+) -> Call[ImpersonationSession]:
+    """Begin a session as another user, which lasts an hour at most; its refresh token works within that hour.
+
+    user_id: The id of the user.
+    reason: The reason, which is recorded.
     org_slug: The slug of the organization.
-    start_date: The first day, in UTC; 30 days ago by default.
-    end_date: The last day, in UTC; today by default.
+    service_slug: The slug of the service.
+    customer: The customer of the service for which you act as the user, by its id or slug; null for none.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/platform/impersonate/{segment(user_id)}",
+        body=body_of(reason=reason, org_slug=org_slug, service_slug=service_slug, customer=customer),
+    )
+
+
+def platform_users_lift_limits_of_address(*, email: str) -> Call[LiftedLimits]:
+    """Lift the limits of an address, whether or not an account has it: on failed sign-ins, and on mails to it.
+
+    email: The email address.
+    """
+    return Call(method="POST", path="/api/platform/limits/lift", body=body_of(email=email))
+
+
+def platform_users_lift_limits_of_user(user_id: str) -> Call[LiftedLimits]:
+    """Lift the limits of the address of a user: on failed sign-ins, and on mails to it.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/platform/users/{segment(user_id)}/limits")
+
+
+def platform_users_lock_user(user_id: str) -> Call[None]:
+    """Lock an account: void its password, end what it holds, and refuse every way in.
+
+    user_id: The id of the user.
+    """
+    return Call(method="POST", path=f"/api/platform/users/{segment(user_id)}/lock", answer="nothing")
+
+
+def platform_mails_list_mails(
+    *,
+    page: int | Unset = UNSET,
+    limit: int | Unset = UNSET,
+    state: ListedMailState | Unset = UNSET,
+    email: str | Unset = UNSET,
+) -> ListCall[OutboxMailList, OutboxMail]:
+    """List mails with their states, the newest first; they are kept for seven days.
+
+    page: The number of the page, from 1.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    state: The state of the mails.
+    email: The whole address of the recipient.
     """
     return ListCall(
         method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/analytics/logins-by-service",
-        query=query_of(start_date=start_date, end_date=end_date),
+        path="/api/platform/mails",
+        query=query_of(page=page, limit=limit, state=state, email=email),
+        items="mails",
+        paging="page",
     )
 
 
-def analytics_logins_by_provider(
-    org_slug: str, *, start_date: date | str | Unset = UNSET, end_date: date | str | Unset = UNSET
-) -> ListCall[list[ProviderLogins], ProviderLogins]:
-    """Count the sign-ins of each sign-in method, the most used first.
+def platform_mails_retry_mail(mail_id: str) -> Call[RetriedMail]:
+    """Send a mail that has failed, or that waits for its next attempt, at once.
 
-    org_slug: The slug of the organization.
-    start_date: The first day, in UTC; 30 days ago by default.
-    end_date: The last day, in UTC; today by default.
+    mail_id: The id of the mail.
+    """
+    return Call(method="POST", path=f"/api/platform/mails/{segment(mail_id)}/retry")
+
+
+def platform_organizations_list_organization_members(
+    id: str, *, search: str | Unset = UNSET, after: str | Unset = UNSET, limit: int | Unset = UNSET
+) -> ListCall[OrganizationMemberList, OrganizationMemberItem]:
+    """List the members of an organization, the oldest membership first.
+
+    id: The unique id.
+    search: Finds members whose address contains it.
+    after: Where the list goes on: `next` of the answer before.
+    limit: At most how many to list; more than 100 is lowered to 100.
     """
     return ListCall(
         method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/analytics/logins-by-provider",
-        query=query_of(start_date=start_date, end_date=end_date),
+        path=f"/api/platform/organizations/{segment(id)}/members",
+        query=query_of(search=search, after=after, limit=limit),
+        items="members",
+        paging="cursor",
+        cursor="next",
     )
 
 
-def analytics_recent_logins(org_slug: str, *, limit: int | Unset = UNSET) -> ListCall[list[RecentLogin], RecentLogin]:
-    """List the latest sign-ins, newest first; `limit` is lowered to 10,000.
+def platform_multi_factor_authentication_status(user_id: str) -> Call[UserMfaStatus]:
+    """Show the second factor of a user.
 
-    org_slug: The slug of the organization.
-    limit: At most how many to list; more than 10,000 is lowered to 10,000.
+    user_id: The id of the user.
+    """
+    return Call(method="GET", path=f"/api/platform/users/{segment(user_id)}/mfa/status")
+
+
+def platform_multi_factor_authentication_force_disable(user_id: str, *, reason: str) -> Call[None]:
+    """Turn off the second factor of a user who has lost it.
+
+    user_id: The id of the user.
+    reason: The reason, which is recorded.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/platform/users/{segment(user_id)}/mfa",
+        body=body_of(reason=reason),
+        answer="nothing",
+    )
+
+
+def platform_multi_factor_authentication_metrics() -> Call[MfaMetrics]:
+    """Count the accounts with a second factor, and the failures and used backup codes of the last seven days."""
+    return Call(method="GET", path="/api/platform/mfa/metrics")
+
+
+def platform_multi_factor_authentication_suspicious() -> Call[MfaAlertList]:
+    """List possible attacks on second factors in the last seven days, newest first, at most 100."""
+    return Call(method="GET", path="/api/platform/mfa/suspicious")
+
+
+def platform_organizations_list_organizations(
+    *,
+    limit: int | Unset = UNSET,
+    offset: int | Unset = UNSET,
+    status: OrganizationStatus | Unset = UNSET,
+    tier_id: str | Unset = UNSET,
+) -> ListCall[PlatformOrganizationList, PlatformOrganization]:
+    """List organizations, the newest first.
+
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    status: Only organizations in this state.
+    tier_id: Only organizations of this tier.
     """
     return ListCall(
         method="GET",
-        path=f"/api/organizations/{segment(org_slug)}/analytics/recent-logins",
-        query=query_of(limit=limit),
+        path="/api/platform/organizations",
+        query=query_of(limit=limit, offset=offset, status=status, tier_id=tier_id),
+        items="organizations",
+        paging="offset",
     )
+
+
+def platform_organizations_approve(id: str, *, tier_id: str | Unset | None = UNSET) -> Call[OrganizationRecord]:
+    """Approve a pending organization.
+
+    id: The unique id.
+    tier_id: The id of the tier to begin in; by default the present one.
+    """
+    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/approve", body=body_of(tier_id=tier_id))
+
+
+def platform_organizations_reject(id: str, *, reason: str) -> Call[OrganizationRecord]:
+    """Reject a pending organization, with a reason.
+
+    id: The unique id.
+    reason: The reason, which the members can read.
+    """
+    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/reject", body=body_of(reason=reason))
+
+
+def platform_organizations_suspend(id: str, *, reason: str | Unset | None = UNSET) -> Call[OrganizationRecord]:
+    """Suspend an active organization.
+
+    id: The unique id.
+    reason: The reason, which the members can read.
+    """
+    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/suspend", body=body_of(reason=reason))
+
+
+def platform_organizations_activate(id: str) -> Call[OrganizationRecord]:
+    """Reactivate a suspended organization.
+
+    id: The unique id.
+    """
+    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/activate")
+
+
+def platform_organizations_delete_organization(id: str) -> Call[None]:
+    """Delete an organization and everything that belongs to it, permanently.
+
+    id: The unique id.
+    """
+    return Call(method="DELETE", path=f"/api/platform/organizations/{segment(id)}", answer="nothing")
+
+
+def platform_owners_list_owners() -> ListCall[PlatformOwnerList, ListedPlatformOwner]:
+    """List the platform owners, by their addresses."""
+    return ListCall(method="GET", path="/api/platform/owners", items="owners")
+
+
+def platform_owners_promote(*, user_id: str) -> Call[CreatedPlatformOwner]:
+    """Make a user with a verified address a platform owner, with effect from their next request.
+
+    user_id: The id of the user.
+    """
+    return Call(method="POST", path="/api/platform/owners", body=body_of(user_id=user_id))
+
+
+def platform_owners_demote(user_id: str) -> Call[None]:
+    """Demote a platform owner, with immediate effect; it also ends their impersonations.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/platform/owners/{segment(user_id)}", answer="nothing")
+
+
+def platform_users_end_sessions_of_user(user_id: str) -> Call[RevokedSessions]:
+    """End all sessions of a user, with effect from their next request.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/platform/users/{segment(user_id)}/sessions")
+
+
+def platform_support_list_support() -> ListCall[PlatformSupportList, PlatformSupport]:
+    """List the people of the platform's support, by their addresses."""
+    return ListCall(method="GET", path="/api/platform/support", items="support")
+
+
+def platform_support_appoint_support(*, email: str) -> Call[AppointedSupport]:
+    """Appoint a user with a verified address and a second factor, with effect from their next request.
+
+    email: The email address.
+    """
+    return Call(method="POST", path="/api/platform/support", body=body_of(email=email))
+
+
+def platform_support_demote_support(user_id: str) -> Call[None]:
+    """End the appointment of a user, with immediate effect; their sessions continue.
+
+    user_id: The id of the user.
+    """
+    return Call(method="DELETE", path=f"/api/platform/support/{segment(user_id)}", answer="nothing")
 
 
 def platform_organizations_list_tiers() -> ListCall[list[Tier], Tier]:
@@ -6702,138 +7025,6 @@ def platform_organizations_change_tier(
     )
 
 
-def platform_organizations_list_organizations(
-    *,
-    limit: int | Unset = UNSET,
-    offset: int | Unset = UNSET,
-    status: OrganizationStatus | Unset = UNSET,
-    tier_id: str | Unset = UNSET,
-) -> ListCall[PlatformOrganizationList, PlatformOrganization]:
-    """List organizations, the newest first.
-
-    limit: At most how many to list; more than 100 is lowered to 100.
-    offset: How many to skip.
-    status: Only organizations in this state.
-    tier_id: Only organizations of this tier.
-    """
-    return ListCall(
-        method="GET",
-        path="/api/platform/organizations",
-        query=query_of(limit=limit, offset=offset, status=status, tier_id=tier_id),
-        items="organizations",
-        paging="offset",
-    )
-
-
-def platform_organizations_approve(id: str, *, tier_id: str | Unset | None = UNSET) -> Call[OrganizationRecord]:
-    """Approve a pending organization.
-
-    id: The unique id.
-    tier_id: The id of the tier to begin in; by default the present one.
-    """
-    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/approve", body=body_of(tier_id=tier_id))
-
-
-def platform_organizations_reject(id: str, *, reason: str) -> Call[OrganizationRecord]:
-    """Reject a pending organization, with a reason.
-
-    id: The unique id.
-    reason: The reason, which the members can read.
-    """
-    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/reject", body=body_of(reason=reason))
-
-
-def platform_organizations_suspend(id: str, *, reason: str | Unset | None = UNSET) -> Call[OrganizationRecord]:
-    """Suspend an active organization.
-
-    id: The unique id.
-    reason: The reason, which the members can read.
-    """
-    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/suspend", body=body_of(reason=reason))
-
-
-def platform_organizations_activate(id: str) -> Call[OrganizationRecord]:
-    """Reactivate a suspended organization.
-
-    id: The unique id.
-    """
-    return Call(method="POST", path=f"/api/platform/organizations/{segment(id)}/activate")
-
-
-def platform_organizations_delete_organization(id: str) -> Call[None]:
-    """Delete an organization and everything that belongs to it, permanently.
-
-    id: The unique id.
-    """
-    return Call(method="DELETE", path=f"/api/platform/organizations/{segment(id)}", answer="nothing")
-
-
-def platform_organizations_list_organization_members(
-    id: str, *, search: str | Unset = UNSET, after: str | Unset = UNSET, limit: int | Unset = UNSET
-) -> ListCall[OrganizationMemberList, OrganizationMemberItem]:
-    """List the members of an organization, the oldest membership first.
-
-    id: The unique id.
-    search: Finds members whose address contains it.
-    after: Where the list goes on: `next` of the answer before.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    """
-    return ListCall(
-        method="GET",
-        path=f"/api/platform/organizations/{segment(id)}/members",
-        query=query_of(search=search, after=after, limit=limit),
-        items="members",
-        paging="cursor",
-        cursor="next",
-    )
-
-
-def platform_audit_log_read_platform_audit_log(
-    *,
-    page: int | Unset = UNSET,
-    limit: int | Unset = UNSET,
-    action: PlatformAction | Unset = UNSET,
-    target_type: PlatformTargetType | Unset = UNSET,
-    target_id: str | Unset = UNSET,
-    actor: str | Unset = UNSET,
-    since: date | str | Unset = UNSET,
-    until: date | str | Unset = UNSET,
-    q: str | Unset = UNSET,
-    before_id: str | Unset = UNSET,
-) -> ListCall[PlatformAuditLogPageRecord, PlatformAuditLogEntryRecord]:
-    """List the entries, newest first; an actor whose account was deleted is shown by id only.
-
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    action: What was done.
-    target_type: The type of what was changed.
-    target_id: The id of what was changed.
-    actor: Only what was done by this actor: an email address, or an id as `actor.id` has it.
-    since: Only entries that were written at this time or later.
-    until: Only entries that were written before this time.
-    q: Only what was done from this IP address, or by the request with this id.
-    before_id: Only entries that are listed after the one with this id, which are older.
-    """
-    return ListCall(
-        method="GET",
-        path="/api/platform/audit-log",
-        query=query_of(
-            page=page,
-            limit=limit,
-            action=action,
-            target_type=target_type,
-            target_id=target_id,
-            actor=actor,
-            since=since,
-            until=until,
-            q=q,
-            before_id=before_id,
-        ),
-        items="logs",
-        paging="page",
-    )
-
-
 def platform_users_search(
     *, email: str | Unset = UNSET, user_id: str | Unset = UNSET, limit: int | Unset = UNSET
 ) -> Call[UserSearchResult]:
@@ -6908,197 +7099,6 @@ def platform_users_explain_any_sign_in(
             network=network,
         ),
     )
-
-
-def platform_users_end_sessions_of_user(user_id: str) -> Call[RevokedSessions]:
-    """End all sessions of a user, with effect from their next request.
-
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/platform/users/{segment(user_id)}/sessions")
-
-
-def platform_users_lock_user(user_id: str) -> Call[None]:
-    """Lock an account: void its password, end what it holds, and refuse every way in.
-
-    user_id: The id of the user.
-    """
-    return Call(method="POST", path=f"/api/platform/users/{segment(user_id)}/lock", answer="nothing")
-
-
-def platform_users_lift_limits_of_address(*, email: str) -> Call[LiftedLimits]:
-    """Lift the limits of an address, whether or not an account has it: on failed sign-ins, and on mails to it.
-
-    email: The email address.
-    """
-    return Call(method="POST", path="/api/platform/limits/lift", body=body_of(email=email))
-
-
-def platform_users_lift_limits_of_user(user_id: str) -> Call[LiftedLimits]:
-    """Lift the limits of the address of a user: on failed sign-ins, and on mails to it.
-
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/platform/users/{segment(user_id)}/limits")
-
-
-def platform_mails_list_mails(
-    *,
-    page: int | Unset = UNSET,
-    limit: int | Unset = UNSET,
-    state: ListedMailState | Unset = UNSET,
-    email: str | Unset = UNSET,
-) -> ListCall[OutboxMailList, OutboxMail]:
-    """List mails with their states, the newest first; they are kept for seven days.
-
-    page: The number of the page, from 1.
-    limit: At most how many to list; more than 100 is lowered to 100.
-    state: The state of the mails.
-    email: The whole address of the recipient.
-    """
-    return ListCall(
-        method="GET",
-        path="/api/platform/mails",
-        query=query_of(page=page, limit=limit, state=state, email=email),
-        items="mails",
-        paging="page",
-    )
-
-
-def platform_mails_retry_mail(mail_id: str) -> Call[RetriedMail]:
-    """Send a mail that has failed, or that waits for its next attempt, at once.
-
-    mail_id: The id of the mail.
-    """
-    return Call(method="POST", path=f"/api/platform/mails/{segment(mail_id)}/retry")
-
-
-def platform_multi_factor_authentication_status(user_id: str) -> Call[UserMfaStatus]:
-    """Show the second factor of a user.
-
-    user_id: The id of the user.
-    """
-    return Call(method="GET", path=f"/api/platform/users/{segment(user_id)}/mfa/status")
-
-
-def platform_multi_factor_authentication_force_disable(user_id: str, *, reason: str) -> Call[None]:
-    """Turn off the second factor of a user who has lost it.
-
-    user_id: The id of the user.
-    reason: The reason, which is recorded.
-    """
-    return Call(
-        method="DELETE",
-        path=f"/api/platform/users/{segment(user_id)}/mfa",
-        body=body_of(reason=reason),
-        answer="nothing",
-    )
-
-
-def platform_multi_factor_authentication_metrics() -> Call[MfaMetrics]:
-    """Count the accounts with a second factor, and the failures and used backup codes of the last seven days."""
-    return Call(method="GET", path="/api/platform/mfa/metrics")
-
-
-def platform_multi_factor_authentication_suspicious() -> Call[MfaAlertList]:
-    """List possible attacks on second factors in the last seven days, newest first, at most 100."""
-    return Call(method="GET", path="/api/platform/mfa/suspicious")
-
-
-def platform_owners_list_owners() -> ListCall[PlatformOwnerList, ListedPlatformOwner]:
-    """List the platform owners, by their addresses."""
-    return ListCall(method="GET", path="/api/platform/owners", items="owners")
-
-
-def platform_owners_promote(*, user_id: str) -> Call[CreatedPlatformOwner]:
-    """Make a user with a verified address a platform owner, with effect from their next request.
-
-    user_id: The id of the user.
-    """
-    return Call(method="POST", path="/api/platform/owners", body=body_of(user_id=user_id))
-
-
-def platform_owners_demote(user_id: str) -> Call[None]:
-    """Demote a platform owner, with immediate effect; it also ends their impersonations.
-
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/platform/owners/{segment(user_id)}", answer="nothing")
-
-
-def platform_support_list_support() -> ListCall[PlatformSupportList, PlatformSupport]:
-    """List the people of the platform's support, by their addresses."""
-    return ListCall(method="GET", path="/api/platform/support", items="support")
-
-
-def platform_support_appoint_support(*, email: str) -> Call[AppointedSupport]:
-    """Appoint a user with a verified address and a second factor, with effect from their next request.
-
-    email: The email address.
-    """
-    return Call(method="POST", path="/api/platform/support", body=body_of(email=email))
-
-
-def platform_support_demote_support(user_id: str) -> Call[None]:
-    """End the appointment of a user, with immediate effect; their sessions continue.
-
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/platform/support/{segment(user_id)}", answer="nothing")
-
-
-def impersonation_impersonate(
-    user_id: str,
-    *,
-    reason: str,
-    org_slug: str | Unset | None = UNSET,
-    service_slug: str | Unset | None = UNSET,
-    customer: str | Unset | None = UNSET,
-) -> Call[ImpersonationSession]:
-    """Begin a session as another user, which lasts an hour at most; its refresh token works within that hour.
-
-    user_id: The id of the user.
-    reason: The reason, which is recorded.
-    org_slug: The slug of the organization.
-    service_slug: The slug of the service.
-    customer: The customer of the service for which you act as the user, by its id or slug; null for none.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/platform/impersonate/{segment(user_id)}",
-        body=body_of(reason=reason, org_slug=org_slug, service_slug=service_slug, customer=customer),
-    )
-
-
-def privacy_export(user_id: str) -> Call[PersonalDataExport]:
-    """Export the data of a user: for the user, an owner of one of their organizations, or a platform owner.
-
-    user_id: The id of the user.
-    """
-    return Call(method="GET", path=f"/api/privacy/export/{segment(user_id)}")
-
-
-def privacy_forget(user_id: str) -> Call[AnonymizedUser]:
-    """Anonymize a user: for a caller who owns every organization of the user, or a platform owner.
-
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/privacy/forget/{segment(user_id)}")
-
-
-def signing_keys_jwks() -> Call[JsonWebKeySet]:
-    """List the keys that sign tokens: the active one, the next one, and retired ones until their last token expires."""
-    return Call(method="GET", path="/.well-known/jwks.json")
-
-
-def health_health() -> Call[Health]:
-    """Show that the service runs, and its version."""
-    return Call(method="GET", path="/health")
-
-
-def health_ready() -> Call[Readiness]:
-    """Show whether requests can be sent here: the database takes writes, and the service is not stopping."""
-    return Call(method="GET", path="/health/ready")
 
 
 def reference_openapi(*, pages: bool | Unset = UNSET) -> Call[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.3"
+API_VERSION: Final = "1.4"
 
 
 class CheckoutSession(TypedDict):
@@ -207,61 +207,9 @@ class SubscriptionRecord(TypedDict):
 SubscriptionStatus: TypeAlias = Literal["active", "cancelled", "expired", "past_due"]
 
 
-def list_users(*, limit: int | Unset = UNSET, offset: int | Unset = UNSET) -> ListCall[ServiceUserList, ServiceUser]:
-    """List the users of your service, the newest accounts first.
-
-    limit: At most how many to list; more than 100 is lowered to 100.
-    offset: How many to skip.
-    """
-    return ListCall(
-        method="GET",
-        path="/api/service/users",
-        query=query_of(limit=limit, offset=offset),
-        items="users",
-        paging="offset",
-    )
-
-
-def add_user(*, email: str) -> Call[ServiceUser]:
-    """Add a user by email address; if there is no account with it, one is created, without a password.
-
-    email: The email address of the account.
-    """
-    return Call(method="POST", path="/api/service/users", body=body_of(email=email))
-
-
-def show_user(user_id: str) -> Call[ServiceUser]:
-    """Show a user of your service.
-
-    user_id: The id of the user.
-    """
-    return Call(method="GET", path=f"/api/service/users/{segment(user_id)}")
-
-
-def change_user(
-    user_id: str,
-    *,
-    email: str | Unset | None = UNSET,
-    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
-) -> Call[ServiceUser]:
-    """Change what you note about a user, and the email address of one whose account is yours alone.
-
-    user_id: The id of the user.
-    email: The email address.
-    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
-        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
-    """
-    return Call(
-        method="PATCH", path=f"/api/service/users/{segment(user_id)}", body=body_of(email=email, metadata=metadata)
-    )
-
-
-def remove_user(user_id: str) -> Call[None]:
-    """Remove a user from your service: subscriptions, sessions and sign-ins to it are deleted.
-
-    user_id: The id of the user.
-    """
-    return Call(method="DELETE", path=f"/api/service/users/{segment(user_id)}", answer="nothing")
+def read_analytics() -> Call[ServiceAnalytics]:
+    """Show figures about your service: its users, their sign-ins of the last 30 days, and active subscriptions."""
+    return Call(method="GET", path="/api/service/analytics")
 
 
 def list_subscriptions(
@@ -355,20 +303,73 @@ def start_user_checkout(user_id: str, *, plan_id: str, success_url: str, cancel_
     )
 
 
-def open_user_portal(user_id: str, *, return_url: str) -> Call[PortalOpened]:
-    """Open the billing portal of a user of your service: what they have bought through it, and nothing else.
+def list_customers(
+    *, limit: int | Unset = UNSET, offset: int | Unset = UNSET, q: str | Unset = UNSET
+) -> ListCall[CustomerList, CustomerRecord]:
+    """List the customers and open offers of your service, the newest first.
 
-    user_id: The id of the user.
-    return_url: Where the portal leads back to.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    q: Finds customers and offers whose slug or external id contains it, and customers whose name does.
     """
-    return Call(
-        method="POST", path=f"/api/service/users/{segment(user_id)}/portal", body=body_of(return_url=return_url)
+    return ListCall(
+        method="GET",
+        path="/api/service/customers",
+        query=query_of(limit=limit, offset=offset, q=q),
+        items="customers",
+        paging="offset",
     )
 
 
-def read_analytics() -> Call[ServiceAnalytics]:
-    """Show figures about your service: its users, their sign-ins of the last 30 days, and active subscriptions."""
-    return Call(method="GET", path="/api/service/analytics")
+def offer_service(*, organization: str, external_id: str | Unset | None = UNSET) -> Call[CustomerRecord]:
+    """Offer your service to another organization, which has 30 days to accept.
+
+    organization: The slug of the organization; the answer is the same whether there is one.
+    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
+        service. Tokens name it as `customer_external_id`.
+    """
+    return Call(
+        method="POST", path="/api/service/customers", body=body_of(organization=organization, external_id=external_id)
+    )
+
+
+def show_customer(customer_id: str) -> Call[CustomerRecord]:
+    """Show a customer or an open offer of your service.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}")
+
+
+def change_customer(
+    customer_id: str,
+    *,
+    external_id: str | Unset | None = UNSET,
+    paused: bool | Unset = UNSET,
+    metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
+) -> Call[CustomerRecord]:
+    """Change your own id of a customer and what you note about it, or pause it.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
+        service. Tokens name it as `customer_external_id`.
+    paused: Whether you have paused it. The customer's own pause is apart.
+    metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
+        alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/service/customers/{segment(customer_id)}",
+        body=body_of(external_id=external_id, paused=paused, metadata=metadata),
+    )
+
+
+def end_customer(customer_id: str) -> Call[None]:
+    """Withdraw an offer, or end the use of your service by a customer.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return Call(method="DELETE", path=f"/api/service/customers/{segment(customer_id)}", answer="nothing")
 
 
 def read_info() -> Call[ServiceRecord]:
@@ -464,73 +465,72 @@ def change_info(
     )
 
 
-def list_customers(
-    *, limit: int | Unset = UNSET, offset: int | Unset = UNSET, q: str | Unset = UNSET
-) -> ListCall[CustomerList, CustomerRecord]:
-    """List the customers and open offers of your service, the newest first.
+def open_user_portal(user_id: str, *, return_url: str) -> Call[PortalOpened]:
+    """Open the billing portal of a user of your service: what they have bought through it, and nothing else.
+
+    user_id: The id of the user.
+    return_url: Where the portal leads back to.
+    """
+    return Call(
+        method="POST", path=f"/api/service/users/{segment(user_id)}/portal", body=body_of(return_url=return_url)
+    )
+
+
+def list_users(*, limit: int | Unset = UNSET, offset: int | Unset = UNSET) -> ListCall[ServiceUserList, ServiceUser]:
+    """List the users of your service, the newest accounts first.
 
     limit: At most how many to list; more than 100 is lowered to 100.
     offset: How many to skip.
-    q: Finds customers and offers whose slug or external id contains it, and customers whose name does.
     """
     return ListCall(
         method="GET",
-        path="/api/service/customers",
-        query=query_of(limit=limit, offset=offset, q=q),
-        items="customers",
+        path="/api/service/users",
+        query=query_of(limit=limit, offset=offset),
+        items="users",
         paging="offset",
     )
 
 
-def offer_service(*, organization: str, external_id: str | Unset | None = UNSET) -> Call[CustomerRecord]:
-    """Offer your service to another organization, which has 30 days to accept.
+def add_user(*, email: str) -> Call[ServiceUser]:
+    """Add a user by email address; if there is no account with it, one is created, without a password.
 
-    organization: The slug of the organization; the answer is the same whether there is one.
-    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
-        service. Tokens name it as `customer_external_id`.
+    email: The email address of the account.
     """
-    return Call(
-        method="POST", path="/api/service/customers", body=body_of(organization=organization, external_id=external_id)
-    )
+    return Call(method="POST", path="/api/service/users", body=body_of(email=email))
 
 
-def show_customer(customer_id: str) -> Call[CustomerRecord]:
-    """Show a customer or an open offer of your service.
+def show_user(user_id: str) -> Call[ServiceUser]:
+    """Show a user of your service.
 
-    customer_id: The id of the customer: of the record between the service and the organization.
+    user_id: The id of the user.
     """
-    return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}")
+    return Call(method="GET", path=f"/api/service/users/{segment(user_id)}")
 
 
-def change_customer(
-    customer_id: str,
+def change_user(
+    user_id: str,
     *,
-    external_id: str | Unset | None = UNSET,
-    paused: bool | Unset = UNSET,
+    email: str | Unset | None = UNSET,
     metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
-) -> Call[CustomerRecord]:
-    """Change your own id of a customer and what you note about it, or pause it.
+) -> Call[ServiceUser]:
+    """Change what you note about a user, and the email address of one whose account is yours alone.
 
-    customer_id: The id of the customer: of the record between the service and the organization.
-    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
-        service. Tokens name it as `customer_external_id`.
-    paused: Whether you have paused it. The customer's own pause is apart.
+    user_id: The id of the user.
+    email: The email address.
     metadata: The names to set, with a text, a number, true, false or a list of texts; null takes one away, and null
         alone all of them. At most 50 names of `A-Za-z0-9_.-`, and 4096 bytes as compact JSON.
     """
     return Call(
-        method="PATCH",
-        path=f"/api/service/customers/{segment(customer_id)}",
-        body=body_of(external_id=external_id, paused=paused, metadata=metadata),
+        method="PATCH", path=f"/api/service/users/{segment(user_id)}", body=body_of(email=email, metadata=metadata)
     )
 
 
-def end_customer(customer_id: str) -> Call[None]:
-    """Withdraw an offer, or end the use of your service by a customer.
+def remove_user(user_id: str) -> Call[None]:
+    """Remove a user from your service: subscriptions, sessions and sign-ins to it are deleted.
 
-    customer_id: The id of the customer: of the record between the service and the organization.
+    user_id: The id of the user.
     """
-    return Call(method="DELETE", path=f"/api/service/customers/{segment(customer_id)}", answer="nothing")
+    return Call(method="DELETE", path=f"/api/service/users/{segment(user_id)}", answer="nothing")
 
 
 def list_customer_users(
