@@ -3226,6 +3226,7 @@ COMMENT ON TABLE service_user_metadata IS 'What a service notes about its users,
 ALTER TABLE ONLY service_user_metadata
     ADD CONSTRAINT service_user_metadata_pkey PRIMARY KEY (service_id, user_id);
 CREATE INDEX service_user_metadata_addresses ON service_user_metadata USING gin (addresses_in(metadata)) WHERE ((metadata)::text ~~ '%@%'::text);
+CREATE INDEX service_user_metadata_of_service ON service_user_metadata USING btree (organization_id, service_id);
 CREATE INDEX service_user_metadata_of_user ON service_user_metadata USING btree (user_id);
 
 CREATE TABLE service_user_milestones (

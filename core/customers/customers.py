@@ -313,6 +313,7 @@ def _set_pause(uow: UnitOfWork, vendor: Vendor, after: ServiceCustomer) -> None:
 
 def _note(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, after: Mapping[str, Any]) -> None:
     """Store what the vendor notes about a customer, of which the customer's own log says nothing."""
+    vendor.forbid_lasting()
     service = vendor.service
     uow.service_customers.set_metadata(service, customer.id, after)
     uow.record(

@@ -130,7 +130,7 @@ class Operation(Enum):
     """
 
     ORGANIZATION_READ = ("read the organization", RequiredStanding.MEMBER, _ANY_STATUS, _READS)
-    ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _HARMLESS)
+    ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE, _JUDGED)
     ORGANIZATION_DELETE = (
         "delete the organization",
         RequiredStanding.OWNER,
@@ -170,7 +170,7 @@ class Operation(Enum):
     SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     SERVICE_TRY = ("try a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     SERVICE_USER_READ = ("read a user of a service", Capability.END_USERS_VIEW, _ACTIVE, _READS)
-    SERVICE_USER_CHANGE = ("change what a service notes about a user", Capability.END_USERS_MANAGE, _ACTIVE, _HARMLESS)
+    SERVICE_USER_CHANGE = ("change what a service notes about a user", Capability.END_USERS_MANAGE, _ACTIVE, _CLOSED)
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _READS)
     WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE, _CLOSED)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _TAKES_AWAY)

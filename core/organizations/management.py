@@ -177,6 +177,8 @@ def change(
         lambda: noted.applied_to(before.metadata) if noted is not None else before.metadata,
     )
     if metadata.is_changed(before.metadata, metadata_after):
+        # Claims of services may say it, by which products decide who may do what.
+        authorized.forbid_lasting()
         after = replace(after, metadata=metadata_after)
     session_strength.require_to_loosen(authorized.caller, before, after)
     session_strength.require_own_factor(uow, authorized.caller, before, after)

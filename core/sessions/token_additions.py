@@ -57,6 +57,9 @@ class TokenAdditions:
 
     def still_allowed(self, scopes: Iterable[str], caller: Caller) -> list[str]:
         """Return those of the scopes that the caller may have now: those of OpenID Connect, and of the service's."""
+        scopes = list(scopes)
+        if OF_OPENID.issuperset(scopes):
+            return scopes
         allowed = {*OF_OPENID, *self.own_scopes(caller)}
         return [scope for scope in scopes if scope in allowed]
 
@@ -78,11 +81,14 @@ class TokenSubject:
     @property
     def own_claims(self) -> dict[str, Any]:
         """The claims of the product that have a value."""
-        return claims_of(self.additions.claims, self.caller, self.additions.facts)
+        claims = self.additions.claims
+        return claims_of(claims, self.caller, self.additions.facts) if claims else {}
 
     @property
     def own_access_claims(self) -> dict[str, Any]:
         """Those of them that access tokens have, in their order, as far as they fit into one."""
+        if not self.additions.claims:
+            return {}
         named = [one for one in self.additions.claims if one.in_access_token]
         free, fitting = ACCESS_CLAIMS_BYTES_MAX, dict[str, Any]()
         for claim, value in claims_of(named, self.caller, self.additions.facts).items():

@@ -296,7 +296,7 @@ def service_row(
         individuals=Individuals(individuals),
         roles=[ServiceRole(**role) for role in roles],
         scopes=[ServiceScope(**scope) for scope in scopes],
-        claims=claims_row(claims),
+        claims=claims_row(claims) if claims else [],
         **columns,
     )
 

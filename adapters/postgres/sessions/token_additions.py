@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString
 
 from adapters.postgres.directory_names import SAID
 from core.sessions.claim_sources import ClaimFacts, OwnClaim
-from core.sessions.token_additions import OwnScopes, TokenAdditions
+from core.sessions.token_additions import NO_ADDITIONS, OwnScopes, TokenAdditions
 
 _SCOPES: Final = """
     CASE WHEN v.scopes <> '[]' THEN jsonb_build_object(
@@ -99,6 +99,8 @@ def additions(counts: LiteralString, *, reads_always: bool = False) -> LiteralSt
 
 def additions_row(*, own_scopes: dict[str, Any] | None, own_claims: dict[str, Any] | None) -> TokenAdditions:
     """Return the additions of a row with the columns of `additions`."""
+    if own_scopes is None and own_claims is None:
+        return NO_ADDITIONS
     scopes = OwnScopes(**own_scopes) if own_scopes is not None else None
     if own_claims is None:
         return TokenAdditions(scopes=scopes)

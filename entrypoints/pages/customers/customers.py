@@ -205,7 +205,7 @@ async def show_customer_page(
         external_id_max=EXTERNAL_ID_CHARACTERS_MAX,
         customers=FOUND.page(org_slug, service_slug),
         customer_page=page_of_customer(org_slug, service_slug, customer_id),
-        lacks_change=at.lacks(Operation.CUSTOMERS_CHANGE),
+        lacks_change=at.lacks_lasting(Operation.CUSTOMERS_CHANGE),
         lacks_lasting=at.lacks_lasting(Operation.CUSTOMERS_CHANGE),
         lacks_people=at.lacks(Operation.CUSTOMER_PEOPLE_READ),
     )
@@ -252,7 +252,7 @@ async def show_noted_of_customer(
         customer=customer,
         **metadata_values(customer.metadata, form),
         customer_page=page_of_customer(org_slug, service_slug, customer_id),
-        lacks_change=at.lacks(Operation.CUSTOMERS_CHANGE),
+        lacks_change=at.lacks_lasting(Operation.CUSTOMERS_CHANGE),
     )
 
 

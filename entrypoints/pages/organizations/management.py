@@ -96,7 +96,7 @@ async def show_noted(
         refusal=refusal,
         problems=problems_of(refusal),
         **metadata_values(detail.organization.metadata, form),
-        lacks_change=standing.lacks(Operation.ORGANIZATION_UPDATE),
+        lacks_change=standing.lacks_lasting(Operation.ORGANIZATION_UPDATE),
         settings=settings,
         page=f"{settings}/metadata",
     )

@@ -15,6 +15,7 @@ CUSTOMER = ServiceCustomer(
     slug="beta",
     name="Beta",
     external_id=None,
+    metadata={},
     is_accepted=True,
     is_paused_by_vendor=False,
     is_paused_by_customer=False,

@@ -12,6 +12,7 @@ from core.secrets import Secret
 from core.sessions.callers import Caller, ServicePlan
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods
+from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import claims_of_rows, token_grant
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -69,7 +70,8 @@ AT_CUSTOMER: Final = replace(
 
 def test_nothing_that_rows_say_is_told_as_the_token_was() -> None:
     callers = (ADA, replace(ADA, service_groups=GROUPS * 101), AT_CUSTOMER)
-    said = {name for caller in callers for name in token_grant(caller, Secret("r"), session_expires_at=START).claims}
+    grants = [token_grant(TokenSubject(caller=one), Secret("r"), session_expires_at=START) for one in callers]
+    said = {name for grant in grants for name in grant.claims}
     of_rows = {name for caller in callers for name in claims_of_rows(caller)}
 
     assert of_rows >= {"role", "groups", "groups_overage", "customer", "customer_role", "service_roles"}

@@ -150,7 +150,7 @@ def test_a_use_is_stored_once_in_a_minute() -> None:
 def test_a_token_for_a_key_names_key_and_workload_and_no_other_resource() -> None:
     proof: Any = SimpleNamespace(key_thumbprint="thumb")
 
-    token = workloads.token(found(JOB), JOB, resource=None, proof=proof)
+    token = workloads.token(found(JOB), JOB, scope=None, resource=None, proof=proof)
 
     assert (token.audience, token.expires_at) == (None, None)
     assert token.claims == {
@@ -162,11 +162,11 @@ def test_a_token_for_a_key_names_key_and_workload_and_no_other_resource() -> Non
         "cnf": {"jkt": "thumb"},
     }
     with pytest.raises(TargetInvalid):
-        workloads.token(found(JOB), JOB, resource="https://api.example.com", proof=None)
+        workloads.token(found(JOB), JOB, scope=None, resource="https://api.example.com", proof=None)
 
 
 def test_a_workload_that_was_deleted_while_its_keys_were_fetched_gets_nothing() -> None:
     uow: Any = SimpleNamespace(workloads=SimpleNamespace(of_holder=lambda _holder: []))
 
     with pytest.raises(ClientInvalid):
-        workloads.issue(uow, found(JOB), JOB, resource=None, proof=None)
+        workloads.issue(uow, found(JOB), JOB, scope=None, resource=None, proof=None)

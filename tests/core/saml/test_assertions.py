@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -59,7 +60,8 @@ def test_groups_are_the_names_that_the_service_learns_of_else_the_role(
 
 def _all(customer: CustomerContext | None) -> dict[str, Any]:
     mapping = {field: field for field in SOURCE_FIELDS}
-    return dict(attributes(mapping, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, customer=customer))
+    subject: Any = SimpleNamespace(caller=SimpleNamespace(customer=customer), own_claims={})
+    return dict(attributes(mapping, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, subject=subject))
 
 
 def test_for_a_customer_an_assertion_says_nothing_of_the_vendor() -> None:

@@ -151,6 +151,8 @@ _OF_SERVICE: Final = {
     "GET /customers/:customer_id": "/customers/:customer_id",
     "PATCH /customers/:customer_id": "/customers/:customer_id",
     "DELETE /customers/:customer_id": "/customers/:customer_id/end",
+    "GET /claims/preview": "/claims",
+    "POST /claims/preview": "/claims",
     "POST /checkout": "/plans/:plan_id/buy",
     "GET /grants": "/grants",
     "PUT /grants/:user_id": "/grants/:user_id",
@@ -166,6 +168,7 @@ _OF_SERVICE: Final = {
     "POST /saml/certificate": "/single-sign-on/certificate",
     "POST /saml/metadata": "/single-sign-on",
     "POST /secret/rotate": "/secret",
+    "PATCH /users/:user_id": "/users/:user_id",
 }
 _OF_PLATFORM: Final = {
     "GET /audit-log": "/audit",

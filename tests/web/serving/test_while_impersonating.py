@@ -24,6 +24,7 @@ from tests.world.world import World
 WRITING: Final = [route for route in ROUTES if route.who.operation is not None and route.method != "GET"]
 # They are sent by POST, and change nothing.
 READING: Final = {
+    "POST /api/organizations/:org_slug/services/:service_slug/claims/preview",
     "POST /app/organizations/:org_slug/branding/preview",
     "POST /app/organizations/:org_slug/people/personal-data/:user_id/download",
 }
@@ -172,9 +173,12 @@ CLOSED_FIELDS: Final[dict[str, Any]] = {
     # It takes customers: see below.
     "individuals": "none",
     "initiate_login_uri": "https://evil.example/login",
+    "scopes": [{"name": "shop:write", "description": "Change the shop"}],
+    "machine_scopes": ["shop:write"],
+    "claims": [{"claim": "tier", "from": "organization.tier", "in_access_token": True}],
 }
 # Without more, they are invalid.
-_WITH_MORE: Final = {"audiences", "security_profile", "individuals"}
+_WITH_MORE: Final = {"machine_scopes", "audiences", "security_profile", "individuals"}
 OPEN_FIELDS: Final[dict[str, Any]] = {
     "name": "Shop of Acme",
     "codehost_scopes": ["user:email"],
@@ -184,6 +188,13 @@ OPEN_FIELDS: Final[dict[str, Any]] = {
 }
 # By the routes of the operations of which a part is closed; one that is added is put here as well.
 JUDGED: Final[dict[str, list[Judged]]] = {
+    "PATCH /api/organizations/:slug": [
+        Judged(
+            at(""),
+            closed=[{"metadata": {"tier": "gold"}}, {"name": "Acme", "metadata": {"tier": "gold"}}],
+            opened=[{"name": "Acme Ltd"}, {"metadata": {"none": None}}],
+        )
+    ],
     "PATCH /api/organizations/:slug/members/:user_id": [
         Judged(person(Caller.MEMBER), closed=[{"role": "admin"}, {"role": "helpdesk"}]),
         Judged(person(Caller.INTERN), closed=[{"role": "admin"}], opened=[{"role": "member"}]),
@@ -229,7 +240,7 @@ JUDGED: Final[dict[str, list[Judged]]] = {
     "PATCH /api/organizations/:org_slug/services/:service_slug/customers/:customer_id": [
         Judged(
             customer_of("cafe"),
-            closed=[{"external_id": "other"}, {"external_id": None}],
+            closed=[{"external_id": "other"}, {"external_id": None}, {"metadata": {"tier": "gold"}}],
             opened=[{}, {"external_id": "one"}, {"paused": True}],
         ),
         Judged(customer_of("blog"), closed=[{"paused": False}], opened=[{"paused": True}]),

@@ -16,6 +16,7 @@ CREATE TABLE service_user_metadata (
     PRIMARY KEY (service_id, user_id),
     FOREIGN KEY (organization_id, service_id) REFERENCES services (organization_id, id) ON DELETE CASCADE
 );
+CREATE INDEX service_user_metadata_of_service ON service_user_metadata (organization_id, service_id);
 CREATE INDEX service_user_metadata_of_user ON service_user_metadata (user_id);
 COMMENT ON TABLE service_user_metadata IS 'What a service notes about its users, by name; gone with the last link.';
 
