@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from entrypoints import database, settings
-from entrypoints import main as installation
+from entrypoints import database, exits, settings
 from ops.seeding.copying import seed
 from ops.seeding.population import COUNTS, MEMBERS_PER_ORGANIZATION, PASSWORD, CannotSeed, Plan, address
 
@@ -19,7 +18,7 @@ from ops.seeding.population import COUNTS, MEMBERS_PER_ORGANIZATION, PASSWORD, C
 def main() -> int:
     """Seed the database of the settings, and print how to use it."""
     options = _parser().parse_args()
-    return installation.exit_status_of(lambda: _run(options))
+    return exits.exit_status_of(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -209,6 +209,7 @@ class Reading:
             is_paused_by_vendor=False,
             is_paused_by_customer=False,
             shares_directory=relation.shares_directory,
+            metadata={},
             last_sign_in_at=None,
             created_at=self.uow.now,
         )

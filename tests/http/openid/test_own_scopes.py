@@ -45,7 +45,7 @@ class Shop:
             "UPDATE memberships SET role = %s WHERE user_id = %s", (role, self.world.user_id(EMAIL))
         )
 
-    async def refreshed(self, tokens: dict[str, Any], **fields: str) -> Answer:
+    async def refreshed(self, tokens: dict[str, Any], **fields: Any) -> Answer:
         """Refresh these tokens."""
         return await self.party.token("refresh_token", refresh_token=tokens["refresh_token"], **fields)
 
@@ -161,7 +161,7 @@ async def test_a_scope_that_goes_gives_nothing_and_comes_back_with_its_name(shop
 
 async def test_a_sign_in_without_a_client_has_all_that_its_person_may_have(shop: Shop, world: World) -> None:
     await shop.make_role("desk", REFUND)
-    destination = {"org_slug": "acme", "service_slug": "shop"}
+    destination: dict[str, Any] = {"org_slug": "acme", "service_slug": "shop"}
 
     tokens = await world.sign_in(EMAIL, **destination)
     assert claims_of(tokens.access_token)["scope"] == f"{READ} {WRITE}"

@@ -12,6 +12,7 @@ import trio
 from core.accounts.providers import Provider
 from core.sessions import sessions
 from core.sessions.callers import Caller
+from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import conclusion
 from core.sign_in.outcomes import SignInCompleted
@@ -113,7 +114,7 @@ async def test_the_tokens_of_a_new_session_say_what_they_say_after_a_refresh(
 
     assert caller is not None
     assert granted == token_grant(
-        caller,
+        TokenSubject(caller=caller),
         granted.refresh_token,
         session_expires_at=granted.session_expires_at,
         device_token=granted.device_token,
