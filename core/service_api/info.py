@@ -35,7 +35,7 @@ def read(uow: UnitOfWork) -> Service:
 def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Service:
     """Change the named fields of the service, as its members can, but for those that say what tokens are good for.
 
-    Raise `OwnPowers` for one of these: what the program of the service may do is not its own to say.
+    Raise `OwnPowers` for another value of these: what the program of the service may do is not its own to say.
     """
     # Locked, as for the changes of members, and before the use of the key is recorded: deleting the service locks the
     # organization first, and its keys then.
@@ -43,7 +43,8 @@ def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Ser
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
     service = find_service(uow, caller)
     roles = changes.get("roles", service.roles)
-    if _OF_MEMBERS & changes.keys() or management.scopes_of_roles(roles) != management.scopes_of_roles(service.roles):
+    is_other = any(changes[name] != getattr(service, name) for name in _OF_MEMBERS & changes.keys())
+    if is_other or management.scopes_of_roles(roles) != management.scopes_of_roles(service.roles):
         raise OwnPowers
     return management.apply(uow, service, changes, outside=outside)
 

@@ -110,7 +110,13 @@ SERVICE: Final = {
     "individuals": "none",
     "roles": [{"name": "editor", "title": "Editor"}],
     "initiate_login_uri": "https://shop.acme.example/login",
+    "scopes": [{"name": "shop:read", "description": "Read the shop"}],
+    "machine_scopes": ["shop:read"],
+    "claims": [{"claim": "tier", "from": "organization.tier", "in_access_token": True}],
 }
+# Only members may give these; a key may say what there is.
+OF_MEMBERS: Final[dict[str, Any]] = {"scopes": [], "machine_scopes": [], "claims": []}
+METADATA: Final = {"region": "north"}
 SERVICE_OTHERS: Final[dict[str, Any]] = {
     # Of the two, a service has one; who comes without a customer follows from having customers (decisions 15.1).
     "names": {"jwks": {"jwks_uri"}, "customers": {"individuals"}, "roles": {"role_ids"}},
@@ -132,7 +138,8 @@ async def service_by_key(world: World) -> Resource:
     async def send(body: Mapping[str, Any]) -> Answer:
         return await backend.request("PATCH", "/info", body=body)
 
-    return Resource(row(world, "services", "id = %s", backend.service_id), send, SERVICE, **SERVICE_OTHERS)
+    values = SERVICE | OF_MEMBERS
+    return Resource(row(world, "services", "id = %s", backend.service_id), send, values, **SERVICE_OTHERS)
 
 
 async def plan(world: World) -> Resource:
@@ -163,7 +170,7 @@ async def webhook(world: World) -> Resource:
 
 async def organization(world: World) -> Resource:
     team = await team_of(world)
-    found = at(team, "", {"name": "Other", "device_trust_days": 7, "mfa_required": True})
+    found = at(team, "", {"name": "Other", "device_trust_days": 7, "mfa_required": True, "metadata": METADATA})
     found.read = row(world, "organizations", "id = %s", team.organization_id)
     return found
 
@@ -215,10 +222,12 @@ async def member(world: World) -> Resource:
 
 async def role(world: World) -> Resource:
     team = await team_of(world)
+    world.service(team.organization_id, "shop")
     body = {"slug": "helper", "name": "Helper", "description": "Helps", "permissions": ["services.view"]}
     answer = await team.request("owner", "POST", "/roles", body=body)
     assert answer.status == 200, answer.text
-    values = {"name": "Other", "description": "Other", "permissions": ["end_users.view"]}
+    await team.request("owner", "PATCH", "/services/shop", body={"scopes": SERVICE["scopes"]})
+    values = {"name": "Other", "description": "Other", "permissions": ["end_users.view"], "scopes": ["shop:read"]}
     return at(team, "/roles/helper", values)
 
 
@@ -229,7 +238,7 @@ async def customer(world: World) -> Resource:
     async def send(body: Mapping[str, Any]) -> Answer:
         return await trade.at_vendor("PATCH", f"/{customer_id}", body=body)
 
-    values = {"external_id": "c-1", "paused": True}
+    values = {"external_id": "c-1", "paused": True, "metadata": METADATA}
     names = {"paused": {"vendor_paused_at"}}
     return Resource(row(world, "service_customers", "id = %s", UUID(customer_id)), send, values, names=names)
 
@@ -243,7 +252,7 @@ async def customer_by_key(world: World) -> Resource:
         path = f"/api/service/customers/{customer_id}"
         return await world.client.request("PATCH", path, headers={"X-Api-Key": KEY}, body=body)
 
-    values = {"external_id": "c-1", "paused": True}
+    values = {"external_id": "c-1", "paused": True, "metadata": METADATA}
     names = {"paused": {"vendor_paused_at"}}
     return Resource(row(world, "service_customers", "id = %s", UUID(customer_id)), send, values, names=names)
 
@@ -393,7 +402,18 @@ async def end_user(world: World) -> Resource:
 
     # An address that a service has changed is to be proved.
     names = {"email": {"changed_by_service_at", "email_verified_at", "password_hash", "passkey_challenges_ended"}}
-    return Resource(row(world, "users", "id = %s", user_id), send, {"email": "other@acme.example"}, names=names)
+    values = {"email": "other@acme.example", "metadata": METADATA}
+    return Resource(row(world, "users", "id = %s", user_id), send, values, names=names)
+
+
+async def end_user_by_member(world: World) -> Resource:
+    team = await team_of(world)
+    shop = world.service(team.organization_id, "shop")
+    user_id = world.user("ada@example.com")
+    world.link(team.organization_id, shop.id, user_id)
+    found = at(team, f"/services/shop/users/{user_id}", {"metadata": METADATA})
+    found.read = row(world, "users", "id = %s", user_id)
+    return found
 
 
 async def person(world: World) -> Resource:
@@ -439,6 +459,7 @@ RESOURCES: Final[Mapping[str, tuple[Callable[[World], Awaitable[Resource]], ...]
     "/api/organizations/:org_slug/services/:service_slug": (service,),
     "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id": (customer,),
     "/api/organizations/:org_slug/services/:service_slug/plans/:plan_id": (plan,),
+    "/api/organizations/:org_slug/services/:service_slug/users/:user_id": (end_user_by_member,),
     "/api/organizations/:org_slug/webhooks/:webhook_id": (webhook,),
     "/api/organizations/:slug": (organization,),
     "/api/organizations/:slug/branding": (branding,),

@@ -194,6 +194,28 @@ class TestServices:
 
         assert service_of(founder, "backchannel_logout_uri") == "https://shop.example/out"
 
+    async def test_scopes_and_claims_are_those_of_before(self, founder: Intrusion, shop: Service) -> None:
+        claims = [{"claim": name, "from": "organization.slug", "in_access_token": False} for name in ("one", "two")]
+        read, write = ({"name": f"shop:{one}", "description": f"{one} the shop"} for one in ("read", "write"))
+        roles = [{"name": one, "title": one} for one in ("editor", "viewer")]
+        await by_boss(founder, "PATCH", "/services/shop", {"scopes": [read], "claims": claims[:1], "roles": roles})
+        await founder.take_over()
+        await change_service(
+            founder,
+            scopes=[read | {"description": "Nothing"}, write],
+            machine_scopes=["shop:write"],
+            claims=[claims[0] | {"in_access_token": True}, claims[1]],
+            roles=[one | {"scopes": ["shop:read"]} for one in roles],
+        )
+        await by_boss(founder, "PATCH", "/services/shop", {"roles": [roles[0] | {"scopes": ["shop:read"]}, roles[1]]})
+
+        await founder.undo()
+
+        assert service_of(founder, "scopes") == [read]
+        assert service_of(founder, "machine_scopes") == []
+        assert service_of(founder, "claims") == claims[:1]
+        assert [one.get("scopes", []) for one in service_of(founder, "roles")] == [[], []]
+
     async def test_a_new_service_leads_nowhere(self, founder: Intrusion) -> None:
         await founder.take_over()
         await founder.act(

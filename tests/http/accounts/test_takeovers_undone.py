@@ -360,6 +360,20 @@ class TestGivenToOthers:
 
         assert founder.world.value("SELECT permissions FROM organization_roles") == [MEMBERS]
 
+    async def test_the_scopes_of_a_custom_role_fall_back(self, founder: Intrusion) -> None:
+        founder.world.service(founder.acme, "shop")
+        founder.world.connection.execute(
+            'UPDATE services SET scopes = \'[{"name": "refund", "description": "Give money back"}]\''
+        )
+        founder.world.custom_role(founder.acme, "deputy", MEMBERS)
+        await founder.take_over()
+        await founder.act("PATCH", "/roles/deputy", {"scopes": ["refund"]})
+        await founder.act("PATCH", "/roles/deputy", {"permissions": [MEMBERS, "services.manage"]})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT permissions, scopes FROM organization_roles") == [([MEMBERS], [])]
+
     async def test_grants_fall_back_to_what_they_replaced(self, founder: Intrusion) -> None:
         shop, till = founder.world.service(founder.acme, "shop"), founder.world.service(founder.acme, "till")
         user_id = founder.world.user(BOSS)
