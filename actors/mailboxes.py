@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 import trio
@@ -39,11 +39,11 @@ class Mailbox:
         self._waits_since: float | None = None
         self._period_seconds = self._answered_seconds = 0.0
         self._rests_until: float | None = None
-        self._keeper: _Waking | None = None
+        self._waits: Callable[[Mailbox], None] | None = None
 
-    def kept_by(self, keeper: _Waking, actor: str) -> None:
-        """Let a timekeeper send when the periods of this actor are over."""
-        self._keeper, self.actor = keeper, actor
+    def kept_by(self, waits: Callable[[Mailbox], None], actor: str) -> None:
+        """Call `waits` from now on when this actor begins to wait, so that it is told when its period is over."""
+        self._waits, self.actor = waits, actor
 
     def send(self, message: Message) -> None:
         """Put a message into its slot; it is dropped when the slot is taken."""
@@ -53,7 +53,7 @@ class Mailbox:
         self.is_draining |= isinstance(message, Drain)
         self._sent_at[slot] = trio.current_time()
         self._send.send_nowait(message)
-        if self._keeper is not None:
+        if self._waits is not None:
             log.debug("actor.told", actor=self.actor, message=message)
 
     def take(self) -> frozenset[Message]:
@@ -78,8 +78,8 @@ class Mailbox:
         try:
             while not heard or (trio.current_time() < rests_until and not self.is_draining):
                 self._rests_until = rests_until if heard else None
-                if self._keeper is not None:
-                    self._keeper.waits(self)
+                if self._waits is not None:
+                    self._waits(self)
                 heard |= {await self._receive.receive()}
                 heard |= self.take()
         finally:
@@ -112,11 +112,3 @@ class Mailbox:
     def oldest_seconds(self) -> float:
         """For how long the oldest of them has waited; 0 without any."""
         return trio.current_time() - min(self._sent_at.values(), default=trio.current_time())
-
-
-class _Waking(Protocol):
-    """The timekeeper, as a box knows it."""
-
-    def waits(self, box: Mailbox) -> None:
-        """Look when the period of a box is over that has begun to wait."""
-        ...
