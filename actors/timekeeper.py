@@ -68,7 +68,7 @@ class Timekeeper:
             self._measure()
             for box in self._boxes.values():
                 if self._due_at(box) <= trio.current_time():
-                    box.send(Due(in_turn=self._is_our_turn))
+                    box.remind(Due(in_turn=self._is_our_turn))
             due_at = [self._due_at(box) for box in self._boxes.values()]
             self._looks_at = min([trio.current_time() + MEASURED_SECONDS, *due_at])
             with trio.move_on_at(self._looks_at):

@@ -44,7 +44,7 @@ class Messages:
         self.fatal: tuple[int, type[BaseException]] | None = None
         receive = Mailbox.receive
 
-        async def counted(box: Mailbox, *args: Any, **kwargs: Any) -> frozenset[Message]:
+        async def counted(box: Mailbox, *args: Any, **kwargs: Any) -> set[Message]:
             heard = await receive(box, *args, **kwargs)
             self.taken += 1
             if self.fatal is not None and self.fatal[0] == self.taken:
