@@ -19,7 +19,6 @@ from core.audit import chain
 from core.audit.chain import LogPart, UnsealedLog
 from ports.mailboxes import Due, WorkKind
 
-PERIOD_SECONDS: Final = 2.0
 # Each entry writes some 50 blocks, its row in a dozen indexes and its seal. The pause leaves the loop to requests.
 BATCH_ENTRIES_MAX: Final = 64
 PAUSE_SECONDS: Final = 0.005
@@ -29,16 +28,14 @@ REPORT_SECONDS: Final = 10.0
 # Entries that were not sealed when they were new are looked for at the start and so often.
 THOROUGH_SECONDS: Final = 3600.0
 
-JOB_TYPE: Final = "audit_sealing"
-
 log = structlog.get_logger(__name__)
 
 
 class AuditSealer(PeriodicActor):
     """An actor; a batch is one transaction, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "audit_sealing"
+    period_seconds = 2.0
     work_kind = WorkKind.SEALING
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:

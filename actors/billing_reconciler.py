@@ -24,8 +24,6 @@ from ports.metrics_of_work import ReconciliationOutcome
 if TYPE_CHECKING:
     from ports.billing.gateway import BillingGateway
 
-# For what another replica has found to be due, and what becomes due by time.
-PERIOD_SECONDS = 60.0
 # How many subscriptions of one organization, and how many organizations, are read in one pass.
 BATCH_SUBSCRIPTIONS_MAX = 20
 BATCHES_MAX = 50
@@ -34,16 +32,15 @@ CANCELLATIONS_MAX = 200
 PAUSE_SECONDS = 0.1
 RATE_LIMIT_SECONDS_MAX = 3600.0
 
-JOB_TYPE = "billing_reconciliation"
-
 log = structlog.get_logger(__name__)
 
 
 class BillingReconciler(PeriodicActor):
     """An actor; what it has not read stays due, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "billing_reconciliation"
+    # For what another replica has found to be due, and what becomes due by time.
+    period_seconds = 60.0
     work_kind = WorkKind.BILLING
 
     def __init__(self, *, gateway: BillingGateway, **connections: Unpack[PeriodicConnections]) -> None:

@@ -26,15 +26,13 @@ if TYPE_CHECKING:
 
 JOBS_AT_ONCE_MAX: Final = 2
 
-JOB_TYPE: Final = "bulk_job"
-
 log = structlog.get_logger(__name__)
 
 
 class BulkWorker(Dispatcher[LeasedJob]):
     """An actor that drains: it finishes the rows in flight and begins no other ones."""
 
-    job_type = JOB_TYPE
+    job_type = "bulk_job"
     subject = "bulk_job"
     work_kind = WorkKind.BULK_JOBS
     capacity = Capacity(targets_max=JOBS_AT_ONCE_MAX)

@@ -12,11 +12,8 @@ from actors.periods import PeriodicActor
 from core.saml import certificates
 from core.sign_in.upstream import connection_keys, metadata_validity
 
-PERIOD_SECONDS = 3600.0
 # Each one locks its row until the batch commits.
 BATCH_ROWS_MAX = 20
-
-JOB_TYPE = "saml_certificates"
 
 log = structlog.get_logger(__name__)
 
@@ -24,8 +21,8 @@ log = structlog.get_logger(__name__)
 class CertificateWatcher(PeriodicActor):
     """An actor; a certificate that it has not warned of remains for the next period, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "saml_certificates"
+    period_seconds = 3600.0
     in_turn = True
 
     async def work(self) -> None:

@@ -17,18 +17,15 @@ from core.customers import people_news
 from core.sessions import customer_endings
 from ports.mailboxes import WorkKind
 
-# Within a minute, also when several changes wait for each other.
-PERIOD_SECONDS = 10.0
 PAUSE_SECONDS = 0.05
-
-JOB_TYPE = "customer_sessions"
 
 
 class CustomerSweeper(PeriodicActor):
     """An actor; changes that it has not worked off remain for the next period, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "customer_sessions"
+    # Within a minute, also when several changes wait for each other.
+    period_seconds = 10.0
     in_turn = True
     work_kind = WorkKind.CUSTOMER_SESSIONS
 

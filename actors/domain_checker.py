@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 Claim = TypeVar("Claim", DomainClaim, RouteClaim)
 
-PERIOD_SECONDS: Final = 300.0
 DOMAINS_AT_ONCE_MAX: Final = 16
-
-JOB_TYPE: Final = "domain_check"
 
 log = structlog.get_logger(__name__)
 
@@ -36,8 +33,8 @@ log = structlog.get_logger(__name__)
 class DomainChecker(PeriodicActor):
     """An actor; a check that is not recorded is made again after an hour, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "domain_check"
+    period_seconds = 300.0
     in_turn = True
 
     def __init__(self, *, resolver: Resolver, **connections: Unpack[PeriodicConnections]) -> None:

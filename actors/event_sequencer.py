@@ -19,7 +19,6 @@ from ports.mailboxes import WorkKind
 if TYPE_CHECKING:
     from ports.webhooks.events import FeedWaiters
 
-PERIOD_SECONDS: Final = 1.0
 # While another replica hands the events of an organization on, those of this one may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02
 # What comes shortly after a batch is handed on together with the next one: a transaction for each event would take a
@@ -28,14 +27,12 @@ REST_SECONDS: Final = 0.1
 # Events and their deliveries together.
 BATCH_ROWS_MAX: Final = 400
 
-JOB_TYPE: Final = "event_sequencing"
-
 
 class EventSequencer(PeriodicActor):
     """An actor; what it has not handed on waits in the table, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "event_sequencing"
+    period_seconds = 1.0
     rest_seconds = REST_SECONDS
     work_kind = WorkKind.EVENTS
 

@@ -28,15 +28,13 @@ PARTS = [list(Leftover)[first : first + KINDS_AT_ONCE] for first in range(0, len
 # A batch locks its rows and uses a connection for some milliseconds; the pause leaves both to others.
 PAUSE_SECONDS = 0.1
 
-JOB_TYPE = "housekeeping"
-
 log = structlog.get_logger(__name__)
 
 
 class Housekeeper(PeriodicActor):
     """An actor; rows that it has not deleted remain for the next period, so it needs no draining."""
 
-    job_type = JOB_TYPE
+    job_type = "housekeeping"
     period_seconds = PERIOD_SECONDS / len(PARTS)
     in_turn = True
 

@@ -14,13 +14,9 @@ from core.invitations import invitations
 from core.invitations.invitations import DueInvitation
 from ports.mailboxes import Changed, Figure, WorkKind
 
-# Without a poll; a use case that reads an invitation expires it when necessary.
-PERIOD_SECONDS = 60.0
 # A batch locks all its rows until it commits; the pause leaves the database to others.
 BATCH_ROWS_MAX = 20
 PAUSE_SECONDS = 0.02
-
-JOB_TYPE = "invitation_sweep"
 
 log = structlog.get_logger(__name__)
 
@@ -28,8 +24,9 @@ log = structlog.get_logger(__name__)
 class InvitationSweeper(PeriodicActor):
     """An actor; invitations that it has not expired remain due, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "invitation_sweep"
+    # Without a poll; a use case that reads an invitation expires it when necessary.
+    period_seconds = 60.0
     work_kind = WorkKind.INVITATIONS
 
     async def work(self) -> None:

@@ -16,18 +16,14 @@ from core.errors import ServiceUnavailable
 from core.platform import log_months
 from core.platform.log_months import Log
 
-PERIOD_SECONDS = 3600.0
-
-JOB_TYPE = "log_months"
-
 log = structlog.get_logger(__name__)
 
 
 class LogMonthKeeper(PeriodicActor):
     """An actor; a month that it has not made or dropped remains for the next period, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "log_months"
+    period_seconds = 3600.0
     in_turn = True
 
     def __init__(

@@ -27,15 +27,13 @@ if TYPE_CHECKING:
 SERVICES_AT_ONCE_MAX: Final = 16
 SLOW_SERVICES_AT_ONCE_MAX: Final = 48
 ATTEMPTS_AT_ONCE_MAX: Final = (SERVICES_AT_ONCE_MAX + SLOW_SERVICES_AT_ONCE_MAX) * DELIVERIES_AT_ONCE_MAX
-JOB_TYPE: Final = "logout_notice"
-
 log = structlog.get_logger(__name__)
 
 
 class LogoutDispatcher(Dispatcher[LeasedService]):
     """An actor that drains."""
 
-    job_type = JOB_TYPE
+    job_type = "logout_notice"
     work_kind = WorkKind.LOGOUTS
     capacity = Capacity(
         targets_max=SERVICES_AT_ONCE_MAX,

@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 # One slow delivery occupies one place and leaves the others free.
 MAILS_AT_ONCE_MAX = 4
-# For mails whose message was lost, that another replica queued, or whose retry is due.
-PERIOD_SECONDS = 10.0
 SEND_SECONDS_MAX = 30.0
-
-JOB_TYPE = "mail"
 
 log = structlog.get_logger(__name__)
 
@@ -40,10 +36,11 @@ log = structlog.get_logger(__name__)
 class MailCourier(Dispatcher[Mail]):
     """An actor that drains; without a gateway it keeps every mail for the embedded mailbox."""
 
-    job_type = JOB_TYPE
+    job_type = "mail"
     subject = "mail"
     work_kind = WorkKind.MAIL
-    period_seconds = PERIOD_SECONDS
+    # For mails whose message was lost, that another replica queued, or whose retry is due.
+    period_seconds = 10.0
     capacity = Capacity(targets_max=MAILS_AT_ONCE_MAX)
 
     def __init__(

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
     from ports.sign_in.upstream.saml import SamlConnectionGateway
 
-PERIOD_SECONDS: Final = 1800.0
 METADATA_AT_ONCE_MAX: Final = 8
-
-JOB_TYPE: Final = "connection_metadata"
 
 log = structlog.get_logger(__name__)
 
@@ -34,8 +31,8 @@ log = structlog.get_logger(__name__)
 class MetadataReader(PeriodicActor):
     """An actor; metadata that cannot be read are read in the next period, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "connection_metadata"
+    period_seconds = 1800.0
     in_turn = True
 
     def __init__(

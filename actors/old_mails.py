@@ -12,10 +12,7 @@ import structlog
 from actors.periods import PeriodicActor
 from core.mail import mail, routed_mail
 
-PERIOD_SECONDS: Final = 3600.0
 BATCH_MAILS_MAX: Final = 500
-
-JOB_TYPE: Final = "old_mails"
 
 log = structlog.get_logger(__name__)
 
@@ -23,8 +20,8 @@ log = structlog.get_logger(__name__)
 class OldMails(PeriodicActor):
     """An actor; mails that it has not reached remain for the next period."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "old_mails"
+    period_seconds = 3600.0
     in_turn = True
 
     async def work(self) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Unpack
+from typing import Unpack
 
 import structlog
 
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.platform import overlooked
-
-PERIOD_SECONDS: Final = 10.0
-
-JOB_TYPE: Final = "overlooked_work"
 
 log = structlog.get_logger(__name__)
 
@@ -19,8 +15,8 @@ log = structlog.get_logger(__name__)
 class OverlookedWorkFinder(PeriodicActor):
     """An actor; one process does it for all."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "overlooked_work"
+    period_seconds = 10.0
     in_turn = True
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:

@@ -60,6 +60,7 @@ class PeriodicActor(ABC):
         self._mailboxes = connections["mailboxes"]
         self._precedence = connections.get("precedence") or RequestsFirst()
         self._is_settled = connections.get("is_settled") or (lambda: True)
+        self._batches = dict[str, BatchSize]()
         self.box = Mailbox(self.work_kind, in_turn=self.in_turn)
 
     @abstractmethod
@@ -103,9 +104,10 @@ class PeriodicActor(ABC):
         return total
 
     async def _in_short_batches(
-        self, batch: BatchSize, use_case: Callable[[UnitOfWork, int], int], *, pause_seconds: float
+        self, use_case: Callable[[UnitOfWork, int], int], *, rows_max: int, pause_seconds: float
     ) -> int:
         """Run a use case for as many rows as it does in a short time, until there are no more; return how many."""
+        batch = self._batches.setdefault(use_case.__name__, BatchSize(rows_max))
         total = 0
         while True:
             rows = batch.rows

@@ -33,10 +33,6 @@ SERVERS_AT_ONCE_MAX: Final = 16
 # So many that they are attempted before the lease ends, each within its time.
 MAILS_OF_LEASE_MAX: Final = 8
 SEND_SECONDS_MAX: Final = 30.0
-# For retries, and for mails that another replica queued.
-PERIOD_SECONDS: Final = 10.0
-
-JOB_TYPE: Final = "routed_mail"
 
 log = structlog.get_logger(__name__)
 
@@ -44,10 +40,11 @@ log = structlog.get_logger(__name__)
 class RoutedMailCourier(Dispatcher[LeasedServer]):
     """An actor that drains: it finishes the mail in flight to each server and leases no more."""
 
-    job_type = JOB_TYPE
+    job_type = "routed_mail"
     subject = "routed_mail"
     work_kind = WorkKind.ROUTED_MAIL
-    period_seconds = PERIOD_SECONDS
+    # For retries, and for mails that another replica queued.
+    period_seconds = 10.0
     capacity = Capacity(targets_max=SERVERS_AT_ONCE_MAX, items_max=MAILS_OF_LEASE_MAX)
 
     def __init__(self, *, renderer: MailRenderer, gateway: RoutingGateway, **connections: Unpack[Connections]) -> None:

@@ -15,18 +15,15 @@ from ports.mailboxes import WorkKind
 if TYPE_CHECKING:
     from ports.event_receiver import BillingReceiver
 
-# For late events, those that a command or another replica has queued, and repetitions.
-PERIOD_SECONDS = 1.0
 BATCH_EVENTS_MAX = 20
-
-JOB_TYPE = "sandbox"
 
 
 class SandboxSender(PeriodicActor):
     """An actor; events that it has not sent remain queued, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "sandbox"
+    # For late events, those that a command or another replica has queued, and repetitions.
+    period_seconds = 1.0
     work_kind = WorkKind.SANDBOX
 
     def __init__(self, *, receiver: BillingReceiver, **connections: Unpack[PeriodicConnections]) -> None:

@@ -9,22 +9,19 @@ from actors.periods import PeriodicActor
 from core.service_api import users
 from ports.mailboxes import WorkKind
 
-# Short, because a page adds up the changes that are not counted yet.
-PERIOD_SECONDS = 10.0
 # A batch takes some 50 ms; the pause leaves the connection to others.
 BATCH_CHANGES_MAX = 1_000
 PAUSE_SECONDS = 0.1
-
-JOB_TYPE = "service_user_counting"
 
 
 class ServiceUserCounter(PeriodicActor):
     """An actor; changes that it has not counted remain for the next period, so it needs no draining."""
 
-    job_type = JOB_TYPE
-    period_seconds = PERIOD_SECONDS
+    job_type = "service_user_counting"
+    # Short, because a page adds up the changes that are not counted yet.
+    period_seconds = 10.0
     # Not more often, because each pass reads all milestones.
-    rest_seconds = PERIOD_SECONDS
+    rest_seconds = period_seconds
     in_turn = True
     work_kind = WorkKind.SERVICE_USERS
 

@@ -30,15 +30,13 @@ STREAMS_AT_ONCE_MAX: Final = 32
 SLOW_STREAMS_AT_ONCE_MAX: Final = 64
 ATTEMPTS_AT_ONCE_MAX: Final = STREAMS_AT_ONCE_MAX + SLOW_STREAMS_AT_ONCE_MAX
 
-JOB_TYPE: Final = "siem"
-
 log = structlog.get_logger(__name__)
 
 
 class SiemStreamer(Dispatcher[LeasedStream]):
     """An actor that drains: it finishes the batches in flight and leases no more."""
 
-    job_type = JOB_TYPE
+    job_type = "siem"
     subject = "siem"
     work_kind = WorkKind.STREAMS
     capacity = Capacity(targets_max=STREAMS_AT_ONCE_MAX, slow_targets_max=SLOW_STREAMS_AT_ONCE_MAX)

@@ -38,7 +38,7 @@ class Timekeeper:
         self._boxes[actor] = box
         if box.work is not None:
             self._boxes_of[box.work] = box
-        box.kept_by(self, actor)
+        box.kept_by(self._begin_to_wait, actor)
 
     def send(self, work: WorkKind, message: Message) -> None:
         """Put a message into the box of the actor that does this work; it is dropped without one."""
@@ -61,11 +61,6 @@ class Timekeeper:
         if before != (self._is_answered, self._is_our_turn):
             self._is_woken.set()
 
-    def waits(self, box: Mailbox) -> None:
-        """Look when the period of a box is over that has begun to wait."""
-        if self._due_at(box) < self._looks_at:
-            self._is_woken.set()
-
     async def run(self) -> NoReturn:
         """Send `Due` to each box whose period is over, until cancelled."""
         while True:
@@ -73,11 +68,15 @@ class Timekeeper:
             self._measure()
             for box in self._boxes.values():
                 if self._due_at(box) <= trio.current_time():
-                    box.send(Due(in_turn=self._is_our_turn))
+                    box.remind(Due(in_turn=self._is_our_turn))
             due_at = [self._due_at(box) for box in self._boxes.values()]
             self._looks_at = min([trio.current_time() + MEASURED_SECONDS, *due_at])
             with trio.move_on_at(self._looks_at):
                 await self._is_woken.wait()
+
+    def _begin_to_wait(self, box: Mailbox) -> None:
+        if self._due_at(box) < self._looks_at:
+            self._is_woken.set()
 
     def _due_at(self, box: Mailbox) -> float:
         return box.due_at(is_answered=self._is_answered, is_our_turn=self._is_our_turn)

@@ -25,15 +25,13 @@ WEBHOOKS_AT_ONCE_MAX: Final = 64
 SLOW_WEBHOOKS_AT_ONCE_MAX: Final = 128
 ATTEMPTS_AT_ONCE_MAX: Final = (WEBHOOKS_AT_ONCE_MAX + SLOW_WEBHOOKS_AT_ONCE_MAX) * DELIVERIES_AT_ONCE_MAX
 
-JOB_TYPE: Final = "webhook"
-
 log = structlog.get_logger(__name__)
 
 
 class WebhookDispatcher(Dispatcher[LeasedWebhook]):
     """An actor that drains."""
 
-    job_type = JOB_TYPE
+    job_type = "webhook"
     work_kind = WorkKind.DELIVERIES
     capacity = Capacity(
         targets_max=WEBHOOKS_AT_ONCE_MAX,

@@ -17,7 +17,6 @@ from actors.audit_sealer import (
     BACKLOG_SECONDS,
     BATCH_ENTRIES_MAX,
     PAUSE_SECONDS,
-    PERIOD_SECONDS,
     REPORT_SECONDS,
     THOROUGH_SECONDS,
     AuditSealer,
@@ -131,15 +130,15 @@ async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
 ) -> None:
     assert THOROUGH_SECONDS == 3600
     # An hour has a thousand periods.
-    thorough_seconds = 20 * PERIOD_SECONDS
+    thorough_seconds = 20 * AuditSealer.period_seconds
     monkeypatch.setattr(audit_sealer, "THOROUGH_SECONDS", thorough_seconds)
     database, began_at = FakeDatabase(BATCH_ENTRIES_MAX + 7), trio.current_time()
     one = sealer(database)
     nursery.start_soon(one.run)
 
-    while trio.current_time() < began_at + thorough_seconds + 3 * PERIOD_SECONDS:
+    while trio.current_time() < began_at + thorough_seconds + 3 * AuditSealer.period_seconds:
         await let_work(one)
-        await trio.sleep(PERIOD_SECONDS)
+        await trio.sleep(AuditSealer.period_seconds)
 
     thorough = [
         moment - began_at for moment, within in zip(database.sealed_at, database.spans, strict=True) if within in PARTS
@@ -148,7 +147,7 @@ async def test_entries_of_all_months_are_looked_for_at_the_start_and_every_hour(
     new = chain.SEALED_WITHIN
     assert database.spans[:7] == [PARTS[0], new, PARTS[0], PARTS[1], PARTS[2], new, new]
     assert len(thorough) == 4 + len(PARTS)
-    assert thorough_seconds <= thorough[-1] <= thorough_seconds + 2 * PERIOD_SECONDS
+    assert thorough_seconds <= thorough[-1] <= thorough_seconds + 2 * AuditSealer.period_seconds
 
 
 async def test_a_batch_that_fails_is_halved(nursery: trio.Nursery, autojump_clock: MockClock) -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import trio
 from trio.testing import MockClock
 
-from actors.certificate_watcher import BATCH_ROWS_MAX, JOB_TYPE, CertificateWatcher
+from actors.certificate_watcher import BATCH_ROWS_MAX, CertificateWatcher
 from adapters.prometheus import PrometheusMetrics
 from core.saml import certificates
 from core.sign_in.upstream import connection_keys, metadata_validity
@@ -50,4 +50,4 @@ async def test_all_owners_are_warned_in_batches(nursery: trio.Nursery, autojump_
     assert others == [connection_keys.warn, metadata_validity.warn]
     assert database.batches == [*first, 0]
     exposed = metrics.exposition().decode()
-    assert f'sso_job_processing_duration_seconds_count{{job_type="{JOB_TYPE}"}} 2.0' in exposed
+    assert f'sso_job_processing_duration_seconds_count{{job_type="{CertificateWatcher.job_type}"}} 2.0' in exposed

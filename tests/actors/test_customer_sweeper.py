@@ -8,7 +8,7 @@ from uuid import UUID
 import trio
 from trio.testing import MockClock
 
-from actors.customer_sweeper import JOB_TYPE, CustomerSweeper
+from actors.customer_sweeper import CustomerSweeper
 from adapters.prometheus import PrometheusMetrics
 from core.customers.people_news import BATCH_PEOPLE_MAX, Told, tell
 from core.sessions.customer_endings import BATCH_SESSIONS_MAX, recheck
@@ -51,7 +51,7 @@ async def test_all_that_waits_is_worked_off_at_every_message_and_measured(
     await let_work(sweeper)
 
     assert (at_once, len(database.taken), len(database.turns)) == (4, 5, 2)
-    assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()
+    assert f'{{job_type="{CustomerSweeper.job_type}"}} 2.0' in metrics.exposition().decode()
 
 
 async def test_the_news_of_organizations_go_on_after_the_last_turn(

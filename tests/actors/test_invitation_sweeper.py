@@ -12,7 +12,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, InvitationSweeper
+from actors.invitation_sweeper import BATCH_ROWS_MAX, PAUSE_SECONDS, InvitationSweeper
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics
@@ -73,7 +73,7 @@ async def test_it_sweeps_at_every_message(
     await let_work(one)
 
     assert len(fake.calls) == 2
-    assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()
+    assert f'{{job_type="{InvitationSweeper.job_type}"}} 2.0' in metrics.exposition().decode()
 
 
 async def test_many_invitations_expire_in_consecutive_batches_with_pauses_and_figures_have_changed(

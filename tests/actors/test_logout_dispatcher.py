@@ -12,7 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX
-from actors.logout_dispatcher import JOB_TYPE, SERVICES_AT_ONCE_MAX, LogoutDispatcher
+from actors.logout_dispatcher import SERVICES_AT_ONCE_MAX, LogoutDispatcher
 from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
@@ -155,7 +155,7 @@ async def test_a_service_with_more_notices_than_go_at_once_gets_all_of_them_with
     await trio.sleep(0.5)
 
     assert (len(services.told), services.waiting(acme)) == (notices, [])
-    assert f'{{job_type="{JOB_TYPE}"}} {notices}.0' in metrics.exposition().decode()
+    assert f'{{job_type="{LogoutDispatcher.job_type}"}} {notices}.0' in metrics.exposition().decode()
 
 
 async def test_a_notice_whose_sending_was_cancelled_is_sent_after_the_lease_and_counts_no_attempt(

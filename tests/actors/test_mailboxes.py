@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
@@ -38,7 +40,7 @@ async def test_a_message_whose_slot_is_taken_is_dropped_and_the_first_stays(auto
 
 
 async def test_a_message_wakes_the_actor_that_waits(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    box, received = Mailbox(), list[frozenset[Message]]()
+    box, received = Mailbox(), list[set[Message]]()
 
     async def listen() -> None:
         received.append(await box.receive(PERIOD_SECONDS))
@@ -60,12 +62,17 @@ async def test_what_comes_in_a_rest_is_received_after_it(nursery: trio.Nursery, 
 
     async def send_another() -> None:
         await trio.sleep(1)
-        box.send(BACKLOG)
+        for _ in range(100):
+            box.send(BACKLOG)
+            box.send(Due())
+        assert (box.waiting, box.oldest_seconds) == (0, 0)
 
     nursery.start_soon(send_another)
     received = await box.receive(PERIOD_SECONDS, rest_seconds=5)
 
     assert (received, trio.current_time() - began_at) == ({Due(), BACKLOG}, 5)
+    box.send(BACKLOG)
+    assert box.waiting == 1
 
 
 async def test_drain_ends_a_rest_at_once_and_is_never_forgotten(autojump_clock: MockClock) -> None:
@@ -105,4 +112,5 @@ async def _end_rest(box: Mailbox, at: float) -> None:
     """Send at the end of a rest what the timekeeper does."""
     await trio.sleep_until(at)
     assert box.due_at(is_answered=True, is_our_turn=False) == at
-    box.send(Due())
+    box.remind(Due())
+    assert box.due_at(is_answered=True, is_our_turn=False) == math.inf

@@ -10,9 +10,7 @@ from trio.testing import MockClock
 
 from actors.service_user_counter import (
     BATCH_CHANGES_MAX,
-    JOB_TYPE,
     PAUSE_SECONDS,
-    PERIOD_SECONDS,
     ServiceUserCounter,
 )
 from adapters.prometheus import PrometheusMetrics
@@ -64,7 +62,7 @@ async def test_all_changes_are_counted_in_batches_and_then_milestones_added(
         [0, PAUSE_SECONDS, 2 * PAUSE_SECONDS, 2 * PAUSE_SECONDS]
     )
     assert database.changes == 0
-    assert f'{{job_type="{JOB_TYPE}"}} 1.0' in metrics.exposition().decode()
+    assert f'{{job_type="{ServiceUserCounter.job_type}"}} 1.0' in metrics.exposition().decode()
 
 
 async def test_it_counts_when_told_and_no_more_often_than_every_period(
@@ -75,9 +73,9 @@ async def test_it_counts_when_told_and_no_more_often_than_every_period(
     # The process polls, and knows of no changes.
     keep_time(nursery, one).enter(PollingRole.POLLING)
 
-    await trio.sleep(3 * PERIOD_SECONDS)
+    await trio.sleep(3 * ServiceUserCounter.period_seconds)
     quiet = list(database.done)
-    for _ in range(2 * round(PERIOD_SECONDS)):
+    for _ in range(2 * round(ServiceUserCounter.period_seconds)):
         one.box.send(Due())
         await trio.sleep(1)
 

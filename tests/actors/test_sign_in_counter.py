@@ -54,7 +54,8 @@ async def test_it_counts_in_batches_with_pauses_and_again_at_the_next_message(
     await let_work(counter)
 
     counted = [moment - began_at for moment in database.counted_at]
-    assert counted == pytest.approx([0, PAUSE_SECONDS, PAUSE_SECONDS], abs=PAUSE_SECONDS / 2)
+    assert counted[:2] == pytest.approx([0, PAUSE_SECONDS])
+    assert len(counted) == 3
     assert len(database.forgotten_at) == 2
     assert database.sign_ins == 0
 

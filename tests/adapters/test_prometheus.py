@@ -12,7 +12,7 @@ from core.sign_in.reasons import CountedReason
 from entrypoints import capabilities
 from ports.listening import PollingRole
 from ports.metrics import EXPOSITION_CONTENT_TYPE
-from ports.metrics_of_work import ProcessUsage, RequestKind, StatementLimit
+from ports.metrics_of_work import MailboxLoad, ProcessUsage, RequestKind, StatementLimit
 from tests.shown_text import shows
 
 # Operations 4.11; the label of the status class is named by decisions 11.4.
@@ -51,6 +51,8 @@ DOCUMENTED = {
     "sso_auth_tokens_issued_total": ("counter", set[str]()),
     "sso_actor_up": ("gauge", {"actor"}),
     "sso_actor_restarts_total": ("counter", {"actor"}),
+    "sso_mailbox_messages": ("gauge", {"actor"}),
+    "sso_mailbox_oldest_seconds": ("gauge", {"actor"}),
     "sso_mail_attempts_total": ("counter", {"server", "outcome"}),
     "sso_mail_oldest_waiting_seconds": ("gauge", {"server"}),
     "sso_webhook_attempts_total": ("counter", {"outcome"}),
@@ -88,6 +90,7 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.may_fail_outside("/auth/upstream/callback")
     metrics.token_issued()
     metrics.actor_changed("mail_courier", is_up=True)
+    metrics.mailboxes_measured({"mail_courier": MailboxLoad(messages=1, oldest_seconds=0.5)})
     metrics.limit_refused("login", "requests")
     metrics.statement_cancelled("organizations.members.browse", StatementLimit.STATEMENT_TIMEOUT)
     metrics.read_elsewhere("primary")

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from actors import old_mails
-from actors.old_mails import JOB_TYPE, OldMails
+from actors.old_mails import OldMails
 from core.mail.mail import RETENTION
 from tests.actors.mail_courier.installation import Installation
 from tests.mailboxes import let_work
@@ -85,4 +85,4 @@ async def test_no_mail_is_deleted_until_the_time_is_settled(
     await let_work(one)
 
     assert (before, installation.states()) == ({"ada@example.org": "sent"}, {})
-    assert [(line["event"], line["job"]) for line in logged] == [("job.waits_for_clock", JOB_TYPE)]
+    assert [(line["event"], line["job"]) for line in logged] == [("job.waits_for_clock", OldMails.job_type)]

@@ -14,7 +14,6 @@ from trio.testing import MockClock
 
 from actors.old_mails import OldMails
 from actors.routed_mail_courier import (
-    JOB_TYPE,
     MAILS_OF_LEASE_MAX,
     SEND_SECONDS_MAX,
     SERVERS_AT_ONCE_MAX,
@@ -139,7 +138,7 @@ async def test_a_mail_leaves_as_soon_as_it_is_committed_and_is_measured(
     await trio.sleep(0.1)
 
     assert stage.servers.delivered == {"acme": ["ada@example.org"]}
-    assert f'{{job_type="{JOB_TYPE}"}} 1.0' in installation.metrics.exposition().decode()
+    assert f'{{job_type="{RoutedMailCourier.job_type}"}} 1.0' in installation.metrics.exposition().decode()
     assert counted(installation, "sent") == 1
 
 

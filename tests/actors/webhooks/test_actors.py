@@ -275,9 +275,9 @@ async def test_latency_and_durations_are_measured(
 
     assert "sso_webhook_delivery_latency_seconds_count 1.0" in process.metrics
     assert (
-        f'sso_job_processing_duration_seconds_count{{job_type="{webhook_dispatcher.JOB_TYPE}"}} 2.0' in process.metrics
+        f'sso_job_processing_duration_seconds_count{{job_type="{WebhookDispatcher.job_type}"}} 2.0' in process.metrics
     )
-    assert f'job_type="{event_sequencer.JOB_TYPE}"' in process.metrics
+    assert f'job_type="{EventSequencer.job_type}"' in process.metrics
     assert 'sso_webhook_attempts_total{outcome="delivered"} 1.0' in process.metrics
     assert 'sso_webhook_attempts_total{outcome="failed"} 1.0' in process.metrics
 
@@ -309,7 +309,7 @@ async def test_what_is_told_while_the_sequencer_rests_is_handed_on_together_afte
 ) -> None:
     process = Process(simulation)
     keep_time(nursery, process.sequencer)
-    await trio.sleep(event_sequencer.PERIOD_SECONDS / 2)
+    await trio.sleep(EventSequencer.period_seconds / 2)
     before = process.database.calls.count("hand_on")
 
     process.sequencer.box.send(Due())

@@ -15,7 +15,6 @@ from trio.testing import MockClock
 
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
-from actors.invitation_sweeper import PERIOD_SECONDS as SWEEPING_SECONDS
 from actors.invitation_sweeper import InvitationSweeper
 from actors.mailboxes import Mailbox
 from actors.supervision import BACKOFF_SECONDS_MIN, Supervisor
@@ -26,7 +25,7 @@ from tests.actors.webhooks.simulation import EPOCH, Simulation
 
 LIFETIME_SECONDS = 5.0
 # At the latest, what is due is found a period after it was.
-LATE_SECONDS_MAX = SWEEPING_SECONDS + BACKOFF_SECONDS_MIN
+LATE_SECONDS_MAX = InvitationSweeper.period_seconds + BACKOFF_SECONDS_MIN
 
 
 class Crash(Exception):
@@ -45,7 +44,7 @@ class Messages:
         self.fatal: tuple[int, type[BaseException]] | None = None
         receive = Mailbox.receive
 
-        async def counted(box: Mailbox, *args: Any, **kwargs: Any) -> frozenset[Message]:
+        async def counted(box: Mailbox, *args: Any, **kwargs: Any) -> set[Message]:
             heard = await receive(box, *args, **kwargs)
             self.taken += 1
             if self.fatal is not None and self.fatal[0] == self.taken:

@@ -206,7 +206,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.overlooked.LONG_WAITING": _unbound(1, "audit_entries events mails webhook_deliveries"),
         "platform.polling.NEXT": _unbound(
             1,
-            "billing_customers billing_subscriptions bulk_jobs events log_dues "
+            "billing_customers billing_subscriptions bulk_jobs events invitations log_dues "
             "logout_queues mail_dues mail_servers organizations service_user_changes siem_streams "
             "webhook_queues webhooks",
         ),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.siem_streamer import JOB_TYPE, SiemStreamer
+from actors.siem_streamer import SiemStreamer
 from core.audit import siem_stream
 from core.audit.siem_stream import BATCH_BYTES_MAX, BATCH_EVENTS_MAX, BATCH_EVERY
 from ports.mailboxes import Drain
@@ -246,6 +246,6 @@ async def test_the_streamer_sends_what_is_due_and_drains(team: Team, transact: T
 
     assert entries_of(receiver) == entries
     assert (await show(team))["lag"] == 0
-    assert f'sso_job_processing_duration_seconds_count{{job_type="{JOB_TYPE}"}} 1.0' in (
+    assert f'sso_job_processing_duration_seconds_count{{job_type="{SiemStreamer.job_type}"}} 1.0' in (
         installation.metrics.exposition().decode()
     )
