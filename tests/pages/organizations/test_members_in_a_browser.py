@@ -42,14 +42,14 @@ def test_roles_are_changed_and_members_removed_by_the_keyboard(
     page.get_by_label("New role").select_option("member")
     page.get_by_role("button", name="Change the roles").press("Enter")
     changed = page.get_by_role("region", name="What became of each").inner_text()
-    page.get_by_role("link", name="All members").press("Enter")
+    page.get_by_role("navigation", name="Where you are").get_by_role("link", name="People").press("Enter")
     page.get_by_role("link", name="remove", exact=True).press("Enter")
     page.get_by_label("dora@example.com").press("Space")
     numbers = page.get_by_role("region", name="This ends at once").inner_text()
     page.get_by_label("Why").fill("The team is closed.")
     page.get_by_role("button", name="Remove the chosen members").press("Enter")
     removed = page.get_by_role("region", name="What became of each").inner_text()
-    page.get_by_role("link", name="All members").press("Enter")
+    page.get_by_role("navigation", name="Where you are").get_by_role("link", name="People").press("Enter")
     left = page.get_by_role("table", name="Members").inner_text()
 
     assert changed.count("Changed") == 2

@@ -33,11 +33,11 @@ def test_organizations_are_approved_rejected_and_found(
     page.goto(f"{site.url}/app")
     sign_in(page)
     page.wait_for_url(f"{site.url}/app/platform")
-    page.get_by_role("link", name="Approve or reject Grove").press("Enter")
+    page.get_by_role("link", name="Look at it Grove").press("Enter")
     page.get_by_role("button", name="Approve").press("Enter")
     page.get_by_text("The organization is approved.").wait_for()
 
-    page.get_by_role("link", name="All organizations").click()
+    page.get_by_role("navigation", name="Where you are").get_by_role("link", name="Organizations").click()
     page.get_by_text("Search and filter").click()
     page.get_by_label("Status").select_option("Waits for approval")
     page.get_by_role("button", name="Search").click()
@@ -49,9 +49,9 @@ def test_organizations_are_approved_rejected_and_found(
     page.get_by_label("Reason").fill("Not ours.")
     page.get_by_role("button", name="Reject the chosen").click()
     results = page.get_by_role("region", name="What became of each organization").inner_text()
-    page.get_by_role("button", name="Menu").press("Enter")
-    page.get_by_role("searchbox", name="Find anything").fill("harb")
-    page.get_by_role("searchbox", name="Find anything").press("Enter")
+    page.get_by_role("link", name="Search").press("Enter")
+    page.get_by_role("main").get_by_label("Search for").fill("harb")
+    page.get_by_role("main").get_by_label("Search for").press("Enter")
     page.get_by_text("The reason: Not ours.").wait_for()
 
     assert results.count("Done") == 2
