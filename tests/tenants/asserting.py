@@ -10,7 +10,7 @@ from core.saml.messages import NameIdFormat
 from tests.application import Answer
 from tests.service_provider import PostedForm, ServiceProvider, key_pair
 from tests.service_provider import forms_of as carried_by
-from tests.tenants import desk_rows
+from tests.tenants import claiming, desk_rows
 from tests.tenants.acting import reset
 from tests.tenants.customers import ALONE, Choice, Coming, Customer, Facts
 from tests.tenants.desk import Browser, Desk
@@ -133,6 +133,10 @@ def _judge_assertion(
             raise Violation("asserted", f"{user_id} was asserted with {said}, which should be {expected}")
     if (said["id"], said["email"]) != ([user_id], [hood.address_of(user_id)]):
         raise Violation("asserted", f"another one than {user_id} was asserted: {said}")
+    at = customer.id if customer is not None else ALONE
+    claiming.judge(
+        hood, desk, user_id, facts, customer_id=at, rights=desk.rights(facts, at), claims=said, source="an assertion"
+    )
     if any(one.organization_id in str(form.xml) for one in desk.customers):
         raise Violation("told", f"an assertion of {user_id} has the id of a customer's organization")
     [name_id] = form.texts("//saml:NameID/text()")

@@ -39,6 +39,8 @@ class Customer:
     is_ended: bool = False
     is_offered: bool = False
     shares_directory: bool = False
+    # What the vendor notes about it.
+    note: str = ""
     # The roles that the vendor gives, by their ids, to memberships whose people have signed in.
     own_roles: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 

@@ -70,6 +70,8 @@ class Desk(Product):
     # Its application by SAML, and the account and the customer of each name there; None while no step has used it.
     saml: SamlService | None = None
     names_by_saml: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    # What its program has noted about people.
+    notes: list[str] = field(default_factory=list[str])
     # The session of a platform owner; None while no step has used it.
     platform_token: str | None = None
 

@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 
 ROLES = ("editor", "viewer")
 BROWSERS_KEPT_MAX = 4
+# The claims of its own that the desk has in every token, and their sources.
+CLAIMS: Final = {
+    "desk_role": "membership.role",
+    "desk_organization": "organization.metadata.note",
+    "desk_person": "service_user.metadata.note",
+    "desk_customer": "customer.metadata.note",
+    "desk_customer_role": "customer.role",
+    "desk_roles": "service_roles",
+    "desk_badge": "directory.external_id",
+    "desk_groups": "directory.groups",
+}
 _PAUSED: Final[dict[str, LiteralString]] = {
     "vendor": "UPDATE service_customers SET vendor_paused_at = %s WHERE id = %s",
     "customer": "UPDATE service_customers SET customer_paused_at = %s WHERE id = %s",
@@ -63,7 +74,24 @@ async def opened(hood: Neighbourhood) -> Desk:
     )
     for of in hood.organizations:
         begin(hood, hood.desk, of)
+    _say_claims(hood, hood.desk)
     return hood.desk
+
+
+def _say_claims(hood: Neighbourhood, desk: Desk) -> None:
+    """Let the desk have claims; every organization notes something about itself."""
+    world = hood.world
+    claims = [{"claim": claim, "from": source, "in_access_token": True} for claim, source in CLAIMS.items()]
+    world.connection.execute("UPDATE services SET claims = %s WHERE id = %s", (Jsonb(claims), desk.party.service_id))
+    for organization_id in organizations(hood, desk).values():
+        note = {"note": f"organization {organization_id}"}
+        world.connection.execute("UPDATE organizations SET metadata = %s WHERE id = %s", (Jsonb(note), organization_id))
+
+
+def organizations(hood: Neighbourhood, desk: Desk) -> dict[str, UUID]:
+    """Return the organizations by their names, the vendor among them."""
+    customers = {name: one.party.organization_id for name, one in hood.organizations.items()}
+    return customers | {V: desk.party.organization_id}
 
 
 def begin(hood: Neighbourhood, desk: Desk, of: str) -> Customer:

@@ -13,6 +13,7 @@ from tests.secret_watch import WATCH
 from tests.tenants import (
     asserting,
     attacking,
+    claiming,
     connecting,
     deleting,
     giving,
@@ -36,7 +37,7 @@ from tests.tenants.taking import KINDS, Step, Story
 from tests.world.world import World
 
 MODULES: Final = (
-    *(asserting, attacking, connecting, deleting, giving, grouping, hijacking, inviting, living, proving),
+    *(asserting, attacking, claiming, connecting, deleting, giving, grouping, hijacking, inviting, living, proving),
     *(machines, selling, serving, switching, using),
 )
 # How often a history stays with the address and the organization that it is about.
@@ -65,7 +66,10 @@ STAPLES: Final = {
         *("person_locks", "owner_locks"),
     },
     Story.MACHINES: {"owner_allows_machine", "machine_works", "strangers_claim_machine", "owner_ends_machine"},
-    Story.SELLING: {"joins_customers", "comes_by_password", "comes_by_saml", "vendor_gives_roles"},
+    Story.SELLING: {
+        *("joins_customers", "comes_by_password", "comes_by_saml", "vendor_gives_roles"),
+        *("vendor_notes", "directories_describe"),
+    },
 }
 # These have tests of their own, and the others none of their steps.
 ALONE: Final = (Story.SWITCHING, Story.MACHINES)

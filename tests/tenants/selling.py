@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tests.tenants import desk_rows, people, standing
+from tests.tenants import claiming, desk_rows, people, standing
 from tests.tenants.customers import ALONE, Customer, V
 from tests.tenants.desk import Desk
 from tests.tenants.desk_rows import facts_of
@@ -179,6 +179,17 @@ async def _act(hood: Neighbourhood, desk: Desk, user_id: str, customer: Customer
             claims["sid"],
         )
     }
+    at = customer.id if customer is not None else ALONE
+    claiming.judge(
+        hood,
+        desk,
+        user_id,
+        facts,
+        customer_id=at,
+        rights=desk.rights(facts, at),
+        claims=claims,
+        source="the token of the platform",
+    )
     if customer is None:
         if claims.get("customer_id") or told:
             raise Violation("impersonated", f"the platform acts as {user_id} as an individual, and {claims}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from core.sessions import customer_endings
-from tests.tenants import judging
+from tests.tenants import claiming, judging
 from tests.tenants.customers import Choice, Facts, Rights, V
 from tests.tenants.desk import Desk, DeskSession
 from tests.tenants.desk_rows import facts_of
@@ -40,8 +40,20 @@ async def admit(
     if held.customer_id != (choice.customer.id if choice.customer is not None else ""):
         raise Violation("customer", f"{held}, who was to come {choice}")
     hood.explained.add(CAME if held.customer_id else CAME_ALONE)
-    _judge_claims(desk, held, claims_of(held.access_token), "the access token")
-    await _judge(hood, desk, held, facts_of(hood, desk, held.user_id))
+    claims, facts = claims_of(held.access_token), facts_of(hood, desk, held.user_id)
+    _judge_claims(desk, held, claims, "the access token")
+    rights = desk.rights(facts, held.customer_id, limits)
+    claiming.judge(
+        hood,
+        desk,
+        held.user_id,
+        facts,
+        customer_id=held.customer_id,
+        rights=rights,
+        claims=claims,
+        source="the access token",
+    )
+    await _judge(hood, desk, held, facts)
     await judging.judge(hood, held)
 
 
@@ -97,12 +109,32 @@ async def _judge(hood: Neighbourhood, desk: Desk, held: Held, facts: Facts) -> N
     if told.json.get("active"):
         _judge_rights(held, rights, told.json)
         _judge_claims(desk, held, told.json, "the introspection")
+        claiming.judge(
+            hood,
+            desk,
+            held.user_id,
+            facts,
+            customer_id=held.customer_id,
+            rights=rights,
+            claims=told.json,
+            source="the introspection",
+        )
     if await refresh(hood, desk, held):
         if rights is None:
             raise Violation("outlived a customer", f"{held}, which was refreshed, and is not open to them any more")
         claims = claims_of(held.access_token)
         _judge_rights(held, rights, claims)
         _judge_claims(desk, held, claims, "the next access token")
+        claiming.judge(
+            hood,
+            desk,
+            held.user_id,
+            facts,
+            customer_id=held.customer_id,
+            rights=rights,
+            claims=claims,
+            source="the next access token",
+        )
 
 
 async def refresh(hood: Neighbourhood, desk: Desk, held: Held) -> bool:

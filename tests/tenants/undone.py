@@ -16,6 +16,7 @@ import pytest
 
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, IS_OF_CUSTOMER
+from adapters.postgres.sessions.token_additions import OF_CUSTOMER, USER_METADATA
 from core.accounts.users import User
 from core.organizations.authority import Authority
 from core.organizations.group_roles import AlikeMembers
@@ -169,6 +170,23 @@ def _without(*conditions: str) -> Callable[[Any], Any]:
     return change
 
 
+def _instead(present: str, other: str) -> Callable[[Any], Any]:
+    """Return what puts another part into a statement in place of one."""
+
+    def change(statement: str) -> str:
+        assert present in statement, "the part is not in the statement any more"
+        return statement.replace(present, other)
+
+    return change
+
+
+def _any_of(query: str, *changes: tuple[str, str]) -> str:
+    """Return a query that finds any one of other rows."""
+    for present, other in changes:
+        query = query.replace(present, other)
+    return f"{query.rstrip().removesuffix(')')} LIMIT 1)"
+
+
 def _always(_original: Any) -> Any:
     return property(lambda _self: True)
 
@@ -243,7 +261,7 @@ def _one_name(original: Any) -> Any:
 
 def _of_vendor(original: Any) -> Any:
     """Return a function by which assertions say what a person is to the vendor, whichever customer they come for."""
-    return lambda mapping, **said: original(mapping, **{**said, "customer": None})
+    return lambda mapping, **said: original(mapping, **{**said, "subject": None})
 
 
 def _unless_deactivated(_original: Any) -> Any:
@@ -270,6 +288,7 @@ _REQUEST: Final = ("adapters.postgres.sessions.callers", "OF_SESSION")
 _REFRESHED: Final = ("adapters.postgres.sessions.sessions", "REFRESHABLE")
 _CHOICES: Final = "core.sign_in.customer_choices"
 _TOLD: Final = ("adapters.postgres.customers.people_news", "CHECK")
+_SUBJECT: Final = ("adapters.postgres.sessions.callers", "SUBJECT")
 _LIMITS: Final = "core.sessions.confinement.Confinement"
 UNDONE: Final = (
     Undone(
@@ -664,6 +683,32 @@ UNDONE: Final = (
         _of_vendor,
         Story.SELLING,
         ("asserted",),
+    ),
+    Undone(
+        "a directory that a customer does not share is in no claim",
+        *_REFRESHED,
+        _without("AND  c.shares_directory"),
+        Story.SELLING,
+        ("claimed",),
+    ),
+    Undone(
+        "what another service notes about a person is in no claim",
+        *_REFRESHED,
+        _instead(
+            USER_METADATA,
+            _any_of(
+                USER_METADATA, ("d.organization_id =", "d.organization_id <>"), ("d.service_id =", "d.service_id <>")
+            ),
+        ),
+        Story.SELLING,
+        ("claimed",),
+    ),
+    Undone(
+        "what is noted about another customer is in no claim",
+        *_SUBJECT,
+        _instead(OF_CUSTOMER, _any_of(OF_CUSTOMER, ("c.id =", "c.id <>"))),
+        Story.SELLING,
+        ("claimed",),
     ),
     Undone(
         "a person has another name by SAML at each customer",

@@ -60,12 +60,12 @@ _GROUPS: Final = """
                 WHERE  i.organization_id = m.organization_id AND i.user_id = m.user_id
                 LIMIT  101) AS named), '[]') END
 """
-_CUSTOMER: Final = """
+OF_CUSTOMER: Final = """
     (SELECT jsonb_build_object('metadata', c.metadata, 'shares_directory', c.shares_directory)
      FROM   service_customers c
      WHERE  c.id = s.customer_id AND c.vendor_id = s.organization_id AND c.service_id = s.service_id)
 """
-_USER_METADATA: Final = """
+USER_METADATA: Final = """
     (SELECT d.metadata
      FROM   service_user_metadata d
      WHERE  d.organization_id = s.organization_id AND d.service_id = s.service_id AND d.user_id = s.user_id)
@@ -89,8 +89,8 @@ def additions(counts: LiteralString, *, reads_always: bool = False) -> LiteralSt
             'organization_name', o.name,
             'tier', (SELECT t.name FROM tiers t WHERE t.id = o.tier_id),
             'organization_metadata', o.metadata,
-            'user_metadata', {_USER_METADATA},
-            'customer', {_CUSTOMER},
+            'user_metadata', {USER_METADATA},
+            'customer', {OF_CUSTOMER},
             'directory', {_DIRECTORY.format(counts=counts)},
             'groups', {_GROUPS})
         END AS own_claims

@@ -15,8 +15,8 @@ from tests.world.team import Team
 from tests.world.trade import Trade, insert_trade
 from tests.world.world import World, assert_refused
 
-EDITOR = {"name": "editor", "title": "Editor", "description": "Writes."}
-VIEWER = {"name": "viewer", "title": "Viewer", "description": ""}
+EDITOR = {"name": "editor", "title": "Editor", "description": "Writes.", "scopes": []}
+VIEWER = {"name": "viewer", "title": "Viewer", "description": "", "scopes": []}
 
 
 @pytest.fixture
