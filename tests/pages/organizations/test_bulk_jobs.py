@@ -16,6 +16,7 @@ from core.organizations.bulk_jobs import UNFINISHED_MAX, JobKind, WantedRow
 from core.platform import bulk_work
 from core.platform.bulk_work import LEASED_FOR, ROWS_AT_ONCE, LeaseLost
 from core.sessions.origins import BACKGROUND
+from ports.mailboxes import Drain
 from tests.application import Answer, with_mail_limits
 from tests.shown_text import shows
 from tests.waiting import eventually
@@ -221,7 +222,7 @@ async def test_a_process_that_ends_leaves_the_other_rows(crowd: Team, ann: Visit
     [leased] = await lease(crowd.world.installation)
     worker = worker_of(crowd.world.installation)
 
-    worker.drain()
+    worker.box.send(Drain())
     await worker.serve(leased)
 
     assert numbers(await ann.open(path)) == [0, 0, MANY]

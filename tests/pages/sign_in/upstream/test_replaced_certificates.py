@@ -13,6 +13,7 @@ from actors.metadata_reader import MetadataReader
 from adapters.gateways.upstream_saml import REMEMBERED_SECONDS
 from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
+from tests.mailboxes import RecordedMailboxes
 from tests.service_provider import key_pair
 from tests.upstream_provider import serving
 from tests.world.openid_connection import CONNECTIONS
@@ -46,6 +47,7 @@ class Publishing:
             clock=installation.clock,
             database=installation.database,
             metrics=installation.metrics,
+            mailboxes=RecordedMailboxes(),
         ).work()
 
     async def returns(self) -> bool:
