@@ -45,7 +45,7 @@ def open_section(page: Page, site: Site, name: str) -> None:
 def set_up_app(page: Page) -> str:
     """Begin to set up an app, and return the secret that the page shows."""
     page.get_by_role("button", name="Set up an app").click()
-    page.get_by_text("If you cannot scan it").click()
+    page.get_by_text("Or type a key into it").click()
     secret = page.get_by_role("group", name="Key for your app").inner_text().replace(" ", "")
     WATCH.add(secret)
     return secret
