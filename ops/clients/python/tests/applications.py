@@ -62,7 +62,7 @@ def requirements(gatehouse: Any) -> dict[str, Any]:
         "/reports": gatehouse.service_role("editor"),
         "/exports": gatehouse.feature("exports"),
         "/things": gatehouse.bearer("read:things"),
-        "/write": gatehouse.bearer("write:things"),
+        "/write": gatehouse.bearer("read:things", "write:things"),
     }
 
 

@@ -154,7 +154,7 @@ def test_an_access_token_opens_what_its_scopes_do(browser: Browser, issuer: Issu
     assert ask("/things", f"Bearer {issuer.token()}").text == "ann@example.com"
     missing = ask("/write", f"Bearer {issuer.token()}")
     assert missing.status == 403
-    assert 'error="insufficient_scope", scope="write:things"' in missing.headers["www-authenticate"]
+    assert 'error="insufficient_scope", scope="read:things write:things"' in missing.headers["www-authenticate"]
     expired = ask("/things", f"Bearer {issuer.token(exp=int(issuer.clock()) - 60)}")
     assert expired.status == 401
     assert expired.headers["www-authenticate"] == f'Bearer error="invalid_token", resource_metadata="{METADATA}"'

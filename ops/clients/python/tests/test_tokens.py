@@ -241,6 +241,7 @@ def test_a_missing_scope_is_named(driver: Driver, issuer: Issuer) -> None:
         driver.call(made.verify, issuer.token(), scopes=["read:things", "write:things"])
 
     assert caught.value.missing == ("write:things",)
+    assert caught.value.required == ("read:things", "write:things")
 
 
 def test_the_issuer_is_https_or_on_loopback_and_its_endpoints_are_of_its_origin(
@@ -305,3 +306,37 @@ def test_secrets_are_in_no_representation(blocking: Driver, issuer: Issuer) -> N
     assert SECRET not in shown
     assert token not in shown
     assert hashlib.sha256(token.encode()).hexdigest() not in shown
+
+
+def test_claims_of_the_product_have_their_types(blocking: Driver, issuer: Issuer) -> None:
+    made = verifier(blocking, issuer)
+    groups = [{"id": "g1", "name": "Sales"}, {"id": "g2"}, 7]
+    caller = made.verify(
+        issuer.token(tier="gold", seats=5, share=0.5, trial=True, tags=["a", 1, "b"], teams=groups, scope="a b")
+    )
+
+    assert caller.scopes == {"a", "b"}
+    assert (caller.claim("tier", str), caller.claim("seats", int), caller.claim("share", float)) == ("gold", 5, 0.5)
+    assert caller.claim("seats", float) == 5.0
+    assert caller.claim("trial", bool) is True
+    assert (caller.texts("tags"), caller.texts("teams"), caller.texts("none")) == (("a", "b"), ("Sales",), ())
+    # What somebody has noted in another type is as if it was not there.
+    others = [("tier", int), ("seats", str), ("seats", bool), ("trial", int), ("trial", float), ("share", int)]
+    assert [caller.claim(name, kind) for name, kind in [*others, ("none", str)]] == [None] * 7
+    assert caller.texts("tier") == ()
+
+
+def test_introspection_says_anew_what_the_product_claims_and_which_scopes_there_are(
+    blocking: Driver, issuer: Issuer
+) -> None:
+    made = verifier(blocking, issuer, client_secret=SECRET)
+    answer = {"active": True, "seats": 6, "scope": "read:things"}
+    issuer.answers["/auth/introspect"] = lambda: (200, answer, {})
+    token = issuer.token(tier="gold", seats=5, scope="read:things write:things", plan="team", org="bolt")
+
+    caller = made.introspect(token)
+
+    assert (caller.claim("tier", str), caller.claim("seats", int)) == (None, 6)
+    assert (caller.scopes, caller.plan, caller.email) == ({"read:things"}, "team", "ann@example.com")
+    with pytest.raises(ScopeMissing):
+        made.introspect(token, scopes=["write:things"])

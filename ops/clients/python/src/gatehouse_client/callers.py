@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from gatehouse_client.claims import SECONDS_MAX
 
+Value = TypeVar("Value", str, int, float, bool)
 # Each of them says that a person came for a customer.
 _OF_CUSTOMER: Final = frozenset({"customer", "customer_id", "customer_name", "customer_role", "customer_external_id"})
 
@@ -95,6 +96,26 @@ class Caller:
     def email(self) -> str | None:
         """The address of the person; None for a program, and where the token does not name it."""
         return self.person.email if self.person is not None else None
+
+    def claim(self, name: str, kind: type[Value]) -> Value | None:
+        """Return a claim of your product that is a text, a number or a truth value: `caller.claim("tier", str)`.
+
+        None where the token has none, or one of another type. A number of either kind is a `float` as well.
+        """
+        value = self.claims.get(name)
+        if isinstance(value, bool):
+            return value if kind is bool else None
+        if kind is float and isinstance(value, int):
+            return kind(value)
+        return value if isinstance(value, kind) else None
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a claim of your product that is a list of texts; of a list of groups, their names."""
+        named = (
+            cast("Mapping[str, Any]", one).get("name") if isinstance(one, dict) else one
+            for one in _entries(self.claims, name)
+        )
+        return tuple(one for one in named if isinstance(one, str))
 
 
 def caller_of(claims: Mapping[str, Any]) -> Caller:

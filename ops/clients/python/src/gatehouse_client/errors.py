@@ -34,11 +34,15 @@ class ProofRefused(TokenRefused):
 
 
 class ScopeMissing(GatehouseError):
-    """The token is valid and lacks scopes: answer 403 `insufficient_scope`."""
+    """The token is valid and lacks scopes: answer 403 `insufficient_scope`.
 
-    def __init__(self, missing: Sequence[str]) -> None:
+    `required` are all that the operation takes, which the challenge names: a client asks for all of them at once.
+    """
+
+    def __init__(self, missing: Sequence[str], *, required: Sequence[str] = ()) -> None:
         super().__init__(f"the token lacks the scopes {', '.join(missing)}")
         self.missing = tuple(missing)
+        self.required = tuple(required) or self.missing
 
 
 class SignInRefused(GatehouseError):

@@ -51,7 +51,7 @@ class ProtectedResource:
             algorithms = " ".join(sorted({one for listed in ALGORITHMS.values() for one in listed}))
             parameters = {"error": "invalid_dpop_proof", "algs": algorithms, **parameters}
         elif isinstance(refusal, ScopeMissing):
-            parameters = {"error": "insufficient_scope", "scope": " ".join(refusal.missing), **parameters}
+            parameters = {"error": "insufficient_scope", "scope": " ".join(refusal.required), **parameters}
         elif refusal is not None:
             parameters = {"error": "invalid_token", **parameters}
         return f"{scheme} " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())

@@ -23,6 +23,14 @@ from gatehouse_client.seen import MemorySeen, SeenOnce
 from gatehouse_client.signatures import SignedToken, parse, require_signature
 from gatehouse_client.steps import AsyncIO, BlockingIO, Steps, invoke, now, run, run_async
 
+# What the answer of an introspection does not repeat, so that it is as the token says.
+_AS_ISSUED: Final = frozenset(
+    {
+        *("iss", "sub", "aud", "exp", "iat", "nbf", "jti", "sid", "amr", "auth_time", "cnf", "act", "client_id"),
+        *("org", "organization_id", "email", "service", "plan", "subscription_status", "features", "workload"),
+        *("is_platform_owner", "is_platform_support", "impersonator", "impersonation_session"),
+    }
+)
 ACCESS_TOKEN: Final = "at+jwt"  # noqa: S105 - the name of a kind of tokens
 
 
@@ -74,8 +82,8 @@ class Verification:
         # A session's customer never changes, so without one the answer would be about somebody else.
         if is_for_customer(caller.claims) and not is_for_customer(answer):
             raise TokenRefused("the token holds no longer for its customer")
-        # What Gatehouse leaves out of roles and of a customer is not so any more.
-        known = {name: value for name, value in caller.claims.items() if not _is_judged_anew(name)}
+        # What Gatehouse leaves out is not so any more: a role, a customer, or a claim of the product.
+        known = {name: value for name, value in caller.claims.items() if name in _AS_ISSUED}
         caller = caller_of({**known, **answer})
         require_scopes(caller, scopes)
         return caller
@@ -107,15 +115,11 @@ class Verification:
             raise ProofRefused("the proof was used before")
 
 
-def _is_judged_anew(name: str) -> bool:
-    return name == "role" or name.startswith(("customer", "service_"))
-
-
 def require_scopes(caller: Caller, scopes: Collection[str]) -> None:
     """Raise `ScopeMissing` unless the token of the caller has all of these scopes."""
     missing = [scope for scope in scopes if scope not in caller.scopes]
     if missing:
-        raise ScopeMissing(missing)
+        raise ScopeMissing(missing, required=list(scopes))
 
 
 def _thumbprint(confirmation: object) -> str:

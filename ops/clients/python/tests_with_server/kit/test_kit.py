@@ -56,6 +56,38 @@ def test_a_person_of_a_customer_has_roles_and_groups(gatehouse: GatehouseKit) ->
     assert [(one["name"], one["member_count"]) for one in groups] == [("Billing", 1)]
 
 
+def test_tokens_have_the_scopes_and_say_what_was_noted(gatehouse: GatehouseKit) -> None:
+    sources = {
+        "tier": "organization.metadata.tier",
+        "contract": "customer.metadata.contract",
+        "beta": "service_user.metadata.beta",
+    }
+    shop = gatehouse.product(
+        "shop",
+        organization="acme",
+        scopes=[{"name": "orders:read", "description": "Read your orders"}],
+        claims=[{"claim": name, "from": source, "in_access_token": True} for name, source in sources.items()],
+    )
+    gatehouse.customer(shop, "bolt")
+    ann = gatehouse.person("ann", customer="bolt")
+    before = claims_of(gatehouse.token(ann, product=shop, customer="bolt"))
+
+    assert gatehouse.note({"tier": "gold", "other": ["a"]}, organization="acme")["tier"] == "gold"
+    gatehouse.note({"contract": 7}, product=shop, customer="bolt")
+    gatehouse.note({"beta": True}, product=shop, person=ann)
+    claims = claims_of(gatehouse.token(ann, product=shop, customer="bolt"))
+
+    assert sources.keys().isdisjoint(before)
+    assert [claims[name] for name in sources] == ["gold", 7, True]
+    assert claims["scope"] == "orders:read"
+    assert gatehouse.note(None, product=shop, person=ann) == {}
+    with pytest.raises(KitFailed, match="no customer"):
+        gatehouse.note({}, product=shop, customer="cord")
+    for lacking in ({}, {"product": shop}):
+        with pytest.raises(KitFailed):
+            gatehouse.note({}, **lacking)
+
+
 @pytest.mark.parametrize("kind", [Directory, EntraDirectory])
 def test_a_directory_deactivates_and_removes_people(gatehouse: GatehouseKit, kind: type[Directory]) -> None:
     directory = gatehouse.directory("bolt", kind)

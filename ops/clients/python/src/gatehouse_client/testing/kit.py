@@ -125,7 +125,7 @@ class GatehouseKit:
     ) -> Product:
         """Return a service that people sign in to; `customers` are organizations that use it.
 
-        `fields` are those of the interface: `service_type`, `roles`, `scopes`, `individuals` and others.
+        `fields` are those of the interface: `service_type`, `roles`, `scopes`, `claims`, `individuals` and others.
         """
         if slug not in self._products:
             of = self._required(organization)
@@ -170,6 +170,42 @@ class GatehouseKit:
             assignments = [{"subject": subject, "roles": list(given)} for subject, given in roles.items()]
             self.ask(buyer.owner, "PATCH", f"{products}/{sold.client_id}", {"assignments": assignments})
         return buyer
+
+    def note(
+        self,
+        values: Mapping[str, Any] | None,
+        *,
+        organization: str | Organization | None = None,
+        product: str | Product | None = None,
+        person: str | Person | None = None,
+        customer: str | Organization | None = None,
+    ) -> dict[str, Any]:
+        """Set metadata, which claims of a product can say, and return all that is noted there.
+
+        It is about an `organization`, or by a `product` about a `person` who has signed in to it, or a `customer`.
+        None as a value takes a name away, and None in place of all values takes all of them.
+        """
+        body = {"metadata": dict(values) if values is not None else None}
+        if product is None:
+            if organization is None:
+                raise KitFailed("metadata is of an organization, or of a person or a customer of a product")
+            of = self._required(organization)
+            return self.ask(of.owner, "PATCH", f"/api/organizations/{of.slug}", body)["organization"]["metadata"]
+        sold = self._product(product)
+        service = f"/api/organizations/{sold.organization.slug}/services/{sold.slug}"
+        if customer is not None:
+            slug = self._required(customer).slug
+            listed = self.ask(sold.organization.owner, "GET", f"{service}/customers?limit=100&q={slug}")["customers"]
+            known = [one["id"] for one in listed if one["organization"]["slug"] == slug]
+            if not known:
+                raise KitFailed(f"{slug} is no customer of {sold.slug}: make it one by customer()")
+            path = f"{service}/customers/{known[0]}"
+        elif person is not None:
+            who = person if isinstance(person, Person) else self.person(person)
+            path = f"{service}/users/{who.id}"
+        else:
+            raise KitFailed("a product notes something about a person, or about a customer")
+        return self.ask(sold.organization.owner, "PATCH", path, body)["metadata"]
 
     def token(
         self,
