@@ -117,11 +117,12 @@ def _after(judged: Judgement[Facts]) -> Facts:
 
 
 def checks_of(*traces: Iterable[Check]) -> tuple[RuleCheck, ...]:
-    """Return what is said of each rule, once: where it is judged for the first time."""
+    """Return what is said of each rule, once: where it refuses, else where it is judged for the first time."""
     found = dict[Rule, RuleCheck]()
     for trace in traces:
         for check in trace:
-            found.setdefault(check.rule, _check(check))
+            if check.rule not in found or check.verdict is Verdict.REFUSED:
+                found[check.rule] = _check(check)
     return tuple(found.values())
 
 

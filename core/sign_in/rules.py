@@ -249,7 +249,11 @@ def _second_factor(facts: SignInFacts) -> Answer:
 
 
 def _customer_chosen(facts: SignInFacts) -> Answer:
-    return Asks(SignInReason.CUSTOMER_ASKED) if isinstance(facts.here.choice, Undecided) else None
+    choice = facts.here.choice
+    if isinstance(choice, NotOpen):
+        # A proof of the address has taken the confirmed membership by which the user was let in.
+        return choice.refusal
+    return Asks(SignInReason.CUSTOMER_ASKED) if isinstance(choice, Undecided) else None
 
 
 def _required_second_factor(facts: SignInFacts) -> Answer:
