@@ -179,10 +179,8 @@ class SignInFacts:
         is_new = self.uses_trusted_device and not self.has_waited
         return (*self.proof.amr, "trusted") if is_new else self.proof.amr
 
-    def lacks(self, stage: Stage | None) -> bool:
+    def lacks(self, stage: Stage) -> bool:
         """Return whether a rule that needs a stage cannot judge yet."""
-        if stage is None:
-            return False
         if stage is Stage.CIRCUMSTANCES:
             return self.circumstances is None
         return self.gift_waits is None and self.may_use_gift
@@ -195,9 +193,7 @@ def amended(facts: SignInFacts) -> SignInFacts:
     (`core/accounts/addresses.py`).
     """
     user = facts.account.reclaimed(at=facts.now)
-    here = facts.circumstances
-    if here is None:
-        return replace(facts, user=user)
+    here = facts.here
     place = here.place.unconfirmed()
     target = place.target if place.organization is not None else here.target
     found = Circumstances.of(facts.proof, facts.destination, place, target, here.required, here.standing)

@@ -150,5 +150,5 @@ def _verdict_of(answer: Answer) -> Verdict:
             return Verdict.AMENDED
         case Asks():
             return Verdict.ASKS
-        case Depends():
+        case _:
             return Verdict.DEPENDS

@@ -18,7 +18,7 @@ from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.email_addresses import canonical_email
-from core.errors import NotFound, RateLimitExceeded, Refusal
+from core.errors import RateLimitExceeded, Refusal
 from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
 from core.sign_in.judgement import judge
@@ -27,7 +27,7 @@ from core.sign_in.proofs import Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.recorded_refusals import noted, refuse
 from core.sign_in.refusals import SignInRefused
-from core.sign_in.ways import OF_PASSWORD, Failures, PasswordFacts
+from core.sign_in.ways import BEFORE_COMPARISON, BY_COMPARISON, Failures, PasswordFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -65,20 +65,24 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     user = found.user if found is not None else None
     # The right password of a deactivated account is refused, and would be compared in less time than a wrong one.
     password_hash = found.password_hash if found is not None and found.user.may_sign_in else None
-    facts = PasswordFacts(is_place_known=is_place_known(), user=user, has_password=password_hash is not None)
-    failures = Failures(
-        attempts=recorded.attempts,
-        network=network,
-        now=uow.now,
-        is_known_device=user is not None and user.id == owner_id,
-        session_id=session_id,
+    failures = None
+    # Without a network the limits are off.
+    if network is not None:
+        failures = Failures(
+            attempts=recorded.attempts,
+            network=network,
+            now=uow.now,
+            is_known_device=user is not None and user.id == owner_id,
+            session_id=session_id,
+        )
+    facts = PasswordFacts(
+        is_place_known=is_place_known(), user=user, has_password=password_hash is not None, failures=failures
     )
-    # Without a network the limits are off. What the account refuses is said after the comparison.
-    refusal = judge(OF_PASSWORD, replace(facts, failures=failures if network is not None else None)).refusal
+    refusal = judge(BEFORE_COMPARISON, facts).refusal
     if isinstance(refusal, RateLimitExceeded):
         user_id = user.id if user is not None else None
         raise noted(refusal, user_id, UsedWay(Provider.PASSWORD), destination)
-    if isinstance(refusal, NotFound):
+    if refusal is not None:
         raise refusal
     return LoginAttempt(id=recorded.id, facts=facts, password_hash=password_hash, decoys=decoys())
 
@@ -100,8 +104,8 @@ def finish(
 
     An attempt with a right password that is refused because of its destination counts for another minute.
     """
-    refusal = judge(OF_PASSWORD, replace(attempt.facts, is_right=is_right)).refusal
-    user = attempt.user
+    facts = attempt.facts if is_right else replace(attempt.facts, is_right=False)
+    refusal, user = judge(BY_COMPARISON, facts).refusal, attempt.user
     if user is None or refusal is not None:
         return _refuse(uow, attempt, destination, reason=_reason(refusal))
     locked = uow.credentials.defer_lock(user.id)

@@ -160,16 +160,20 @@ def _settled(facts: SignInFacts) -> Answer:
 
 
 def _connection_kept(facts: SignInFacts) -> Answer:
-    return entitlement.refusal_of_closed(facts.here.standing) if facts.proof.is_by_connection else None
+    confinement = facts.proof.confinement
+    is_by_connection = confinement is not None and confinement.connection_id is not None
+    return entitlement.refusal_of_closed(facts.here.standing) if is_by_connection else None
 
 
 def _affiliation(facts: SignInFacts) -> Answer:
-    standing = facts.here.standing
+    # Only a connection has somebody stand to it, and it limits what it proves.
+    standing = facts.here.standing if facts.proof.confinement is not None else None
     return entitlement.refusal_of_stranger(standing) if standing is not None else None
 
 
 def _address_confirmed(facts: SignInFacts) -> Answer:
-    standing, confinement = facts.here.standing, facts.proof.confinement
+    confinement = facts.proof.confinement
+    standing = facts.here.standing if confinement is not None else None
     if standing is None or confinement is None:
         return None
     # A browser that is signed in is led to set the factor up, and from there to the code.
@@ -188,7 +192,8 @@ def _address_confirmed(facts: SignInFacts) -> Answer:
 
 
 def _single_sign_on(facts: SignInFacts) -> Answer:
-    lacking, target = facts.here.lacking_connection, facts.here.target
+    here = facts.here
+    lacking, target = here.lacking_connection, here.target
     if lacking is None or not lacking.holds_for(target.organization_id, target.customer_organization_id):
         return None
     is_by_customer = target.customer_organization_id is not None
@@ -199,7 +204,10 @@ def _single_sign_on(facts: SignInFacts) -> Answer:
 
 
 def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[SignInFacts], Answer]:
-    return lambda facts: judge(facts.here.place, facts.destination)
+    """Return what judges the place of a sign-in that names one."""
+    return lambda facts: (
+        judge(facts.here.place, facts.destination) if facts.destination.organization_slug is not None else None
+    )
 
 
 def _customer(facts: SignInFacts) -> Answer:
@@ -214,6 +222,8 @@ def _customer(facts: SignInFacts) -> Answer:
 
 def _security_profile(facts: SignInFacts) -> Answer:
     """Refuse a service with a security profile that has not pushed the request."""
+    if facts.destination.service_slug is None:
+        return None
     refusal = places.refusal_of_other_way(facts.here.place, facts.destination)
     is_known = refusal is None or facts.destination.is_pushed is not None
     return refusal if is_known else Depends(reason=SignInReason.OTHER_WAY)
@@ -221,17 +231,17 @@ def _security_profile(facts: SignInFacts) -> Answer:
 
 def _saml_admission(facts: SignInFacts) -> Answer:
     """Judge individuals; the people of customers are members for the service (decisions 15.5)."""
-    comes_for_customer = isinstance(facts.here.choice, (ForCustomer, Undecided))
-    if facts.is_admitted_by_saml is not False or comes_for_customer:
+    if facts.is_admitted_by_saml is not False or isinstance(facts.here.choice, (ForCustomer, Undecided)):
         return None
     return NotAdmitted().because(SignInReason.NOT_ADMITTED)
 
 
 def _confinement(facts: SignInFacts) -> Answer:
     """Refuse a user who has signed in for another organization or service alone."""
-    confinement, place = facts.proof.confinement, facts.here.place
+    confinement = facts.proof.confinement
     if confinement is None or isinstance(facts.here.choice, Undecided):
         return None
+    place = facts.here.place
     # What is open for a customer was chosen within the limits.
     if place.customer is not None or confinement.allows(place.organization_id, place.service_id):
         return None

@@ -145,13 +145,17 @@ def _refused(reason: SignInReason) -> SignInRefused:
     return SignInRefused().because(reason)
 
 
-OF_PASSWORD: Final[tuple[SignInRule[PasswordFacts], ...]] = (
+BEFORE_COMPARISON: Final[tuple[SignInRule[PasswordFacts], ...]] = (
     SignInRule(Rule.ORGANIZATION, _organization),
     SignInRule(Rule.FAILURES, _failures),
+)
+# What the account refuses is said after the comparison, which takes as long without one.
+BY_COMPARISON: Final[tuple[SignInRule[PasswordFacts], ...]] = (
     SignInRule(Rule.ACCOUNT, _account),
     SignInRule(Rule.ACTIVATED, _activated),
     SignInRule(Rule.CREDENTIAL, _password),
 )
+OF_PASSWORD: Final = (*BEFORE_COMPARISON, *BY_COMPARISON)
 OF_LINK: Final[tuple[SignInRule[LinkFacts], ...]] = (
     SignInRule(Rule.ORGANIZATION, _organization),
     SignInRule(Rule.ACCOUNT, _account),

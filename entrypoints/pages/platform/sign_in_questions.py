@@ -23,7 +23,7 @@ from entrypoints.pages.console.frame import Program, console_page, opened, page_
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages
-from entrypoints.pages.platform.sign_in_walks import SettingPlace, shown
+from entrypoints.pages.platform.sign_in_checks import SettingPlace, shown
 from entrypoints.pages.sign_in import rules
 from entrypoints.shared.sign_in.explanations import explained_to_organization
 from entrypoints.web.input.decoding import Query

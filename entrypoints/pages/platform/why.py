@@ -22,8 +22,8 @@ from entrypoints.pages.console.frame import PLATFORM, Program, console_page, ope
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.platform.sign_in_checks import SettingPlace, shown, tells_of
 from entrypoints.pages.platform.sign_in_questions import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
-from entrypoints.pages.platform.sign_in_walks import SettingPlace, shown, tells_of
 from entrypoints.pages.platform.users import VerificationHeld
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other

@@ -43,13 +43,9 @@ OF_USER: Final = f"""
     JOIN   organizations o        ON o.id = r.organization_id
     WHERE  u.id = %(user_id)s AND {IN_FORCE}
 """
-_REQUIRED: Final = f"""
-    c.id AS connection_id, r.organization_id, {IS_ENFORCED} AS is_enforced, {IS_OF_OWNER} AS is_of_owner
-"""
-_ENFORCED: Final = f"SELECT {_REQUIRED} {OF_USER} FOR SHARE OF r"
-# A browser that has brought an identity of the connection, to be linked to the user.
-_ENFORCED_AND_LINKING: Final = f"""
-    SELECT {_REQUIRED},
+# A browser is linking that has brought an identity of the connection, to be linked to the user.
+_ENFORCED: Final = f"""
+    SELECT c.id AS connection_id, r.organization_id, {IS_ENFORCED} AS is_enforced, {IS_OF_OWNER} AS is_of_owner,
            EXISTS (SELECT FROM upstream_sign_ins p
                    WHERE  p.user_id = u.id AND p.browser_hash = %(browser_hash)s AND p.connection_id = c.id
                      AND  p.proven_sealed IS NOT NULL AND p.used_at IS NULL AND p.ended_at IS NULL
@@ -165,12 +161,8 @@ class PostgresDomainRoutes(DomainClaims):
         self, user_id: UUID, browser_hash: bytes | None = None
     ) -> Deferred[RequiredConnection | None]:
         # A route that is not enforced is locked too: what enforces it waits for this transaction.
-        values = {"user_id": user_id, "owner": OWNER, **in_force_at(self._transaction.now)}
-        if browser_hash is None:
-            found = self._defer_one(_required, _ENFORCED, values)
-        else:
-            linking = {"browser_hash": browser_hash, "now": self._transaction.now}
-            found = self._defer_one(_required, _ENFORCED_AND_LINKING, values | linking)
+        values = {"user_id": user_id, "browser_hash": browser_hash, "owner": OWNER, "now": self._transaction.now}
+        found = self._defer_one(_required, _ENFORCED, values | in_force_at(self._transaction.now))
         return lambda: _only_enforced(found())
 
 
