@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,9 @@ from tests.application import Answer, serving
 from tests.world.team import Team
 from tests.world.trade import Trade, insert_trade
 from tests.world.world import World, assert_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 EDITOR = {"name": "editor", "title": "Editor", "description": "Writes.", "scopes": []}
 VIEWER = {"name": "viewer", "title": "Viewer", "description": "", "scopes": []}
@@ -163,7 +166,7 @@ class TestRoles:
 
     async def test_what_is_no_role_is_refused(self, shop: Team) -> None:
         long = "x" * (DESCRIPTION_CHARACTERS_MAX + 1)
-        wrong: list[list[dict[str, str]]] = [
+        wrong: list[list[Mapping[str, object]]] = [
             *([{"name": name, "title": "Title"}] for name in ("", "Editor", "a b", "x" * 51, "ä", "a\n")),
             [{"name": "editor", "title": " "}],
             [{"name": "editor", "title": "x" * 101}],

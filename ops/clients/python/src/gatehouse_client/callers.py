@@ -103,8 +103,8 @@ class Caller:
         None where the token has none, or one of another type. A number of either kind is a `float` as well.
         """
         value = self.claims.get(name)
-        if isinstance(value, bool):
-            return value if kind is bool else None
+        if isinstance(value, bool) and kind is not bool:
+            return None
         if kind is float and isinstance(value, int):
             return kind(value)
         return value if isinstance(value, kind) else None
