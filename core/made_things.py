@@ -112,6 +112,7 @@ class MadeKind(Enum):
     JOB = _made("list that is being worked off", _ENDS_WITH_MAKER, bulk_jobs="maker_id")
     BRANDING_VERSION = _made("earlier branding", _LISTED, branding_versions="made_by")
     DOMAIN = _made("domain", _LISTED, Operation.DOMAIN_CHANGE, Operation.DOMAIN_ROUTES_CHANGE)
+    METADATA = _made("metadata", _LISTED, Operation.ORGANIZATION_UPDATE, Operation.SERVICE_USER_CHANGE)
     MAIL_SERVER = _made("mail server", _LISTED, Operation.MAIL_SERVER_SET)
     SAML_CERTIFICATE = _made("SAML certificate", _LISTED, Operation.SAML_CERTIFICATE_CREATE)
     REMOVAL = _made(
@@ -155,7 +156,14 @@ ACTS_OF_CREDENTIALS: Final[PartialTable[MadeKind, frozenset[MadeKind]]] = Partia
         # It makes and changes whatever its maker may, also for customers of the services.
         MadeKind.ORGANIZATION_KEY: frozenset(MadeKind) - {MadeKind.JOB, MadeKind.SIGN_IN},
         MadeKind.API_KEY: frozenset(
-            {MadeKind.END_USER, MadeKind.SERVICE, MadeKind.CUSTOMER, MadeKind.CUSTOMER_PERSON, MadeKind.REMOVAL}
+            {
+                MadeKind.END_USER,
+                MadeKind.METADATA,
+                MadeKind.SERVICE,
+                MadeKind.CUSTOMER,
+                MadeKind.CUSTOMER_PERSON,
+                MadeKind.REMOVAL,
+            }
         ),
         MadeKind.SCIM_TOKEN: frozenset({MadeKind.DIRECTORY_PLACE, MadeKind.ROLE, MadeKind.REMOVAL}),
         # It acts as a service, which opens nothing at Gatehouse, or as a key of the organization, which may be that of

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.errors import ErrorCode, Forbidden, Refusal
@@ -22,10 +23,12 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.secrets import Secret
 from core.services.customer_rules import CustomerPolicy, Individuals
-from core.services.services import Service
 from core.sessions.confinement import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.reasons import SignInReason
+
+if TYPE_CHECKING:
+    from core.services.services import Service
 
 # What a request names to come as oneself.
 AS_INDIVIDUAL = ""

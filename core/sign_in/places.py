@@ -14,7 +14,6 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.organizations.organizations import Organization
 from core.secrets import hash_token
-from core.services.services import Service
 from core.sessions.security_profiles import OtherWayRefused
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
 from core.sign_in.proofs import Destination, Target
@@ -22,6 +21,7 @@ from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
+    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

@@ -41,7 +41,8 @@ READ_ELSEWHERE: Final = {
     "platform_mfa": "alerts counts",
     "platform_organizations": "page",
     "platform_overviews": (
-        "failing_streams failing_webhooks gone_webhooks new_users organizations_by_status owners_without_second_factor"
+        "failing_streams failing_webhooks gone_webhooks new_users organizations_by_status owners_without_second_factor "
+        "setup"
     ),
     # All that an export of personal data tells, and a search of the console for the name of a thing.
     "platform_searches": "",
