@@ -159,12 +159,12 @@ class Language:
         return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), shown)
 
     def brief(self, time: datetime) -> Markup:
-        """Return a time as lists have it: short for those who see it, whole for readers of the screen."""
+        """Return a time as lists have it: short, with the whole one as its title."""
         utc = time.astimezone(UTC)
         shown = self.text(_BRIEF, day=self.short_day(utc), time=f"{utc:%H:%M}")
         whole = self.text(_MOMENT, date=self.day(utc), time=f"{utc:%H:%M}")
-        return Markup('<time class="brief" datetime="{}"><span aria-hidden="true">{}</span> {}</time>').format(
-            utc.isoformat(timespec="seconds"), shown, Markup('<span class="unseen">{}</span>').format(whole)
+        return Markup('<time class="brief" datetime="{}" title="{}">{}</time>').format(
+            f"{utc:%Y-%m-%dT%H:%M:%SZ}", whole, shown
         )
 
     def _written(self, value: object) -> object:

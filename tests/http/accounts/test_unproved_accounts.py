@@ -268,8 +268,9 @@ def test_every_table_that_refers_to_accounts_is_looked_at(connection: Connection
 
     assert len(referring) > 25
     # The addresses that a person had are known from events alone, and each account has some. An organization knows an
-    # account by another id only while it has a membership or a link, which are looked at.
-    others = {"known_addresses", "known_account_ids"}
+    # account by another id, and a service notes something about it, only while it has a membership or a link, which are
+    # looked at.
+    others = {"known_addresses", "known_account_ids", "service_user_metadata"}
     # The logs are looked at by a statement of their own.
     assert "FROM login_events WHERE user_id = ANY" in unproved_accounts.NAMED
     others |= {"login_events"}

@@ -170,7 +170,7 @@ def test_steps_hold_until_the_next_point_and_are_written_in_their_unit() -> None
     assert plot.rows[2].cells[0].text == "10.00 EUR"
     html = shown(plot)
     assert 'class="line series-1"' in html
-    assert '<p class="plot-unit">EUR a month</p>' in html
+    assert '<p class="plot-unit" data-value>EUR a month</p>' in html
     assert '<text x="50%" y="1em">500 Nov</text>' in html
 
 

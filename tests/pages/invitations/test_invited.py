@@ -248,7 +248,8 @@ async def test_the_list_comes_first_and_the_form_is_open_where_nothing_is_listed
     filtered = (await olga.open(f"{PAGE}?search=nothing")).text
     refused = (await olga.submit(page, PAGE, emails="nonsense", role="member")).text
 
-    assert is_open in empty
+    assert 'id="invite-form"' in empty
+    assert "<details" not in empty.partition('id="invite-form"')[0].partition("<main")[2]
     assert '<details class="creating" id="invite">' in page.text
     assert is_open not in filtered
     assert is_open in refused

@@ -36,7 +36,7 @@ window.addEventListener("pageshow", () => {
 });
 
 // Times are in UTC until this writes them in the reader's zone, in the language of the page: whole in a sentence, and short
-// in a list, where the whole one is for hovering and for readers of the screen.
+// in a list, where the whole one is its title.
 const whole = { dateStyle: "long", timeStyle: "short" };
 const brief = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const HOUR_MS = 3600 * 1000;
@@ -64,13 +64,11 @@ function inOwnZone(part) {
     }
     const hours = (now - at) / HOUR_MS;
     const isNear = hours >= 0 && hours < 24 && time.closest("[data-relative]") !== null;
-    const [shown, read] = time.children;
     const isThisYear = at.getFullYear() === new Date(now).getFullYear();
-    shown.textContent = isNear
+    time.textContent = isNear
       ? past.format(hours < 1 ? -Math.round(hours * 60) : -Math.round(hours), hours < 1 ? "minute" : "hour")
       : (isThisYear ? short : dated).format(at);
-    read.textContent = long.format(at);
-    time.title = read.textContent;
+    time.title = long.format(at);
   }
 }
 

@@ -62,8 +62,9 @@ class Editor:
 
     async def use_again(self, number: int, page: Answer) -> Answer:
         """Press the button of a version."""
-        form = next(one for one in forms_of(page) if one.action == AGAIN and one.fields["version"] == str(number))
-        return await self.visitor.post(AGAIN, form.fields)
+        assert f'name="version" value="{number}" form="use-again"' in page.text
+        form = next(one for one in forms_of(page) if one.action == AGAIN)
+        return await self.visitor.post(AGAIN, form.fields | {"version": str(number)})
 
     @property
     def numbers(self) -> list[int]:
