@@ -248,7 +248,7 @@ async def test_webhooks_that_were_switched_off_lately_because_their_receiver_is_
         )
 
     text = (await platform_owner.open(PAGE)).text
-    panel = text.partition('id="gone-webhooks"')[2].partition("</ul>")[0]
+    panel = text.partition('id="gone-webhooks"')[2].partition("</li>")[0]
 
     assert "broken" in panel
     assert not shows(panel, "whole")
