@@ -135,7 +135,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
             "a part of a setup link, or what begins with one": ("organizations/setup",),
             "how pages look, which the core does not know": (
                 "organizations/settings/branding_preview",
-                "organizations/settings/mail_samples",
                 "sign_in/upstream/connection_steps",
             ),
             "for developers": ("mail/mailbox",),

@@ -179,7 +179,9 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "service_user_changes": Drained("they are counted"),
     "service_user_milestones": Owned("services", "one where many users have come since the last one"),
     "service_users": _OF_SERVICE,
-    "service_user_metadata": Owned("service_users", "one for each user of a service, by link or customer", has_trigger=True),
+    "service_user_metadata": Owned(
+        "service_users", "one for each user of a service, by link or customer", has_trigger=True
+    ),
     "service_customers": Expiring(
         Leftover.CUSTOMER_OFFERS, "those that were accepted, until either side ends them or the service is deleted"
     ),

@@ -8,10 +8,10 @@ from uuid import UUID
 import pytest
 
 from core.mail.mail import MailTemplate
+from core.mail.mail_samples import OF_ACCOUNTS
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.pages.console.sections import OF_ACCOUNT, OF_ORGANIZATION, OF_PLATFORM
-from entrypoints.pages.organizations.settings.mail_samples import OF_ACCOUNTS
 from tests.application import Answer
 from tests.shown_text import shows
 from tests.world.builder import EMAIL

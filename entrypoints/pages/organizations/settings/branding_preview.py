@@ -23,6 +23,7 @@ from core.errors import BadRequest, FieldError, Refusal, TemporaryRefusal
 from core.lazy_dataclasses import dataclass
 from core.mail.brands import MailBrand
 from core.mail.mail import BY_ORGANIZATION, MailTemplate
+from core.mail.mail_samples import OF_ACCOUNTS, sample_of
 from core.organizations.settings.brand_contrasts import (
     ColorUse,
     ComputedColor,
@@ -41,7 +42,6 @@ from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.pages.frame.refusals import FORM_DAMAGED, message_on_page, prefers_json, refusal_page
 from entrypoints.pages.frame.rendering import HTML, render
 from entrypoints.pages.frame.returns import ReturnQuery
-from entrypoints.pages.organizations.settings.mail_samples import OF_ACCOUNTS, sample_of
 from entrypoints.web.serving.calls import Call
 
 # Only the page with the editor may frame it. Browsers follow `frame-ancestors` instead of X-Frame-Options.
