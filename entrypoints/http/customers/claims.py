@@ -13,6 +13,7 @@ from core.services.services import ServiceUnknown
 from entrypoints.http.services.services import ServiceClaim
 from entrypoints.shared.openid.previews import payloads_of
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service
 from entrypoints.web.serving.routes import Routes
@@ -60,7 +61,7 @@ class PreviewedClaim(msgspec.Struct, kw_only=True, rename={"source": "from"}):
     value: Any
 
 
-class TokenPreview(msgspec.Struct, kw_only=True):
+class TokenPreview(SecretBody, kw_only=True):
     """The payloads of tokens and assertions that are not issued; `bytes` is the size of the larger token."""
 
     id_token: dict[str, Any] | None

@@ -58,6 +58,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "TestForm.event_type": _field("The type of event as which the test is sent.", examples=["user.joined"]),
     "RestartForm.since": _field("The day or time since when entries are sent again, in UTC; empty for all of them."),
     "SinceForm.since": _field("The day or time since when deliveries that have failed are sent again, in UTC."),
+    "DecisionForm.back": _field("`overview` leads back to the overview of the platform after an approval; else empty."),
+    "NewOrganizationForm.approve": _field("`on` approves the organization at once, for those who may."),
     "seen_status": _field("The status that the page has shown; the form is refused when it is another one by now."),
     "seen_name": _field("The name that the page has shown; the form is refused when it is another one by now."),
     "seen_state": _field(

@@ -187,9 +187,24 @@ def _complete_types(schema: Schema) -> None:
     """Add the type of words, and that an object without declared fields has any."""
     if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
         schema["type"] = "string"
+        names = _constants_of(schema["enum"])
+        if names is not None:
+            schema["x-enum-varnames"] = names
     # Without this, generators of types take it for an object without fields.
     if schema.get("type") == "object" and not {"properties", "additionalProperties"} & schema.keys():
         schema["additionalProperties"] = True
+
+
+def _constants_of(values: list[str]) -> list[str] | None:
+    """Return the constants that generated programs have for the values of an enumeration; None where they are clear.
+
+    Two values that differ in their punctuation alone would have the same name.
+    """
+    plain = [re.sub(r"\W+", "_", value).upper() for value in values]
+    if len(set(plain)) == len(plain):
+        return None
+    counts = [plain[: place + 1].count(name) for place, name in enumerate(plain)]
+    return [name if count == 1 else f"{name}_{count}" for name, count in zip(plain, counts, strict=True)]
 
 
 def _is_always_answered(cls: Any, field: inspect.Field) -> bool:
