@@ -43,8 +43,8 @@ class Counts:
 LIMITS: Final = {
     "profile": Counts(1, 1, 1, 1_090),
     "refresh": Counts(2, 2, 2, 1_390),
-    "sign-in page": Counts(0, 0, 3, 2_080),
-    "login": Counts(17, 4, 2, 2_550),
+    "sign-in page": Counts(0, 0, 3, 2_130),
+    "login": Counts(17, 4, 2, 2_600),
     "code exchange": Counts(6, 5, 3, 1_930),
     "client credentials": Counts(1, 1, 1, 1_320),
     "introspection": Counts(2, 1, 1, 1_330),
