@@ -214,10 +214,10 @@ class PostgresUnitOfWork(Aggregates):
     def _admitted(self, found: Caller | None) -> Caller:
         if found is None:
             raise Unauthorized("This session is over. Sign in again.")
-        if found.service_client_id != self._client_id:
+        if found.place.client_id != self._client_id:
             # We signed the token for this session, but its audience is another client.
             raise TokenInvalid
-        security_profiles.require_bound(found.service_security_profile, self.origin.proof_algorithm)
+        security_profiles.require_bound(found.place.security_profile, self.origin.proof_algorithm)
         return found
 
     def record(
@@ -311,7 +311,7 @@ class PostgresUnitOfWork(Aggregates):
         **details: Any,
     ) -> None:
         if self._session_id is not None:
-            actor_user_id = actor_user_id or self.caller.user_id
+            actor_user_id = actor_user_id or self.caller.account.id
         details |= self._credential()
         self.audit_entries.add(
             action,
@@ -328,9 +328,9 @@ class PostgresUnitOfWork(Aggregates):
             return {}
         # A transaction that records something has asked for its caller, unless the session itself is what it is about.
         caller = self._caller or self.callers.of_session(self._session_id)
-        if caller is None or caller.impersonator_id is None:
+        if caller is None or caller.limits.impersonator_id is None:
             return {}
-        return {IMPERSONATOR: str(caller.impersonator_id), IMPERSONATION_SESSION: str(self._session_id)}
+        return {IMPERSONATOR: str(caller.limits.impersonator_id), IMPERSONATION_SESSION: str(self._session_id)}
 
     def _credential(self) -> dict[str, Any]:
         """Return the detail that names the key or token of a caller who is no user."""
@@ -355,7 +355,7 @@ class PostgresUnitOfWork(Aggregates):
         )
 
     def _platform_actor(self) -> UUID | None:
-        return self.caller.impersonator_id or self.caller.user_id if self._session_id is not None else None
+        return self.caller.limits.impersonator_id or self.caller.account.id if self._session_id is not None else None
 
     def publish(
         self,
@@ -368,7 +368,7 @@ class PostgresUnitOfWork(Aggregates):
         **data: Any,
     ) -> None:
         if actor_user_id is None and self._session_id is not None:
-            actor_user_id, actor_email = self.caller.user_id, self.caller.email
+            actor_user_id, actor_email = self.caller.account.id, self.caller.account.email
         if self._key_caller is not None:
             data |= self._credential()
         self.events.add(event, (organization_id,), actor_user_id=actor_user_id, actor_email=actor_email, data=data)
@@ -399,5 +399,5 @@ def _share_key(caller: Caller) -> Hashable | None:
     """Return whose share a session takes outside of the paths of organizations; None for that of its network."""
     if caller.acts_as_platform_owner or caller.acts_as_platform_support:
         return PLATFORM
-    is_member = caller.role is not None and caller.confined_to in {None, caller.organization_id}
-    return caller.organization_id if is_member else None
+    is_member = caller.place.role is not None and caller.limits.confined_to in {None, caller.place.organization_id}
+    return caller.place.organization_id if is_member else None

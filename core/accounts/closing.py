@@ -56,21 +56,21 @@ class GovernsPlatform(Forbidden):
 def close(uow: UnitOfWork) -> datetime:
     """Close the caller's account and end all its sessions; return until when signing in reopens it."""
     caller = callers.lock_whole_account(uow)
-    if caller.is_platform_owner:
+    if caller.account.is_platform_owner:
         raise GovernsPlatform
-    if uow.members.organizations_of(caller.user_id):
+    if uow.members.organizations_of(caller.account.id):
         raise BelongsToOrganizations
     # It is its owner's until it is deleted for good (decisions 5.1).
-    if any(one.role == OWNER for one in uow.members.of_account(caller.user_id)):
+    if any(one.role == OWNER for one in uow.members.of_account(caller.account.id)):
         raise OwnsDeletedOrganization
     reopenable_until = uow.now + REOPENABLE_FOR
-    uow.users.set_closed(caller.user_id, at=uow.now)
-    uow.mfa_events.add(caller.user_id, ClosingEvent.CLOSED, is_success=True, details={})
-    platform_support.end_appointment(uow, caller.user_id, reason="account_closed")
-    sessions.end_all(uow, caller.user_id, caller.email)
+    uow.users.set_closed(caller.account.id, at=uow.now)
+    uow.mfa_events.add(caller.account.id, ClosingEvent.CLOSED, is_success=True, details={})
+    platform_support.end_appointment(uow, caller.account.id, reason="account_closed")
+    sessions.end_all(uow, caller.account.id, caller.account.email)
     mail.send(
         uow,
-        caller.email,
+        caller.account.email,
         MailTemplate.ACCOUNT_CLOSED,
         ip_address=uow.origin.ip_address or "unknown",
         at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),

@@ -29,6 +29,7 @@ from core.mail.mail import MailTemplate
 from core.organizations import takeovers
 from core.secrets import hash_token
 from core.sessions import callers
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -87,24 +88,24 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
     Raise `MailedProofToChangeAddress` for a session that must not choose where mailed proofs go.
     """
     mine = profile.read(uow)
-    uow.caller.require_whole_account()
+    uow.caller.require(Act.WHOLE_ACCOUNT)
     address = normalize_email(email, uow.domain_names.to_ascii)
     # Locked: a request that is concurrent with a lockout must not be committed after it.
     caller = callers.lock_whole_account(uow)
-    uow.one_time_tokens.drop_email_change(caller.user_id, at=uow.now)
-    if address == caller.email:
-        return replace(mine, email=caller.email, email_verified=caller.is_verified)
+    uow.one_time_tokens.drop_email_change(caller.account.id, at=uow.now)
+    if address == caller.account.email:
+        return replace(mine, email=caller.account.email, email_verified=caller.account.is_verified)
     factors.require_to_change_address(uow, caller)
     if tells_taken and uow.users.by_email(address) is not None:
         raise NewAddressTaken
-    user = uow.users.by_id(caller.user_id)
+    user = uow.users.by_id(caller.account.id)
     assert user is not None, "the caller has no account"
     links.send(
         uow,
         replace(user, email=address),
         TokenPurpose.CHANGE_EMAIL,
         MailTemplate.VERIFY_NEW_EMAIL,
-        data={"signed_in_at": caller.authenticated_at.isoformat(), **_held(uow, user)},
+        data={"signed_in_at": caller.session.authenticated_at.isoformat(), **_held(uow, user)},
     )
     if user.is_verified and not user.is_disowned:
         # A stranger's mailbox that was entered by mistake gets no say about the account.

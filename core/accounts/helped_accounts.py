@@ -133,8 +133,8 @@ def lock_helper(uow: UnitOfWork, *also_ids: UUID) -> None:
     """Lock the caller's account, and others; raise `Forbidden` when the caller was demoted in the meantime."""
     caller = uow.caller
     # In the order of ids, so that two callers who help each other do not wait for each other.
-    for locked_id in sorted({caller.user_id, *also_ids}):
+    for locked_id in sorted({caller.account.id, *also_ids}):
         uow.users.defer_lock(locked_id)
-    present = uow.callers.of_session(caller.session_id)
+    present = uow.callers.of_session(caller.session.id)
     if present is None or not (present.acts_as_platform_owner or present.acts_as_platform_support):
         raise Forbidden("Only a platform owner or the platform's support can do this.")

@@ -90,7 +90,7 @@ class PersonUnknown(NotFound):
 def lock_mine(uow: UnitOfWork) -> None:
     """Lock the caller's own account."""
     caller = callers.lock_whole_account(uow)
-    user = uow.users.by_id(caller.user_id)
+    user = uow.users.by_id(caller.account.id)
     assert user is not None, "a locked account is gone"
     lock(uow, user, LockedBy.PERSON)
 

@@ -73,13 +73,13 @@ def change(uow: UnitOfWork, name: str | None) -> None:
     """
     caller = callers.require_whole_account(uow)
     wanted = checked_or_none(name)
-    user = uow.users.lock(caller.user_id)
+    user = uow.users.lock(caller.account.id)
     if user is None or user.name == wanted:
         return
-    uow.users.set_name(caller.user_id, wanted, at=uow.now)
-    person_events.record(uow, AuditAction.USER_UPDATED, caller.user_id, caller.email, changed=["name"])
+    uow.users.set_name(caller.account.id, wanted, at=uow.now)
+    person_events.record(uow, AuditAction.USER_UPDATED, caller.account.id, caller.account.email, changed=["name"])
 
 
 def of_caller(uow: UnitOfWork) -> PersonNames:
     """Return the caller's names in the context of the session."""
-    return uow.person_names.defer_of(uow.caller.user_id, uow.caller.organization_id)()
+    return uow.person_names.defer_of(uow.caller.account.id, uow.caller.place.organization_id)()

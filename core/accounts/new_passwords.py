@@ -113,8 +113,8 @@ def about_caller(uow: UnitOfWork) -> Sequence[str]:
     A refusal says of what a password consists, so a session that shows one organization has no others' names here.
     """
     caller = uow.caller
-    places = [slug for slug in (caller.organization_slug, caller.service_slug) if slug is not None]
-    return [*about_account(uow, caller.user_id, caller.email, only=caller.only_organization_id), *places]
+    places = [slug for slug in (caller.place.organization_slug, caller.place.service_slug) if slug is not None]
+    return [*about_account(uow, caller.account.id, caller.account.email, only=caller.only_organization_id), *places]
 
 
 def _problem(password: str, rules: PasswordRules) -> str | None:

@@ -21,6 +21,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers, sessions
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -64,25 +65,25 @@ class Change:
 def check_first(uow: UnitOfWork, new_password: str, rules: PasswordRules) -> NewPassword:
     """Before the slow hashing, refuse a caller who may not set a first password, and one that is not accepted."""
     caller = uow.caller
-    caller.require_whole_account()
+    caller.require(Act.WHOLE_ACCOUNT)
     new = new_passwords.accepted(new_password, "new_password", rules, new_passwords.about_caller(uow))
-    if uow.credentials.has_password(caller.user_id):
+    if uow.credentials.has_password(caller.account.id):
         raise PasswordAlreadySet
     return new
 
 
 def is_set(uow: UnitOfWork) -> bool:
     """Return whether the caller's account has a password."""
-    return uow.credentials.has_password(uow.caller.user_id)
+    return uow.credentials.has_password(uow.caller.account.id)
 
 
 def set_first(uow: UnitOfWork, password_hash: str) -> None:
     """Set the first password of the caller's account; raise `PasswordAlreadySet` when it has one."""
     caller = callers.lock_whole_account(uow)
-    if not uow.credentials.set_first_password_hash(caller.user_id, password_hash):
+    if not uow.credentials.set_first_password_hash(caller.account.id, password_hash):
         raise PasswordAlreadySet
     callers.record_whole_account_changed(uow, caller)
-    record_changed(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_SET)
+    record_changed(uow, caller.account.id, caller.account.email, MailTemplate.PASSWORD_SET)
 
 
 def find_current(uow: UnitOfWork, new_password: str, rules: PasswordRules, network: str | None) -> Change:
@@ -91,13 +92,13 @@ def find_current(uow: UnitOfWork, new_password: str, rules: PasswordRules, netwo
     A wrong password counts as a failed sign-in, and for the session, so that a stolen access token bypasses no limit.
     """
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require(Act.IN_PERSON)
     new = new_passwords.accepted(new_password, "new_password", rules, new_passwords.about_caller(uow))
-    stored = uow.credentials.lock(caller.user_id)
+    stored = uow.credentials.lock(caller.account.id)
     if stored is None or stored.password_hash is None:
         raise NoPasswordSet
     # Failures from other networks do not block the change, because it is made inside a session.
-    attempt_id = sign_in_failures.attempt(uow, caller.email, network, session_id=caller.session_id)
+    attempt_id = sign_in_failures.attempt(uow, caller.account.email, network, session_id=caller.session.id)
     return Change(new=new, attempt_id=attempt_id, password_hash=stored.password_hash)
 
 
@@ -115,15 +116,15 @@ def refuse(uow: UnitOfWork, begun: Change) -> Refusal:
 def change(uow: UnitOfWork, begun: Change, password_hash: str) -> None:
     """Change the caller's password after a successful comparison, and end all their other sessions."""
     caller = uow.caller
-    caller.forbid_impersonation()
-    stored = uow.credentials.lock(caller.user_id)
+    caller.require(Act.IN_PERSON)
+    stored = uow.credentials.lock(caller.account.id)
     if stored is None or stored.password_hash != begun.password_hash:
         # The password was changed or reset during the comparison.
         raise CurrentPasswordWrong
     uow.sign_in_failures.remove(begun.attempt_id)
-    uow.credentials.set_password_hash(caller.user_id, password_hash)
-    lock_out(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
-    record_changed(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_CHANGED)
+    uow.credentials.set_password_hash(caller.account.id, password_hash)
+    lock_out(uow, caller.account.id, caller.account.email, except_session_id=caller.session.id)
+    record_changed(uow, caller.account.id, caller.account.email, MailTemplate.PASSWORD_CHANGED)
 
 
 def lock_out(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> None:

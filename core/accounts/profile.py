@@ -77,7 +77,7 @@ class SignInMethods:
 
 def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
     """Return what the caller signs in with."""
-    user_id = uow.caller.user_id
+    user_id = uow.caller.account.id
     return SignInMethods(
         has_password=uow.credentials.has_password(user_id),
         second_factor=uow.second_factors.status(user_id),
@@ -91,7 +91,7 @@ def read(uow: UnitOfWork) -> Profile | ProfileForCustomer:
     mine = _profile_of(found.caller, found.names.shown)
     requested = found.requested_email
     mine = replace(mine, email=requested, email_verified=False) if requested is not None else mine
-    customer = found.caller.customer
+    customer = found.caller.place.customer
     return mine if customer is None else _for_customer(mine, customer)
 
 
@@ -111,19 +111,19 @@ def _for_customer(mine: Profile, customer: CustomerContext) -> ProfileForCustome
 
 def _profile_of(caller: Caller, name: str | None) -> Profile:
     role = caller.opened_role
-    capabilities = access.capabilities_of(role, caller.custom_permissions) if role is not None else ()
+    capabilities = access.capabilities_of(role, caller.place.custom_permissions) if role is not None else ()
     return Profile(
-        id=caller.user_id,
-        email=caller.email,
+        id=caller.account.id,
+        email=caller.account.email,
         name=name,
-        org=caller.organization_slug or "",
-        service=caller.service_slug or "",
-        email_verified=caller.is_verified,
-        is_platform_owner=caller.is_platform_owner,
-        is_platform_support=caller.is_platform_support,
-        created_at=caller.user_created_at,
+        org=caller.place.organization_slug or "",
+        service=caller.place.service_slug or "",
+        email_verified=caller.account.is_verified,
+        is_platform_owner=caller.account.is_platform_owner,
+        is_platform_support=caller.account.is_platform_support,
+        created_at=caller.account.created_at,
         role=role,
         permissions=sorted(capabilities),
-        plan=caller.service_plan.name if caller.service_plan is not None else None,
-        features=caller.service_plan.features if caller.service_plan is not None else [],
+        plan=caller.place.plan.name if caller.place.plan is not None else None,
+        features=caller.place.plan.features if caller.place.plan is not None else [],
     )

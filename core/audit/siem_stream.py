@@ -269,8 +269,8 @@ def prepare_test(uow: UnitOfWork, slug: str) -> tuple[SiemTarget, SiemEvent]:
     """Return the receiver and an event to try it with, and record the test; raise `SiemUnknown` without a stream."""
     authorized = authorize(uow, slug, Operation.SIEM_CHANGE)
     caller = authorized.caller
-    key = {ORGANIZATION_KEY: str(caller.key_id)}
-    actor = AuditLogActor.of(caller.actor_user_id, caller.email, caller.acts_as_platform_owner, key)
+    key = {ORGANIZATION_KEY: str(caller.limits.key_id)}
+    actor = AuditLogActor.of(caller.actor_user_id, caller.account.email, caller.acts_as_platform_owner, key)
     return test_of(uow, authorized.organization.id, actor)
 
 

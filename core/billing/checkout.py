@@ -134,7 +134,7 @@ def show_offer(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> 
     plan = uow.plans.find(service.organization_id, service.id, plan_id)
     if plan is None:
         raise PlanUnknown
-    current = uow.subscriptions.current(service.organization_id, service.id, authorized.caller.user_id)
+    current = uow.subscriptions.current(service.organization_id, service.id, authorized.caller.account.id)
     return Offer(service=service, plan=plan, is_subscribed=current is not None and current.is_live)
 
 
@@ -162,14 +162,14 @@ def start(
         raise PlanOfAnotherService
     if plan.billing_price_id is None:
         raise PlanNotForSale
-    current = uow.subscriptions.current(service.organization_id, service.id, authorized.caller.user_id)
+    current = uow.subscriptions.current(service.organization_id, service.id, authorized.caller.account.id)
     if current is not None and current.is_live:
         raise AlreadySubscribed
     checkout = begin(
         uow,
         plan,
         plan.billing_price_id,
-        authorized.caller.user_id,
+        authorized.caller.account.id,
         success_url=success_url,
         cancel_url=cancel_url,
         mode=mode,

@@ -17,6 +17,7 @@ from core.errors import NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import LIVE, SubscriptionStatus
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -74,16 +75,18 @@ class PersonalPortal:
 def list_mine(uow: UnitOfWork, mode: BillingMode) -> PersonalSubscriptions:
     """Return the caller's subscriptions, as far as their session shows them, the live ones first."""
     caller = uow.caller
-    found, total = uow.own_subscriptions.of_user(caller.user_id, mode, limits=caller.limits, limit=SUBSCRIPTIONS_MAX)
+    found, total = uow.own_subscriptions.of_user(
+        caller.account.id, mode, limits=caller.shown_within, limit=SUBSCRIPTIONS_MAX
+    )
     return PersonalSubscriptions(subscriptions=found, total=total)
 
 
 def request_portal(uow: UnitOfWork, service_id: UUID, *, return_url: str, mode: BillingMode) -> PersonalPortal:
     """Return the customer that the caller is for a service; raise `NothingToManage` when they are none."""
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require(Act.IN_PERSON)
     checked = checkout.checked_url("return_url", return_url)
-    found = uow.own_subscriptions.customer_of(caller.user_id, service_id, mode, limits=caller.limits)
+    found = uow.own_subscriptions.customer_of(caller.account.id, service_id, mode, limits=caller.shown_within)
     if found is None:
         raise NothingToManage
     organization_id, customer_id = found
@@ -99,5 +102,5 @@ def record_opened(uow: UnitOfWork, service_id: UUID, portal: PersonalPortal, *, 
         organization_id=portal.organization_id,
         mode=mode.value,
         service_id=str(service_id),
-        user_id=str(caller.user_id),
+        user_id=str(caller.account.id),
     )

@@ -20,7 +20,8 @@ from core.events import platform_actions
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
-from core.sessions.callers import Caller, ConfinedElsewhere
+from core.sessions.callers import Caller
+from core.sessions.limits import Act, ConfinedElsewhere
 from core.text import checked_name
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def list_mine(uow: UnitOfWork) -> tuple[Sequence[DeviceItem], int]:
     A session with limits shows those on which a session within them is alive.
     """
     caller = uow.caller
-    devices, total = uow.devices.of_user(caller.user_id, at=uow.now, limit=LISTED_MAX)
+    devices, total = uow.devices.of_user(caller.account.id, at=uow.now, limit=LISTED_MAX)
     shown = _shown(uow, caller)
     if shown is not None:
         devices = [state for state in devices if state.device.id in shown]
@@ -153,7 +154,7 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
     new_name = checked_name(name, characters_min=1)
     caller = uow.caller
     _own_device(uow, caller, device_id)
-    renamed = uow.devices.rename(device_id, new_name, user_id=caller.user_id, at=uow.now)
+    renamed = uow.devices.rename(device_id, new_name, user_id=caller.account.id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
     platform_actions.record_impersonated(uow, "device.renamed", device_id=str(device_id))
@@ -164,20 +165,20 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     """Remove one of the caller's devices and end its sessions; removing it again changes nothing."""
     caller = uow.caller
     # An impersonator must not end the user's sessions, nor make the user enter a second factor again.
-    caller.require_whole_account()
-    if caller.limits is not None:
+    caller.require(Act.WHOLE_ACCOUNT)
+    if caller.shown_within is not None:
         # Sessions beyond the limits may be alive on the device.
         raise ConfinedElsewhere
     _own_device(uow, caller, device_id)
-    if device_id == caller.device_id:
+    if device_id == caller.session.device_id:
         raise DeviceInUse
-    uow.users.lock(caller.user_id)
+    uow.users.lock(caller.account.id)
     # A concurrent sign-in from the device holds the account until its session is stored, and so ends with the others.
-    if uow.devices.remove(device_id, user_id=caller.user_id, at=uow.now):
+    if uow.devices.remove(device_id, user_id=caller.account.id, at=uow.now):
         # One of them may have begun on this device; a challenge does not know its device.
-        uow.unfinished_sign_ins.end_all(caller.user_id)
-        ended = uow.sessions.revoke_of_device(device_id, user_id=caller.user_id)
-        sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="device_removed")
+        uow.unfinished_sign_ins.end_all(caller.account.id)
+        ended = uow.sessions.revoke_of_device(device_id, user_id=caller.account.id)
+        sessions.record_ended(uow, caller.account.id, caller.account.email, ended, reason="device_removed")
 
 
 def _own_device(uow: UnitOfWork, caller: Caller, device_id: UUID) -> DeviceState:
@@ -185,7 +186,7 @@ def _own_device(uow: UnitOfWork, caller: Caller, device_id: UUID) -> DeviceState
     state = uow.devices.by_id(device_id, at=uow.now)
     if state is None:
         raise DeviceUnknown
-    if state.device.user_id != caller.user_id:
+    if state.device.user_id != caller.account.id:
         raise DeviceOfAnother
     shown = _shown(uow, caller)
     if shown is not None and device_id not in shown:
@@ -195,14 +196,14 @@ def _own_device(uow: UnitOfWork, caller: Caller, device_id: UUID) -> DeviceState
 
 def _shown(uow: UnitOfWork, caller: Caller) -> set[UUID | None] | None:
     """Return the ids of the devices that the session shows; None for all of them."""
-    if caller.limits is None:
+    if caller.shown_within is None:
         return None
     return {session.device_id for session in sessions.shown_to(uow, caller)}
 
 
 def _trust_period(uow: UnitOfWork, caller: Caller) -> timedelta:
     """Return how long devices are trusted in the organization of the caller's session."""
-    organization = uow.organizations.by_slug(caller.organization_slug) if caller.organization_slug else None
+    organization = uow.organizations.by_slug(caller.place.organization_slug) if caller.place.organization_slug else None
     return organization.device_trust if organization is not None else DEVICE_TRUST_DEFAULT
 
 
@@ -216,7 +217,7 @@ def _item(state: DeviceState, caller: Caller, trust_period: timedelta, now: date
         os=device.os or "",
         last_used_at=state.seen_at,
         last_ip=device.last_ip or "",
-        is_current=device.id == caller.device_id,
+        is_current=device.id == caller.session.device_id,
         trusted=is_device_trusted(state.mfa_trusted_at, trust_period, at=now),
         created_at=device.created_at,
     )

@@ -78,16 +78,16 @@ class FactorsToSetUp:
 def to_set_up(uow: UnitOfWork) -> FactorsToSetUp:
     """Return what the caller's session lacks."""
     caller = uow.caller
-    has_factor = uow.second_factors.status(caller.user_id).enabled
+    has_factor = uow.second_factors.status(caller.account.id).enabled
     # Whose session has proved no second factor proves the one of the account first.
-    has_tried = caller.has_proved_second_factor or not has_factor
+    has_tried = caller.session.has_proved_second_factor or not has_factor
     return FactorsToSetUp(
         has_factor=has_factor,
         takes_passkey=has_tried
-        and not caller.is_phishing_resistant
-        and uow.second_factors.rules_of(caller.user_id).take_passkeys_alone,
-        has_passkey=any(one.domain_id is None for one in uow.passkeys.of_user(caller.user_id)),
-        has_mailed_proof=MAILED in caller.amr,
+        and not caller.session.is_phishing_resistant
+        and uow.second_factors.rules_of(caller.account.id).take_passkeys_alone,
+        has_passkey=any(one.domain_id is None for one in uow.passkeys.of_user(caller.account.id)),
+        has_mailed_proof=MAILED in caller.session.amr,
     )
 
 
@@ -96,24 +96,24 @@ def require_proved(uow: UnitOfWork, caller: Caller) -> None:
 
     A connection that an organization trusts with the second factor is trusted there, and not with the account.
     """
-    if not caller.has_proved_own_factor and uow.second_factors.rules_of(caller.user_id).are_required:
+    if not caller.session.has_proved_own_factor and uow.second_factors.rules_of(caller.account.id).are_required:
         raise SecondFactorNotProved
 
 
 def require_to_add_passkey(uow: UnitOfWork, caller: Caller) -> None:
     """Raise `SecondFactorNotProved` or `MailedProofToAddPasskey` for a session that must not add a passkey."""
-    if caller.has_proved_own_factor and (caller.is_phishing_resistant or MAILED in caller.amr):
+    if caller.session.has_proved_own_factor and (caller.session.is_phishing_resistant or MAILED in caller.session.amr):
         return
-    rules = uow.second_factors.rules_of(caller.user_id)
-    if rules.are_required and not caller.has_proved_own_factor:
+    rules = uow.second_factors.rules_of(caller.account.id)
+    if rules.are_required and not caller.session.has_proved_own_factor:
         raise SecondFactorNotProved
-    if rules.take_passkeys_alone and not caller.is_phishing_resistant and MAILED not in caller.amr:
+    if rules.take_passkeys_alone and not caller.session.is_phishing_resistant and MAILED not in caller.session.amr:
         raise MailedProofToAddPasskey
 
 
 def require_to_change_address(uow: UnitOfWork, caller: Caller) -> None:
     """Raise `MailedProofToChangeAddress` for a session that must not say where the account's mails go."""
-    if caller.is_phishing_resistant or MAILED in caller.amr:
+    if caller.session.is_phishing_resistant or MAILED in caller.session.amr:
         return
-    if uow.second_factors.rules_of(caller.user_id).take_passkeys_alone:
+    if uow.second_factors.rules_of(caller.account.id).take_passkeys_alone:
         raise MailedProofToChangeAddress

@@ -124,12 +124,12 @@ class Enabled:
 
 def status(uow: UnitOfWork) -> MfaStatus:
     """Return the status of the caller's multi-factor authentication."""
-    return uow.second_factors.status(uow.caller.user_id)
+    return uow.second_factors.status(uow.caller.account.id)
 
 
 def list_own(uow: UnitOfWork) -> OwnFactors:
     """Return what the page of the caller's second factors shows beside their passkeys."""
-    user_id = uow.caller.user_id
+    user_id = uow.caller.account.id
     return OwnFactors(status=uow.second_factors.status(user_id), has_app=uow.second_factors.has_app(user_id))
 
 
@@ -137,19 +137,19 @@ def set_up(uow: UnitOfWork) -> TotpSetup:
     """Make a secret for the caller's app, in place of a pending one."""
     caller = _owner(uow)
     secret = uow.totp.new_secret()
-    if not uow.totp_secrets.put_pending(caller.user_id, secret, at=uow.now, is_of_limited_session=caller.is_limited):
+    if not uow.totp_secrets.put_pending(caller.account.id, secret, at=uow.now, is_of_limited_session=caller.is_limited):
         raise MfaAlreadyEnabled
-    mfa_events.record(uow, MfaEvent.SETUP_INITIATED, caller.user_id)
-    return TotpSetup(secret=secret, uri=uow.totp.uri(secret, caller.email))
+    mfa_events.record(uow, MfaEvent.SETUP_INITIATED, caller.account.id)
+    return TotpSetup(secret=secret, uri=uow.totp.uri(secret, caller.account.email))
 
 
 def pending_setup(uow: UnitOfWork) -> TotpSetup:
     """Return the secret that waits for its first code, to show it once more; raise `MfaNotSetUp` without one."""
     caller = _owner(uow)
-    pending = uow.totp_secrets.lock(caller.user_id)
+    pending = uow.totp_secrets.lock(caller.account.id)
     if pending is None or pending.is_enabled:
         raise MfaNotSetUp
-    return TotpSetup(secret=pending.secret, uri=uow.totp.uri(pending.secret, caller.email))
+    return TotpSetup(secret=pending.secret, uri=uow.totp.uri(pending.secret, caller.account.email))
 
 
 def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
@@ -161,47 +161,47 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
     digits = totp_code(code)
     if digits is None:
         raise BadRequest.of_field("code", "This must be the six digits that your authenticator app shows.")
-    pending = uow.totp_secrets.lock(caller.user_id)
+    pending = uow.totp_secrets.lock(caller.account.id)
     if pending is None:
         raise MfaNotSetUp
     if pending.is_enabled:
         raise MfaAlreadyEnabled
     if uow.totp.step_of(pending.secret, digits, at=uow.now) is None:
-        mfa_events.record(uow, MfaEvent.SETUP_FAILED, caller.user_id)
+        mfa_events.record(uow, MfaEvent.SETUP_FAILED, caller.account.id)
         return SetupCodeWrong()
 
-    uow.totp_secrets.enable(caller.user_id, at=uow.now)
+    uow.totp_secrets.enable(caller.account.id, at=uow.now)
     callers.record_whole_account_changed(uow, caller, is_limited=pending.is_of_limited_session)
-    uow.sessions.add_methods(caller.session_id, (OTP, MFA))
-    mfa_events.record(uow, MfaEvent.SETUP_COMPLETED, caller.user_id)
-    return Enabled(codes=settle_added(uow, caller.user_id, caller.email))
+    uow.sessions.add_methods(caller.session.id, (OTP, MFA))
+    mfa_events.record(uow, MfaEvent.SETUP_COMPLETED, caller.account.id)
+    return Enabled(codes=settle_added(uow, caller.account.id, caller.account.email))
 
 
 def disable(uow: UnitOfWork) -> None:
     """Turn MFA off, with every second factor, and delete a pending setup; without any nothing happens."""
     caller = _owner(uow)
-    if remove(uow, caller.user_id):
+    if remove(uow, caller.account.id):
         callers.record_whole_account_changed(uow, caller)
-        _record_disabled(uow, caller.user_id, caller.email)
+        _record_disabled(uow, caller.account.id, caller.account.email)
 
 
 def remove_app(uow: UnitOfWork) -> None:
     """Remove the app alone, or a pending setup; without either nothing happens."""
     caller = _owner(uow)
-    if uow.totp_secrets.remove(caller.user_id):
+    if uow.totp_secrets.remove(caller.account.id):
         callers.record_whole_account_changed(uow, caller)
-        uow.mfa_events.add(caller.user_id, APP_REMOVED, is_success=True, details={})
-        settle_removed(uow, caller.user_id, caller.email)
+        uow.mfa_events.add(caller.account.id, APP_REMOVED, is_success=True, details={})
+        settle_removed(uow, caller.account.id, caller.account.email)
 
 
 def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
     """Replace the caller's backup codes by ten new ones, and return these."""
     caller = _owner(uow)
     # The account is locked, so that two concurrent renewals do not leave twenty codes.
-    if not uow.second_factors.status(caller.user_id).enabled:
+    if not uow.second_factors.status(caller.account.id).enabled:
         raise MfaNotEnabled
     callers.record_whole_account_changed(uow, caller)
-    return backup_codes.issue(uow, caller.user_id)
+    return backup_codes.issue(uow, caller.account.id)
 
 
 def settle_added(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") -> tuple[Secret, ...]:

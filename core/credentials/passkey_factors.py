@@ -48,11 +48,11 @@ def change_mine(
     """Rename one of the caller's passkeys, make it a second factor, or none; None leaves either as it is."""
     caller = callers.lock_whole_account(uow)
     new_name = checked_name(name, characters_min=1) if name is not None else None
-    passkey = next((one for one in uow.passkeys.of_user(caller.user_id) if one.id == passkey_id), None)
+    passkey = next((one for one in uow.passkeys.of_user(caller.account.id) if one.id == passkey_id), None)
     if passkey is None:
         raise PasskeyUnknown
     if new_name is not None:
-        passkey = _found(uow.passkeys.rename(passkey_id, new_name, user_id=caller.user_id))
+        passkey = _found(uow.passkeys.rename(passkey_id, new_name, user_id=caller.account.id))
     if is_second_factor is None or is_second_factor == passkey.is_second_factor:
         return ChangedPasskey(item=passkey.item)
     factors.require_proved(uow, caller)
@@ -73,21 +73,21 @@ def register(
     if isinstance(registered, Refusal):
         return registered
     caller = callers.lock_whole_account(uow)
-    passkey = next(one for one in uow.passkeys.of_user(caller.user_id) if one.id == registered.id)
+    passkey = next(one for one in uow.passkeys.of_user(caller.account.id) if one.id == registered.id)
     assert passkey.domain_id is None, "a passkey of a custom domain was to be a second factor"
-    uow.sessions.add_methods(caller.session_id, (*passkey.methods, MFA))
+    uow.sessions.add_methods(caller.session.id, (*passkey.methods, MFA))
     return _switch(uow, caller, passkey, is_on=True)
 
 
 def _switch(uow: UnitOfWork, caller: Caller, passkey: Passkey, *, is_on: bool) -> ChangedPasskey:
-    switched = _found(uow.passkeys.set_second_factor(passkey.id, uow.now if is_on else None, user_id=caller.user_id))
+    switched = _found(uow.passkeys.set_second_factor(passkey.id, uow.now if is_on else None, user_id=caller.account.id))
     callers.record_whole_account_changed(uow, caller)
     event = PasskeyEvent.MADE_SECOND_FACTOR if is_on else PasskeyEvent.NO_SECOND_FACTOR
-    uow.mfa_events.add(caller.user_id, event, is_success=True, details={"passkey_id": str(passkey.id)})
+    uow.mfa_events.add(caller.account.id, event, is_success=True, details={"passkey_id": str(passkey.id)})
     if is_on:
-        codes = mfa.settle_added(uow, caller.user_id, caller.email, name=passkey.name)
+        codes = mfa.settle_added(uow, caller.account.id, caller.account.email, name=passkey.name)
         return ChangedPasskey(item=switched.item, codes=codes)
-    mfa.settle_removed(uow, caller.user_id, caller.email, name=passkey.name)
+    mfa.settle_removed(uow, caller.account.id, caller.account.email, name=passkey.name)
     return ChangedPasskey(item=switched.item)
 
 

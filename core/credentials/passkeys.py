@@ -175,11 +175,11 @@ def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     caller = _owner(uow)
     factors.require_to_add_passkey(uow, caller)
     registered = _require_room(uow, caller)
-    challenge = passkey_challenges.begin_registration(uow, caller.user_id)
+    challenge = passkey_challenges.begin_registration(uow, caller.account.id)
     options = uow.webauthn.creation_options(
         challenge.challenge,
-        user_handle=passkey_challenges.subject_of(caller.user_id),
-        user_name=caller.email,
+        user_handle=passkey_challenges.subject_of(caller.account.id),
+        user_name=caller.account.email,
         excluded=[passkey.descriptor for passkey in registered],
     )
     return PasskeyOptions(challenge_id=challenge.id, options=options)
@@ -201,7 +201,7 @@ def finish_registration(
     _require_room(uow, caller)
 
     challenge = uow.passkey_challenges.use(
-        challenge_id, Purpose.REGISTER, user_id=caller.user_id, answered_by=caller.user_id, at=uow.now
+        challenge_id, Purpose.REGISTER, user_id=caller.account.id, answered_by=caller.account.id, at=uow.now
     )
     if challenge is None:
         raise RegistrationOver
@@ -211,7 +211,7 @@ def finish_registration(
         return RegistrationRefused()
     passkey = Passkey(
         id=uow.randomness.new_id(),
-        user_id=caller.user_id,
+        user_id=caller.account.id,
         credential_id=attestation.credential_id,
         public_key=attested.public_key,
         sign_count=attested.sign_count,
@@ -227,23 +227,23 @@ def finish_registration(
         raise PasskeyExists
     callers.record_whole_account_changed(uow, caller)
     if passkey.verifies_user:
-        uow.sessions.add_methods(caller.session_id, (*passkey.methods, MFA))
+        uow.sessions.add_methods(caller.session.id, (*passkey.methods, MFA))
     _record(uow, caller, PasskeyEvent.REGISTERED, MailTemplate.PASSKEY_ADDED, passkey)
     return passkey.item
 
 
 def list_mine(uow: UnitOfWork) -> list[PasskeyItem]:
     """List the caller's passkeys, the oldest first."""
-    return [passkey.item for passkey in uow.passkeys.of_user(uow.caller.user_id)]
+    return [passkey.item for passkey in uow.passkeys.of_user(uow.caller.account.id)]
 
 
 def known_credentials(uow: UnitOfWork) -> KnownCredentials:
     """Return what a browser may be told of the caller's passkeys, so that it forgets those that are gone."""
     caller = uow.caller
     return KnownCredentials(
-        user_handle=passkey_challenges.subject_of(caller.user_id),
+        user_handle=passkey_challenges.subject_of(caller.account.id),
         # Those of a custom domain are kept by browsers for that domain.
-        credential_ids=[one.credential_id for one in uow.passkeys.of_user(caller.user_id) if one.domain_id is None],
+        credential_ids=[one.credential_id for one in uow.passkeys.of_user(caller.account.id) if one.domain_id is None],
     )
 
 
@@ -253,19 +253,21 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     # Locked, so that the second of two concurrent removals sees what the first has left.
     caller = callers.lock_whole_account(uow)
     factors.require_proved(uow, caller)
-    removed = uow.passkeys.remove(passkey_id, user_id=caller.user_id)
+    removed = uow.passkeys.remove(passkey_id, user_id=caller.account.id)
     if removed is None:
         raise PasskeyUnknown
     # One that was made under a custom domain may end with that domain.
-    has_other = any(other.domain_id is None and other.begins_sign_ins for other in uow.passkeys.of_user(caller.user_id))
-    if not uow.credentials.has_password(caller.user_id) and not has_other:
+    has_other = any(
+        other.domain_id is None and other.begins_sign_ins for other in uow.passkeys.of_user(caller.account.id)
+    )
+    if not uow.credentials.has_password(caller.account.id) and not has_other:
         raise LastSignInMethod
     callers.record_whole_account_changed(uow, caller)
     # One of them may have begun with this passkey, as the first of two factors.
-    uow.unfinished_sign_ins.end_all(caller.user_id)
+    uow.unfinished_sign_ins.end_all(caller.account.id)
     _record(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)
     if removed.is_second_factor:
-        mfa.settle_removed(uow, caller.user_id, caller.email, name=removed.name)
+        mfa.settle_removed(uow, caller.account.id, caller.account.email, name=removed.name)
 
 
 def record_regression(uow: UnitOfWork, passkey: Passkey, asserted: VerifiedAssertion) -> None:
@@ -284,17 +286,17 @@ def _owner(uow: UnitOfWork) -> Caller:
 
 def _require_room(uow: UnitOfWork, caller: Caller) -> Sequence[Passkey]:
     """Return the caller's passkeys; raise `TooManyPasskeys` when there is no room for another."""
-    registered = uow.passkeys.of_user(caller.user_id)
+    registered = uow.passkeys.of_user(caller.account.id)
     if len(registered) >= PASSKEYS_MAX:
         raise TooManyPasskeys
     return registered
 
 
 def _record(uow: UnitOfWork, caller: Caller, event: PasskeyEvent, template: MailTemplate, passkey: Passkey) -> None:
-    uow.mfa_events.add(caller.user_id, event, is_success=True, details={"passkey_id": str(passkey.id)})
+    uow.mfa_events.add(caller.account.id, event, is_success=True, details={"passkey_id": str(passkey.id)})
     mail.send(
         uow,
-        caller.email,
+        caller.account.email,
         template,
         name=passkey.name,
         ip_address=uow.origin.ip_address or "unknown",

@@ -121,7 +121,7 @@ def _subject(uow: UnitOfWork, service: Service, user_id: UUID, customer_id: UUID
         if uow.customer_people.find(service, customer, user_id) is None:
             raise PersonNotShown
     subject = uow.token_previews.subject(service, user_id, customer_id)
-    if subject is None or (customer_id is not None and subject.caller.customer is None):
+    if subject is None or (customer_id is not None and subject.caller.place.customer is None):
         raise PersonNotShown
     return subject
 
@@ -130,13 +130,13 @@ def _attributes(uow: UnitOfWork, service: Service, subject: TokenSubject) -> tup
     """Return the attributes of an assertion; None for a service without SAML."""
     provider = uow.saml_providers.by_id(service.organization_id, service.id)
     caller = subject.caller
-    standing = uow.saml_providers.defer_standing(provider, caller.user_id)() if provider is not None else None
+    standing = uow.saml_providers.defer_standing(provider, caller.account.id)() if provider is not None else None
     if provider is None or standing is None or not provider.configuration.enabled:
         return None
     return assertions.attributes(
         provider.configuration.attribute_mapping,
-        user_id=caller.user_id,
-        email=caller.email,
+        user_id=caller.account.id,
+        email=caller.account.email,
         standing=standing,
         subject=subject,
     )

@@ -28,6 +28,7 @@ from core.positions import Position
 from core.services import access
 from core.services.services import Service
 from core.sessions.callers import Caller
+from core.sessions.limits import Act
 from core.text import checked_slug
 from core.wording import Wording
 
@@ -145,7 +146,7 @@ class Vendor:
     def forbid_lasting(self) -> None:
         """Raise `OutlastsImpersonation` for an impersonator, whose change would outlast the impersonation."""
         if self.caller is not None:
-            self.caller.forbid_lasting()
+            self.caller.require(Act.LASTING)
 
 
 def offer(

@@ -132,15 +132,15 @@ def list_mine(uow: UnitOfWork, *, after: TilePosition | None) -> Tiles:
     """Return the services that the caller may open in this session, by name, at most `TILES_MAX`."""
     caller = uow.caller
     found = uow.my_applications.page(
-        caller.user_id,
+        caller.account.id,
         # What was given to the address, and is not confirmed, is not that of a session which may be another person's.
-        has_address=caller.is_verified and not caller.lacks_mailed_proof,
-        limits=caller.limits,
+        has_address=caller.account.is_verified and not caller.limits.lacks_mailed_proof,
+        limits=caller.shown_within,
         after=after,
         limit=TILES_MAX + 1,
     )
     shown = found[:TILES_MAX]
     return Tiles(
-        tiles=[tile for tile in shown if tile.is_open_within(caller.limits)],
+        tiles=[tile for tile in shown if tile.is_open_within(caller.shown_within)],
         next=shown[-1].position if len(found) > TILES_MAX else None,
     )

@@ -38,11 +38,11 @@ def list_mine(uow: UnitOfWork) -> Sequence[OwnCustomer]:
     The latest come first. A session of no service has none.
     """
     caller = callers.require_caller(uow)
-    if caller.service_id is None:
+    if caller.place.service_id is None:
         return []
-    assert caller.organization_id is not None, "a session of a service names no organization"
-    vendor_id, service_id, limits = caller.organization_id, caller.service_id, caller.confinement
-    found = uow.own_customers.of_user(vendor_id, service_id, caller.user_id, limit=SHOWN_MAX)
+    assert caller.place.organization_id is not None, "a session of a service names no organization"
+    vendor_id, service_id, limits = caller.place.organization_id, caller.place.service_id, caller.limits.confinement
+    found = uow.own_customers.of_user(vendor_id, service_id, caller.account.id, limit=SHOWN_MAX)
     return [
         one for one in found if limits is None or limits.allows_customer(one.organization_id, vendor_id, service_id)
     ]

@@ -99,10 +99,10 @@ def record_impersonated(uow: UnitOfWork, deed: str, /, *, organization_id: UUID 
     Record nothing when the caller is not impersonated.
     """
     caller = uow.caller
-    if caller.is_impersonated:
+    if caller.limits.is_impersonated:
         uow.audit_platform(
             PlatformAction.IMPERSONATION_ACTED,
-            caller.user_id,
+            caller.account.id,
             organization_id=organization_id,
             deed=deed,
             **details,

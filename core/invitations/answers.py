@@ -25,10 +25,8 @@ from core.organizations.access import Operation, authorize_and_lock, capabilitie
 from core.organizations.key_callers import forbid_admins
 from core.organizations.memberships import MEMBER, Membership
 from core.organizations.organizations import OrganizationStatus
-from core.secrets import (
-    Secret,
-    hash_token,
-)
+from core.secrets import Secret, hash_token
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -65,15 +63,15 @@ class ReceivedInvitation:
 def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
     """List the invitations that wait for the caller's answer, the newest first, within the limits of the session."""
     caller = uow.caller
-    if caller.has_service_token or caller.confined_to is None:
+    if caller.has_service_token or caller.limits.confined_to is None:
         # A token can be used without signing in, so an answer by an impersonator, or by a service that shares the
         # account, would leave no trace of them.
-        caller.require_whole_account()
-    if not caller.is_verified:
+        caller.require(Act.WHOLE_ACCOUNT)
+    if not caller.account.is_verified:
         raise Forbidden("Verify your email address first; then you can see the invitations to it.")
     # A confined session shows those of its organization, which has made them itself.
-    found = uow.invitations.pending_for(caller.email, LISTED_MAX, within=caller.confined_to)
-    if caller.lacks_mailed_proof:
+    found = uow.invitations.pending_for(caller.account.email, LISTED_MAX, within=caller.limits.confined_to)
+    if caller.limits.lacks_mailed_proof:
         # The session may be that of the person who had the address before.
         return [replace(one, service_names=[], message=None) for one in found]
     return found
@@ -189,11 +187,11 @@ def accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> A
     if proof is not None:
         return AcceptedBy.PROOF
     caller = uow.caller_if_signed_in
-    if caller is None or caller.is_impersonated or caller.is_limited or not caller.is_verified:
+    if caller is None or caller.limits.is_impersonated or caller.is_limited or not caller.account.is_verified:
         return AcceptedBy.UNPROVED
-    if caller.lacks_mailed_proof:
+    if caller.limits.lacks_mailed_proof:
         return AcceptedBy.UNPROVED
-    return AcceptedBy.PERSON if caller.email == invitation.email else AcceptedBy.UNPROVED
+    return AcceptedBy.PERSON if caller.account.email == invitation.email else AcceptedBy.UNPROVED
 
 
 def _unconfirmed(uow: UnitOfWork, invitation: Invitation, user: User | None) -> Membership | None:

@@ -223,7 +223,7 @@ def invite(
     # Locked, so that the role cannot be deleted and the person cannot join in the meantime.
     access = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
     organization, caller = access.organization, access.caller
-    if not caller.is_verified:
+    if not caller.account.is_verified:
         # The mail names the inviter, and any account can claim an address that it has not verified.
         raise AddressNotVerified
     _, address, included_services, words = all_valid(
@@ -272,10 +272,10 @@ def invite(
         token=token.reveal(),
         proof=proof.reveal(),
         place=organization.name,
-        inviter=caller.email,
+        inviter=caller.account.email,
         role=role,
     )
-    inviter = Inviter(id=str(caller.user_id), email=caller.email, created_at=caller.user_created_at)
+    inviter = Inviter(id=str(caller.account.id), email=caller.account.email, created_at=caller.account.created_at)
     return Invited(item=SentInvitation(invitation=invitation, inviter=inviter), token=token)
 
 

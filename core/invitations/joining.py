@@ -99,7 +99,7 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
         return Answerable(details=details.without_included(), join_by=JoinBy.MAIL)
     stored = uow.credentials.defer_password_of(email)()
     is_new = stored is None or acceptance.is_given_by_proof(stored.user)
-    if not is_new and caller is not None and caller.email == email and _sees(caller, details.invitation):
+    if not is_new and caller is not None and caller.account.email == email and _sees(caller, details.invitation):
         return Answerable(details=details, join_by=JoinBy.SESSION)
     route = lookup_email.route_for(uow, domain_of(email), details.organization_slug)
     connection = DomainConnection(id=route.connection_id, name=route.connection_name) if route is not None else None
@@ -181,14 +181,14 @@ def joined(uow: UnitOfWork, slug: str) -> JoinedOrganization:
     """
     caller = uow.caller
     organization = uow.organizations.by_slug(slug)
-    membership = uow.members.of_user(organization.id, caller.user_id) if organization is not None else None
+    membership = uow.members.of_user(organization.id, caller.account.id) if organization is not None else None
     if organization is None or membership is None or caller.only_organization_id not in {None, organization.id}:
         raise NotFound("You are a member of no such organization. Your account shows those that you belong to.")
-    user = uow.users.by_id(caller.user_id)
+    user = uow.users.by_id(caller.account.id)
     assert user is not None, "a caller has no account"
     return JoinedOrganization(
         organization=organization,
         role=membership.role,
-        is_confirmed=uow.members.unconfirmed(organization.id, caller.user_id) is None,
+        is_confirmed=uow.members.unconfirmed(organization.id, caller.account.id) is None,
         needs_second_factor=organization.mfa_required and not user.has_mfa,
     )

@@ -63,10 +63,10 @@ def revoke(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedToken
     else:
         session_id = refresh.session_of(uow, token.text)
     caller = uow.callers.of_session(session_id) if session_id is not None else None
-    if caller is None or caller.service_client_id != client.id:
+    if caller is None or caller.place.client_id != client.id:
         return
-    ended = uow.sessions.revoke(caller.session_id, user_id=caller.user_id)
-    sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="token_revoked")
+    ended = uow.sessions.revoke(caller.session.id, user_id=caller.account.id)
+    sessions.record_ended(uow, caller.account.id, caller.account.email, ended, reason="token_revoked")
 
 
 def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[[Client], dict[str, Any] | None]:
@@ -107,8 +107,8 @@ def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
         "active": True,
         "client_id": str(client.id),
         "token_type": REFRESH_TOKEN,
-        "sub": str(caller.user_id),
-        "sid": str(caller.session_id),
+        "sub": str(caller.account.id),
+        "sid": str(caller.session.id),
         "exp": int(session.expires_at.timestamp()),
         **_as_now(caller),
     }
@@ -136,14 +136,14 @@ def _as_now(caller: Caller) -> dict[str, Any]:
 
     So are the claims of the product, which stand before.
     """
-    return {"username": caller.email, **claims_of_rows(caller)}
+    return {"username": caller.account.email, **claims_of_rows(caller)}
 
 
 def _is_usable(caller: Caller, client: Client) -> bool:
     """Return whether a session is one of the client, whose user still uses its service and may."""
-    if caller.service_client_id != client.id or caller.lacks_second_factor:
+    if caller.place.client_id != client.id or caller.lacks_second_factor:
         return False
-    return caller.belongs_to_context and caller.is_organization_active
+    return caller.belongs_to_context and caller.place.is_organization_active
 
 
 def _is_of(client: Client, claims: Mapping[str, Any]) -> bool:

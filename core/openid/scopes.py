@@ -84,12 +84,12 @@ def names_of(uow: UnitOfWork, user_id: UUID, organization_id: UUID | None) -> di
 def claims_of(uow: UnitOfWork, subject: TokenSubject, scopes: Collection[str]) -> dict[str, Any]:
     """Return the claims about a caller that these scopes open (OpenID Connect Core, 5.4), and those of the product."""
     caller = subject.caller
-    claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.user_id), **caller.group_claims}
-    if caller.customer is not None:
-        claims |= caller.customer.claims
+    claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.account.id), **caller.place.group_claims}
+    if caller.place.customer is not None:
+        claims |= caller.place.customer.claims
     if EMAIL in scopes:
-        claims |= {"email": caller.email, "email_verified": caller.is_verified}
+        claims |= {"email": caller.account.email, "email_verified": caller.account.is_verified}
     if PROFILE in scopes:
-        claims["preferred_username"] = caller.email
-        claims |= names_of(uow, caller.user_id, caller.organization_id)
+        claims["preferred_username"] = caller.account.email
+        claims |= names_of(uow, caller.account.id, caller.place.organization_id)
     return claims

@@ -27,6 +27,7 @@ from core.secrets import Secret, hash_token
 from core.services import access
 from core.services.services import Service
 from core.sessions import sessions
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -82,7 +83,7 @@ class TriedSignIn:
 def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> BegunTrial:
     """Push the request of a try, whose answer comes to this address of the console; raise `NotTriable`."""
     authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
-    authorized.caller.forbid_impersonation()
+    authorized.caller.require(Act.IN_PERSON)
     service = authorized.service
     _require_triable(service)
     client = clients.find(uow, service.client_id)
@@ -95,7 +96,7 @@ def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> Beg
             organization_id=service.organization_id,
             service_id=service.id,
             is_pushed=True,
-            parameters={_BEGUN_IN: str(authorized.caller.session_id)},
+            parameters={_BEGUN_IN: str(authorized.caller.session.id)},
         ),
         expires_at=uow.now + LIFETIME,
     )
@@ -135,10 +136,10 @@ def complete(
     if isinstance(issued, OAuthRefusal):
         return TrialFailed()
     grant = issued.grant
-    if grant.user_id != uow.caller.user_id or issued.nonce != _derived(uow, "trial_nonce", Secret(state)):
+    if grant.user_id != uow.caller.account.id or issued.nonce != _derived(uow, "trial_nonce", Secret(state)):
         raise TrialOver
     ended = uow.sessions.revoke(grant.session_id, user_id=grant.user_id)
-    sessions.record_ended(uow, grant.user_id, uow.caller.email, ended, reason=REASON)
+    sessions.record_ended(uow, grant.user_id, uow.caller.account.email, ended, reason=REASON)
     user_info = {**grant.own_claims, "sub": str(grant.user_id)} | id_tokens.of_user(grant, issued.names, SCOPES)
     return TriedSignIn(issued=issued, user_info=user_info)
 
@@ -152,7 +153,7 @@ def _answered(uow: UnitOfWork, slug: str, service_slug: str, state: str) -> Serv
     authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
     service = authorized.service
     kept = uow.authorization_requests.use(hash_token(state), service.organization_id, service.id, is_pushed=True)
-    if kept is None or kept.parameters.get(_BEGUN_IN) != str(authorized.caller.session_id):
+    if kept is None or kept.parameters.get(_BEGUN_IN) != str(authorized.caller.session.id):
         raise TrialOver
     return service
 

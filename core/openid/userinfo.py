@@ -22,7 +22,7 @@ def read(uow: UnitOfWork, scope: str | None, named: Sequence[str] = ()) -> dict[
     `scope` is None for a token of the JSON interface, which was issued to the user and not granted to a service.
     """
     subject = uow.token_subject
-    if not subject.caller.is_organization_active:
+    if not subject.caller.place.is_organization_active:
         raise ContextInactive
     if scope is None:
         return scopes.claims_of(uow, subject, scopes.ALL)
@@ -37,7 +37,7 @@ def _known(uow: UnitOfWork, subject: TokenSubject) -> dict[str, Any]:
     """Return everything that can be asked for by name."""
     caller = subject.caller
     return scopes.claims_of(uow, subject, scopes.ALL) | {
-        "auth_time": int(caller.authenticated_at.timestamp()),
-        "acr": scopes.context_class(caller.amr),
-        "amr": caller.amr,
+        "auth_time": int(caller.session.authenticated_at.timestamp()),
+        "acr": scopes.context_class(caller.session.amr),
+        "amr": caller.session.amr,
     }

@@ -17,7 +17,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
-from core.sessions.callers import AddressNotConfirmed, Caller
+from core.sessions.callers import Caller
+from core.sessions.limits import Act, AddressNotConfirmed
 from core.tables import PartialTable
 from core.wording import Wording
 
@@ -367,7 +368,7 @@ class OrganizationAccess:
 
         For the part of an operation that is `WhileImpersonating.JUDGED`.
         """
-        self.caller.forbid_lasting()
+        self.caller.require(Act.LASTING)
 
     def require_no_less(self, capabilities: frozenset[Capability], action: str) -> None:
         """Raise `Forbidden` when a person's role has a capability that the caller lacks, besides what members view."""
@@ -404,15 +405,19 @@ def authorize(
         return context.narrowed(uow, authorized, operation)
     _require(operation, authorized, is_granted)
     if operation.makes_credential:
-        context.caller.forbid_credentials()
+        context.caller.require(Act.CREDENTIAL)
     elif operation.is_closed_while_impersonating:
-        context.caller.forbid_lasting()
+        context.caller.require(Act.LASTING)
     # Otherwise a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         session_strength.require_second_factor(context.caller, organization.mfa_methods)
         session_strength.require_device_trust(uow, context.caller, organization)
-    if context.is_unconfirmed and not context.caller.is_impersonated and operation is not Operation.ORGANIZATION_LEAVE:
-        context.caller.require_confirmable()
+    if (
+        context.is_unconfirmed
+        and not context.caller.limits.is_impersonated
+        and operation is not Operation.ORGANIZATION_LEAVE
+    ):
+        context.caller.require(Act.GIFT)
         # The user works in the organization in person, which is consent. Only their first request writes.
         uow.members.confirm(organization.id, membership.user_id)
     return authorized
@@ -459,7 +464,7 @@ def _entered(context: AccessContext, operation: Operation) -> tuple[Organization
     context.caller.require_within(organization.id)
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
-    if not context.caller.opens_role(membership.role):
+    if not context.caller.limits.opens_role(membership.role):
         raise AddressNotConfirmed
     if context.is_single_sign_on_missing and operation is not Operation.ORGANIZATION_LEAVE:
         raise SsoRequired

@@ -236,8 +236,8 @@ def _begin(
         organization_id=organization_id,
         kind=kind,
         details=details,
-        maker_id=uow.caller.user_id,
-        session_id=uow.caller.session_id,
+        maker_id=uow.caller.account.id,
+        session_id=uow.caller.session.id,
     )
     uow.bulk_jobs.add(job, rows)
     return job.id

@@ -13,6 +13,7 @@ from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
 from core.sessions import callers
 from core.sessions.callers import Caller
+from core.sessions.limits import Act
 from core.text import checked_slug
 from core.wording import Wording
 
@@ -73,8 +74,8 @@ class CreatedOrganization:
 def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> CreatedOrganization:
     """Create an organization; it waits for approval unless `is_welcome` is set."""
     caller = uow.caller
-    caller.forbid_service_tokens()
-    if not caller.is_verified:
+    caller.require(Act.WITHOUT_CONTEXT)
+    if not caller.account.is_verified:
         raise AddressNotVerified
     slug, name = all_valid(lambda: _checked_slug(slug), lambda: checked_name(name))
     organization = _new(uow, slug, name)
@@ -90,7 +91,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
     membership = Membership(
         id=uow.randomness.new_id(),
         organization_id=organization.id,
-        user_id=caller.user_id,
+        user_id=caller.account.id,
         role=OWNER,
         created_at=uow.now,
     )
@@ -104,15 +105,15 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
 def person_of(caller: Caller) -> PersonSummary:
     """Return the caller as a `PersonSummary`."""
     return PersonSummary(
-        id=caller.user_id,
-        email=caller.email,
-        is_platform_owner=caller.is_platform_owner,
-        created_at=caller.user_created_at,
+        id=caller.account.id,
+        email=caller.account.email,
+        is_platform_owner=caller.account.is_platform_owner,
+        created_at=caller.account.created_at,
     )
 
 
 def _owned_by(uow: UnitOfWork, caller: Caller) -> list[UUID]:
-    return [one.organization_id for one in uow.members.of_account(caller.user_id) if one.role == OWNER]
+    return [one.organization_id for one in uow.members.of_account(caller.account.id) if one.role == OWNER]
 
 
 def _new(uow: UnitOfWork, slug: str, name: str) -> Organization:

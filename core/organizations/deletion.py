@@ -27,6 +27,7 @@ from core.organizations.memberships import OWNER
 from core.organizations.organizations import RESTORABLE_FOR, Organization
 from core.sessions import callers
 from core.sessions.callers import Caller
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -97,7 +98,7 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
     """
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
     organization = authorized.organization
-    authorized.caller.forbid_impersonation()
+    authorized.caller.require(Act.IN_PERSON)
     if typed_slug is not None and typed_slug.strip() != organization.slug:
         raise BadRequest.of_field("slug", "This is not the slug of the organization. Type it as it is shown above.")
     if not uow.deleted_organizations.had_other_members(organization.id):
@@ -124,7 +125,7 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
                 template=MailTemplate.ORGANIZATION_DELETED,
                 values={
                     "organization": organization.name,
-                    "by": authorized.caller.email,
+                    "by": authorized.caller.account.email,
                     "until": deletes_at.strftime("%Y-%m-%d %H:%M UTC"),
                 },
             )
@@ -195,7 +196,7 @@ def _owned(uow: UnitOfWork, caller: Caller) -> list[UUID]:
     """Return the organizations that the caller owns, deleted or not; none for a session that is confined to one."""
     if caller.only_organization_id is not None:
         return []
-    return [one.organization_id for one in uow.members.of_account(caller.user_id) if one.role == OWNER]
+    return [one.organization_id for one in uow.members.of_account(caller.account.id) if one.role == OWNER]
 
 
 def _end_relations(uow: UnitOfWork, organization: Organization) -> None:

@@ -234,7 +234,7 @@ def _editor(authorized: OrganizationAccess) -> RulesEditor:
     return RulesEditor(
         user_id=authorized.caller.maker_id,
         authority=Authority.holding(authorized.capabilities),
-        is_key=authorized.caller.key_id is not None,
+        is_key=authorized.caller.limits.key_id is not None,
     )
 
 

@@ -172,7 +172,7 @@ class KeyCaller(TokenCaller):
 
 def forbid_admins(access: OrganizationAccess, role: str) -> None:
     """Raise `ClosedToKeys` when a key would make an admin, who could create keys that go on when it has ended."""
-    if role == ADMIN and access.caller.key_id is not None:
+    if role == ADMIN and access.caller.limits.key_id is not None:
         raise ClosedToKeys("A key of an organization makes no admin. Ask the owner or an admin to do it.")
 
 

@@ -115,9 +115,9 @@ def create(
         organization_id,
         key,
         key_hash=hash_token(secret.reveal()) if secret is not None else None,
-        created_by=authorized.caller.user_id,
-        has_second_factor=authorized.caller.has_second_factor,
-        is_phishing_resistant=authorized.caller.is_phishing_resistant,
+        created_by=authorized.caller.account.id,
+        has_second_factor=authorized.caller.session.has_second_factor,
+        is_phishing_resistant=authorized.caller.session.is_phishing_resistant,
     )
     _record(
         uow,

@@ -111,7 +111,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[OrganizationMembership]:
 
     A session that is confined to one of them, or a service's, shows that one alone (decisions 10.8).
     """
-    mine, only = uow.organizations.of_member(uow.caller.user_id), uow.caller.only_organization_id
+    mine, only = uow.organizations.of_member(uow.caller.account.id), uow.caller.only_organization_id
     return [one for one in mine if only in {None, one.organization.id}]
 
 
@@ -122,7 +122,7 @@ def search_mine(uow: UnitOfWork, *, search: str, after: str, limit: int) -> OwnO
     """
     caller = uow.caller
     found, total = uow.organizations.search_of_member(
-        caller.user_id,
+        caller.account.id,
         only=caller.only_organization_id,
         part=search.strip().lower(),
         after=after,

@@ -20,6 +20,7 @@ from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership, RoleSource
 from core.organizations.organizations import Organization
 from core.sessions import customer_endings
+from core.sessions.limits import Act
 from core.text import checked_note
 from core.wording import Wording
 
@@ -144,7 +145,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
         raise BadRequest.of_field(
             "role", "An organization has one owner. To make another member the owner, transfer the ownership."
         )
-    if user_id == authorized.caller.user_id:
+    if user_id == authorized.caller.account.id:
         raise BadRequest("You are the owner. Transfer the ownership before you change your role.")
     if role not in (ADMIN, MEMBER) and uow.roles.by_slug(organization_id, role) is None:
         raise AssignedRoleUnknown
@@ -186,7 +187,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None =
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
     organization_id = authorized.organization.id
-    if user_id == authorized.caller.user_id:
+    if user_id == authorized.caller.account.id:
         raise BadRequest("You cannot remove yourself. Leave the organization instead.")
     member = uow.members.find(organization_id, user_id)
     if member is None:
@@ -208,7 +209,7 @@ def _require_seen(member: Member, seen_role: str | None) -> None:
 def leave(uow: UnitOfWork, slug: str) -> None:
     """End the caller's own membership, whatever the status of the organization."""
     authorized = access.authorize_and_lock(uow, slug, Operation.ORGANIZATION_LEAVE)
-    authorized.caller.forbid_impersonation()
+    authorized.caller.require(Act.IN_PERSON)
     if authorized.membership.role == OWNER:
         raise BadRequest(
             "You own this organization. Transfer the ownership to another member, or delete the organization."

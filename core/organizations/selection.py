@@ -36,5 +36,5 @@ def select(uow: UnitOfWork, slug: str) -> Selected:
     return Selected(
         user=person_of(authorized.caller),
         membership=authorized.membership,
-        grant=refresh.move(uow, authorized.caller.session_id, authorized.organization.id),
+        grant=refresh.move(uow, authorized.caller.session.id, authorized.organization.id),
     )

@@ -58,7 +58,7 @@ def refusal_of(methods: MfaMethods) -> SecondFactorRequired:
 def require_second_factor(caller: Caller, methods: MfaMethods) -> None:
     """Raise `SecondFactorRequired` for a session without one of these; for organizations that require one."""
     # The settings of an organization do not keep a platform owner out who impersonates a member.
-    if not (methods.are_met_by(caller.amr, caller.connection_id) or caller.is_impersonated):
+    if not (methods.are_met_by(caller.session.amr, caller.session.connection_id) or caller.limits.is_impersonated):
         raise refusal_of(methods)
 
 
@@ -68,7 +68,9 @@ def require_to_loosen(caller: Caller, before: Organization, after: Organization)
     Neither a trusted device nor an impersonator has. A member who required a second factor without having one sets it
     up, which counts for that session.
     """
-    has_proved = caller.has_proved_second_factor and before.mfa_methods.are_met_by(caller.amr, caller.connection_id)
+    has_proved = caller.session.has_proved_second_factor and before.mfa_methods.are_met_by(
+        caller.session.amr, caller.session.connection_id
+    )
     if after.asks_less_than(before) and not has_proved:
         raise refusal_of(before.mfa_methods)
 
@@ -78,7 +80,7 @@ def require_own_factor(uow: UnitOfWork, caller: Caller, before: Organization, af
     asks_now = after.is_phishing_resistant and (
         not before.is_phishing_resistant or (after.mfa_required and not before.mfa_required)
     )
-    if asks_now and not uow.sign_in_rules.has_resistant_factor(after.id, caller.user_id):
+    if asks_now and not uow.sign_in_rules.has_resistant_factor(after.id, caller.account.id):
         raise NoFactorOfOwn
 
 
@@ -87,9 +89,9 @@ def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organiza
 
     The organization would have refused it at the sign-in, when its own trust period was already over.
     """
-    if caller.is_impersonated or not caller.is_remembered:
+    if caller.limits.is_impersonated or not caller.session.is_remembered:
         return
-    device = uow.devices.by_id(caller.device_id, at=uow.now) if caller.device_id is not None else None
+    device = uow.devices.by_id(caller.session.device_id, at=uow.now) if caller.session.device_id is not None else None
     trusted_at = device.mfa_trusted_at if device is not None else None
-    if not is_device_trusted(trusted_at, organization.device_trust, at=caller.authenticated_at):
+    if not is_device_trusted(trusted_at, organization.device_trust, at=caller.session.authenticated_at):
         raise DeviceTrustedTooLongAgo

@@ -249,7 +249,7 @@ def create(
         parts=[part.value for part in wanted],
         service_slug=service_slug,
         roles=list(dict.fromkeys(roles)),
-        created_by=authorized.caller.user_id,
+        created_by=authorized.caller.account.id,
         created_at=uow.now,
         expires_at=uow.now + timedelta(days=expires_in_days),
         last_used_at=None,

@@ -85,6 +85,6 @@ def read_authorized(
         capabilities=authorized.capabilities,
         owner_email=owner_email,
         brand=brand(),
-        is_impersonated=authorized.caller.is_impersonated,
+        is_impersonated=authorized.caller.limits.is_impersonated,
     )
     return standing, found

@@ -33,7 +33,7 @@ def read(
 ) -> tuple[PlatformStanding, Found]:
     """Authorize the caller as an owner or as support; return their standing, and what the use case returns."""
     caller = authorize_support(uow)
-    standing = PlatformStanding(user_id=caller.user_id, is_owner=caller.acts_as_platform_owner)
+    standing = PlatformStanding(user_id=caller.account.id, is_owner=caller.acts_as_platform_owner)
     return standing, use_case(uow, *args, **kwargs)
 
 

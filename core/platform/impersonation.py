@@ -148,7 +148,7 @@ def _authorized(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Caller, s
     owner = authorize_platform(uow)
     reason, _ = all_valid(lambda: checked_reason(wanted.reason), lambda: _require_context(wanted))
     # Locked, so that a demotion at this moment ends the new session too, or is seen before it begins.
-    uow.users.lock(owner.user_id)
+    uow.users.lock(owner.account.id)
     return owner, reason
 
 
@@ -168,7 +168,7 @@ def _begin(
     place = _place(uow, user, wanted)
     service, customer = place.service, place.customer
     # Locked, so that the end of the owner's session finds this impersonation and ends it too.
-    if uow.sessions.lock_refresh_hash(owner.session_id) is None:
+    if uow.sessions.lock_refresh_hash(owner.session.id) is None:
         raise SessionOver
     if ends_earlier:
         # Behind the lock: of two starts at once in a browser, the second ends what the first has begun.
@@ -210,7 +210,7 @@ def _begin(
 
 
 def _end_begun_in(uow: UnitOfWork, owner: Caller) -> None:
-    for ended in uow.sessions.end_impersonations_begun_in(owner.session_id):
+    for ended in uow.sessions.end_impersonations_begun_in(owner.session.id):
         uow.audit_platform(
             PlatformAction.IMPERSONATION_STOPPED,
             ended.user_id,
@@ -262,14 +262,14 @@ def _session(uow: UnitOfWork, owner: Caller, user: User, place: Place) -> Sessio
         device_id=None,
         provider=IMPERSONATION,
         # The authentication of the platform owner, because the user has not authenticated.
-        amr=list(owner.amr),
-        authenticated_at=owner.authenticated_at,
+        amr=list(owner.session.amr),
+        authenticated_at=owner.session.authenticated_at,
         refreshed_at=uow.now,
         expires_at=uow.now + IMPERSONATION_LIFETIME_MAX,
         # The owner's origin is in the platform's log; the user, who can list this session, must not see it.
         ip_address=None,
         user_agent=None,
-        impersonator_id=owner.user_id,
-        impersonator_session_id=owner.session_id,
+        impersonator_id=owner.account.id,
+        impersonator_session_id=owner.session.id,
         created_at=uow.now,
     )

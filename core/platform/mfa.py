@@ -140,14 +140,14 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str, *, seen: str | No
         raise UserMfaChanged
     if not mfa.remove(uow, user.id):
         raise UserMfaNotEnabled
-    mfa_events.record(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.user_id))
+    mfa_events.record(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.account.id))
     organizations = uow.members.organizations_of(user.id)
     for event in (EventType.USER_MFA_DISABLED, EventType.SECURITY_MFA_DISABLED):
         uow.publish_to_each(
             event,
             organizations or (None,),
-            actor_user_id=caller.user_id,
-            actor_email=caller.email,
+            actor_user_id=caller.account.id,
+            actor_email=caller.account.email,
             user_id=str(user.id),
         )
     for organization_id in organizations:

@@ -127,7 +127,7 @@ def approve(
     owner = authorize_platform(uow)
     tier = tiers.find(uow, tier_id) if tier_id is not None else None
     before = _lock(uow, organization_id, seen_status)
-    after = before.approved(by=owner.user_id, at=uow.now)
+    after = before.approved(by=owner.account.id, at=uow.now)
     if tier is not None:
         after = replace(after, tier_id=tier.id)
     return _store(uow, PlatformAction.ORGANIZATION_APPROVED, before, after, tier_id=str(after.tier_id))

@@ -232,12 +232,12 @@ def demote(uow: UnitOfWork, user_id: UUID, reason: str | None = None) -> None:
 
 def _require_other(uow: UnitOfWork, user_id: UUID) -> None:
     """Authorize a platform owner who means another account."""
-    if user_id == authorize_platform(uow).user_id:
+    if user_id == authorize_platform(uow).account.id:
         raise CannotDemoteYourself
 
 
 def lock_owners(uow: UnitOfWork) -> None:
     """Lock the platform owners; refuse a caller who was demoted in the meantime."""
     caller = uow.caller
-    if not any(owner.id == caller.user_id and owner.is_active for owner in uow.users.lock_platform_owners()):
+    if not any(owner.id == caller.account.id and owner.is_active for owner in uow.users.lock_platform_owners()):
         raise Forbidden("Only a platform owner can do this.")

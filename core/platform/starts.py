@@ -35,4 +35,4 @@ def find(uow: UnitOfWork) -> Start:
 
 
 def _opens(uow: UnitOfWork, mine: management.OwnOrganizations) -> bool:
-    return mine.found[0].organization.id in uow.members.organizations_of(uow.caller.user_id)
+    return mine.found[0].organization.id in uow.members.organizations_of(uow.caller.account.id)

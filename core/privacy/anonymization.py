@@ -25,6 +25,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, session_strength
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.sessions.callers import Caller
+from core.sessions.limits import Act
 from core.sessions.mfa_methods import MfaMethods
 from core.text import checked_note
 
@@ -68,11 +69,11 @@ class Affiliation:
 def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
     """Anonymize a person; repeating it changes nothing."""
     caller = uow.caller
-    caller.forbid_impersonation()
-    caller.forbid_service_tokens()
+    caller.require(Act.IN_PERSON)
+    caller.require(Act.WITHOUT_CONTEXT)
     # The lock blocks every row that would refer to the account: sign-ins, memberships, log entries.
     subject = uow.anonymization.lock(user_id)
-    affiliations = uow.anonymization.affiliations(user_id, owner_id=caller.user_id)
+    affiliations = uow.anonymization.affiliations(user_id, owner_id=caller.account.id)
     if not caller.acts_as_platform_owner:
         _require_owning_all(uow, caller, user_id, affiliations)
     if subject is None:
@@ -122,7 +123,7 @@ def anonymize_in_organization(uow: UnitOfWork, slug: str, user_id: UUID, *, type
     organization, and else what `anonymize` raises. The note is kept in the audit logs.
     """
     authorized = authorize(uow, slug, Operation.PERSONAL_DATA_REMOVE)
-    authorized.caller.forbid_impersonation()
+    authorized.caller.require(Act.IN_PERSON)
     # The lock blocks every row that would refer to the account, as in `anonymize`.
     subject, affiliations = _subject_of(uow, authorized, uow.anonymization.lock(user_id))
     written = checked_note(note)
@@ -137,7 +138,7 @@ def _subject_of(
     """Return an account that the owner of an organization may anonymize, with all of its organizations."""
     if subject is None or subject.anonymized_at is not None:
         raise UserUnknown
-    affiliations = uow.anonymization.affiliations(subject.id, owner_id=authorized.caller.user_id)
+    affiliations = uow.anonymization.affiliations(subject.id, owner_id=authorized.caller.account.id)
     if authorized.organization.id not in {one.organization_id for one in affiliations}:
         raise UserUnknown
     _require_owning_all(uow, authorized.caller, subject.id, affiliations)
@@ -195,7 +196,7 @@ def _require_owning_all(uow: UnitOfWork, caller: Caller, user_id: UUID, affiliat
     undone, no owner may anonymize the account: the ownership may have come from a takeover (decisions 3.13).
     """
     owns_all = any(one.is_member for one in affiliations) and all(one.is_owned for one in affiliations)
-    if caller.user_id == user_id or not owns_all:
+    if caller.account.id == user_id or not owns_all:
         raise Forbidden("Only the owner of every organization of this person, or a platform owner, can do this.")
     if not all(one.is_active for one in affiliations):
         raise OrganizationNotActive
@@ -233,8 +234,8 @@ def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizati
     uow.publish_to_each(
         EventType.USER_ANONYMIZED,
         organizations or (None,),
-        actor_user_id=caller.user_id if caller is not None else None,
-        actor_email=caller.email if caller is not None else None,
+        actor_user_id=caller.account.id if caller is not None else None,
+        actor_email=caller.account.email if caller is not None else None,
         user_id=str(subject.id),
     )
     if caller is not None and caller.acts_as_platform_owner:

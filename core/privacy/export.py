@@ -23,6 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.access import Operation, authorize
 from core.sessions.callers import Caller
+from core.sessions.limits import Act
 from core.sessions.mfa_methods import MfaMethods
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
     within = _within(uow, caller, user_id, user)
     if user is None:
         raise UserUnknown
-    sees_account = within is None or caller.user_id == user_id
+    sees_account = within is None or caller.account.id == user_id
     _record(uow, caller, user, within)
     return _exported(uow, user, within, sees_account=sees_account)
 
@@ -202,7 +203,7 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
     memberships = stored.memberships(user.id, within=within)
     organization_ids = [one.organization_id for one in memberships]
     # What was sent to the address is its owner's, after a proof.
-    received_by = user.email if user.is_verified and not uow.caller.lacks_mailed_proof else None
+    received_by = user.email if user.is_verified and not uow.caller.limits.lacks_mailed_proof else None
     return PersonalDataExport(
         user_id=user.id,
         email=user.email,
@@ -245,7 +246,7 @@ def export_of_organization(uow: UnitOfWork, slug: str, user_id: UUID) -> Persona
 def _person_of(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> User:
     """Return a person who has confirmed that they belong to an organization which the caller owns."""
     user = uow.users.by_id(user_id)
-    owned = uow.privacy_export.organizations_owned_by(user_id, uow.caller.user_id)
+    owned = uow.privacy_export.organizations_owned_by(user_id, uow.caller.account.id)
     if user is None or organization_id not in {one.organization_id for one in owned}:
         raise UserUnknown
     if user.is_platform_owner:
@@ -255,14 +256,14 @@ def _person_of(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> User:
 
 def _within(uow: UnitOfWork, caller: Caller, user_id: UUID, user: User | None) -> Sequence[UUID] | None:
     """Return the organizations whose data the caller may see; None means all. Refuse a caller who may see none."""
-    if caller.user_id == user_id:
+    if caller.account.id == user_id:
         if caller.has_service_token:
-            caller.forbid_shared_account()
-        return [caller.limits.organization_id] if caller.limits is not None else None
+            caller.require(Act.SHARED_ACCOUNT)
+        return [caller.shown_within.organization_id] if caller.shown_within is not None else None
     if caller.acts_as_platform_owner:
         return None
-    caller.forbid_service_tokens()
-    owned = uow.privacy_export.organizations_owned_by(user_id, caller.user_id)
+    caller.require(Act.WITHOUT_CONTEXT)
+    owned = uow.privacy_export.organizations_owned_by(user_id, caller.account.id)
     if user is None or user.is_platform_owner or not owned:
         raise Forbidden("You can export only your own data, and that of people in an organization that you own.")
     active = [one for one in owned if one.is_active]
@@ -282,8 +283,8 @@ def _record(uow: UnitOfWork, caller: Caller, user: User, within: Sequence[UUID] 
     uow.publish_to_each(
         EventType.USER_EXPORTED,
         organizations or (None,),
-        actor_user_id=caller.user_id,
-        actor_email=caller.email,
+        actor_user_id=caller.account.id,
+        actor_email=caller.account.email,
         user_id=str(user.id),
     )
     if caller.acts_as_platform_owner:

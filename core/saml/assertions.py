@@ -11,8 +11,8 @@ from core.saml.admission import AdmissionStanding
 from core.saml.configuration import DEFAULT_MAPPING
 from core.saml.messages import NameId, NameIdFormat
 from core.saml.providers import SamlProvider
-from core.sessions.callers import GROUPS_NAMED_MAX
 from core.sessions.customer_contexts import CustomerContext
+from core.sessions.places import GROUPS_NAMED_MAX
 from core.sessions.token_additions import TokenSubject
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def attributes(
     subject: TokenSubject | None = None,
 ) -> tuple[Attribute, ...]:
     """Return the attributes of a user: by the mapping, and the claims of the product of the subject of the session."""
-    customer = subject.caller.customer if subject is not None else None
+    customer = subject.caller.place.customer if subject is not None else None
     mapped = _mapped(mapping, user_id=user_id, email=email, standing=standing, customer=customer)
     taken = {name.lower() for name, _ in mapped}
     claims = subject.own_claims if subject is not None else {}

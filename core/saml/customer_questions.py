@@ -59,7 +59,7 @@ def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str
         return customer_settling.settle(
             settled_place,
             named if answer is None else answer,
-            caller.confinement,
+            caller.limits.confinement,
             is_answered=answer is not None,
         )
 
@@ -82,20 +82,20 @@ def ask(
     return CustomerQuestion(
         service_name=provider.service_name,
         organization_name=provider.organization_name,
-        email=caller.email,
+        email=caller.account.email,
         # The role is one at the organization of the service, which is told of individuals alone.
         attributes=tuple(field for field in mapping if field != "role" or undecided.may_come_alone),
         customers=undecided.customers,
         may_come_alone=undecided.may_come_alone,
-        ticket=requests.renew_ticket(uow, pending, caller.session_id) if pending is not None and is_by_ticket else None,
+        ticket=requests.renew_ticket(uow, pending, caller.session.id) if pending is not None and is_by_ticket else None,
     )
 
 
 def _chosen_at_sign_in(provider: SamlProvider, visit: Visit, caller: Caller) -> str | None:
     """Return for whom the user has signed in to this service by JSON, for this request; None for another sign-in."""
-    if not visit.has_signed_in_for_it or caller.service_id != provider.service_id:
+    if not visit.has_signed_in_for_it or caller.place.service_id != provider.service_id:
         return None
-    return str(caller.customer_id) if caller.customer_id is not None else AS_INDIVIDUAL
+    return str(caller.place.customer_id) if caller.place.customer_id is not None else AS_INDIVIDUAL
 
 
 def _without_individuals(place: Place) -> Place:

@@ -25,7 +25,8 @@ from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
 from core.saml.sessions import SamlSession
 from core.saml.visits import FoundSession, SignedIn, Visit
 from core.secrets import Secret
-from core.sessions.callers import Caller, ServiceTokenRefused
+from core.sessions.callers import Caller
+from core.sessions.limits import Act, ServiceTokenRefused
 from core.sign_in import browser_returns
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.customer_settling import Settled, SignInAnew
@@ -113,8 +114,8 @@ def _answer(
     if found is None or caller is None or not task.is_fresh(caller):
         return task.interact(AuthenticationRequired(), caller)
     standing = found.standing
-    caller.forbid_impersonation()
-    limits, serves_customers = caller.confinement, provider.serves_customers
+    caller.require(Act.IN_PERSON)
+    limits, serves_customers = caller.limits.confinement, provider.serves_customers
     if limits is not None and not serves_customers and not limits.allows(provider.organization_id, provider.service_id):
         # The session opens another organization or service alone: its user signs in for this one.
         return task.interact(AuthenticationRequired(), caller)
@@ -127,7 +128,7 @@ def _answer(
         if not standing.is_admitted(members_only=provider.configuration.members_only):
             return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
         if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
-            return task.interact(_agreement(provider, caller.email), caller)
+            return task.interact(_agreement(provider, caller.account.email), caller)
     return task.sign_in(found, comes_as)
 
 
@@ -195,14 +196,14 @@ def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: 
     """
     if not visit.has_agreed:
         provider = providers.find(uow, organization_slug, service_slug)
-        return Initiated(provider=provider, outcome=_agreement(provider, uow.caller.email))
+        return Initiated(provider=provider, outcome=_agreement(provider, uow.caller.account.email))
     found = uow.saml_providers.find(organization_slug, service_slug)
     if found is None or not found.serves_customers:
         access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
     elif uow.caller.has_service_token:
         raise ServiceTokenRefused
     provider = providers.require_usable(found)
-    signed_in = SignedIn(session_id=uow.caller.session_id, user_id=uow.caller.user_id)
+    signed_in = SignedIn(session_id=uow.caller.session.id, user_id=uow.caller.account.id)
     outcome = answer(uow, provider, None, replace(visit, signed_in=signed_in))
     return outcome if isinstance(outcome, Refusal) else Initiated(provider=provider, outcome=outcome)
 
@@ -234,7 +235,7 @@ class _Task:
     def is_fresh(self, caller: Caller) -> bool:
         """Return whether the authentication is as recent as the request wants it."""
         pending = self._pending
-        return pending is None or not pending.terms.force_authn or caller.authenticated_at >= pending.created_at
+        return pending is None or not pending.terms.force_authn or caller.session.authenticated_at >= pending.created_at
 
     def is_of_this_flow(self, caller: Caller) -> bool:
         """Return whether the user has signed in for this request, on a page that named the service (decisions 10.7).
@@ -244,7 +245,7 @@ class _Task:
         if self._visit.has_signed_in_for_it:
             return True
         return self._pending is not None and browser_returns.has_signed_in(
-            self._uow, self._pending.key, caller.session_id
+            self._uow, self._pending.key, caller.session.id
         )
 
     @property
@@ -265,14 +266,14 @@ class _Task:
     ) -> ResponseToPost:
         """Answer with a status instead of an assertion; a passive request shows the user no page."""
         self._claim()
-        if caller is not None and not caller.is_impersonated:
+        if caller is not None and not caller.limits.is_impersonated:
             destination = Destination(
                 organization_slug=self._provider.organization_slug,
                 service_slug=self._provider.service_slug,
                 device_token=self._visit.device_token,
                 proved_for=self._named_customer,
             )
-            note(self._uow, caller.user_id, UsedWay(Provider.SAML, caller.confinement), destination, reason)
+            note(self._uow, caller.account.id, UsedWay(Provider.SAML, caller.limits.confinement), destination, reason)
         return self._answer(status, problem=None if self._is_passive else problem)
 
     def settle(self, found: FoundSession) -> Settled | Outcome:
@@ -302,14 +303,14 @@ class _Task:
         uow, provider, terms, caller = self._uow, self._provider, self._terms, found.parent.caller
         customer = comes_as.standing if comes_as is not None else None
         customer_id = customer.id if customer is not None else None
-        name_id = assertions.name_id(uow, provider, caller.user_id, caller.email, customer_id)
+        name_id = assertions.name_id(uow, provider, caller.account.id, caller.account.email, customer_id)
         if terms is not None and terms.subject not in {None, name_id.value}:
             status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNKNOWN_PRINCIPAL)
             return self.refuse(status, caller, SignInReason.OTHER_SUBJECT)
         context_class = judgement.context_class(
             terms.context_classes if terms is not None else (),
             terms.comparison if terms is not None else "exact",
-            has_second_factor=caller.has_proved_second_factor,
+            has_second_factor=caller.session.has_proved_second_factor,
         )
         if context_class is None:
             status = StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.NO_AUTHN_CONTEXT)
@@ -332,13 +333,13 @@ class _Task:
             id=message_id(uow),
             name_id=name_id,
             session_index=session.index,
-            authenticated_at=caller.authenticated_at,
+            authenticated_at=caller.session.authenticated_at,
             session_ends_at=begun.session.expires_at,
             context_class=context_class,
             attributes=assertions.attributes(
                 provider.configuration.attribute_mapping,
-                user_id=caller.user_id,
-                email=caller.email,
+                user_id=caller.account.id,
+                email=caller.account.email,
                 standing=found.standing,
                 subject=visits.read_subject(uow, provider, begun),
             ),

@@ -93,7 +93,7 @@ def begin_session(
     if isinstance(outcome, Refusal):
         return outcome
     # The new one is not among them yet: what the service provider is told about it is stored later.
-    uow.saml_sessions.end_earlier(outcome.session, found.parent.caller.session_id, provider)
+    uow.saml_sessions.end_earlier(outcome.session, found.parent.caller.session.id, provider)
     return outcome
 
 
@@ -106,7 +106,7 @@ def read_subject(uow: UnitOfWork, provider: SamlProvider, begun: BegunSession) -
     if not is_for_customer and not provider.has_claims:
         return None
     subject = uow.callers.subject(begun.session.id)
-    if subject is None or (is_for_customer and subject.caller.customer is None):
+    if subject is None or (is_for_customer and subject.caller.place.customer is None):
         # Closed concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.CUSTOMER_CLOSED)
     return subject

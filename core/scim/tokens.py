@@ -162,7 +162,7 @@ def create(
         name=name,
         expires_at=expires_at,
         groups=groups,
-        created_by=authorized.caller.user_id,
+        created_by=authorized.caller.account.id,
         authority=Authority.of(authorized.membership.role, authorized.capabilities),
     )
 

@@ -42,7 +42,7 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
         if granted is None or relation is None:
             return False
         object_ = RelationObject(organization_id=granted.organization_id, service_id=granted.id)
-        return relations.check(uow, object_, relation, member.caller.user_id)
+        return relations.check(uow, object_, relation, member.caller.account.id)
 
     authorized = access.authorize(uow, slug, operation, is_granted=is_granted)
     service = uow.services.by_slug(authorized.organization.id, service_slug)

@@ -214,7 +214,7 @@ def create(
         last_used_at=None,
         expires_at=uow.now + timedelta(days=expires_in_days) if expires_in_days is not None else None,
         created_at=uow.now,
-        created_by=authorized.caller.user_id,
+        created_by=authorized.caller.account.id,
     )
     # The organization is locked, so no other transaction adds a key meanwhile.
     if uow.api_keys.count(authorized.service) >= KEYS_MAX:

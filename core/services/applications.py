@@ -18,6 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import departures
 from core.organizations.departures import LinkOrigin
 from core.sessions import sessions
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -77,14 +78,14 @@ class Applications:
 def list_mine(uow: UnitOfWork) -> Applications:
     """Return the caller's applications, as far as their session shows them, the one used last first."""
     caller = uow.caller
-    found, total = uow.applications.of_user(caller.user_id, limits=caller.limits, limit=APPLICATIONS_MAX)
+    found, total = uow.applications.of_user(caller.account.id, limits=caller.shown_within, limit=APPLICATIONS_MAX)
     return Applications(applications=found, total=total)
 
 
 def show_mine(uow: UnitOfWork, service_id: UUID) -> Application:
     """Return one of the caller's applications; raise `ApplicationUnknown` for one that their session does not show."""
     caller = uow.caller
-    found = uow.applications.find(caller.user_id, service_id, limits=caller.limits)
+    found = uow.applications.find(caller.account.id, service_id, limits=caller.shown_within)
     if found is None:
         raise ApplicationUnknown
     return found
@@ -93,15 +94,15 @@ def show_mine(uow: UnitOfWork, service_id: UUID) -> Application:
 def disconnect_mine(uow: UnitOfWork, service_id: UUID) -> None:
     """End what one of the caller's applications has of the account; raise `ApplicationUnknown` as `show_mine` does."""
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require(Act.IN_PERSON)
     application = show_mine(uow, service_id)
-    sessions.end_at_service(uow, application.organization_id, service_id, caller.user_id, caller.email)
-    if departures.end_own_link(uow, application.organization_id, service_id, caller.user_id):
+    sessions.end_at_service(uow, application.organization_id, service_id, caller.account.id, caller.account.email)
+    if departures.end_own_link(uow, application.organization_id, service_id, caller.account.id):
         uow.record(
             AuditAction.USER_REMOVED,
-            caller.user_id,
+            caller.account.id,
             organization_id=application.organization_id,
-            user_id=str(caller.user_id),
+            user_id=str(caller.account.id),
             service_id=str(service_id),
             service_slug=application.service_slug,
             left=True,

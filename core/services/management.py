@@ -28,6 +28,7 @@ from core.services.client_records import Outside, host_of
 from core.services.customer_rules import CustomerPolicy, ServiceRole, individuals_by_default
 from core.services.plans import Plan
 from core.services.services import Service, ServiceFields, ServiceType, checked_scopes
+from core.sessions.limits import Act
 from core.text import checked_public_name, checked_slug
 from core.wording import Wording
 
@@ -203,7 +204,7 @@ def change(
     after = apply(uow, authorized.service, changes, outside=outside)
     # With its keys a service proves who it is, as with its secret.
     if any(getattr(authorized.service, name) != getattr(after, name) for name in _KEYS):
-        authorized.caller.forbid_credentials()
+        authorized.caller.require(Act.CREDENTIAL)
     gives = any(_gives(authorized.service, after, name) for name in _WHERE_IT_LEADS)
     if gives or scopes_of_roles(after.roles) != scopes_of_roles(authorized.service.roles):
         authorized.forbid_lasting()

@@ -97,12 +97,12 @@ def read_own(uow: UnitOfWork) -> OwnSubscription:
     Raise `NoServiceContext` outside a service, and `OrganizationNotActive` while its organization is not active.
     """
     caller = uow.caller
-    caller.require_active_organization()
-    if caller.service_slug is None or caller.service_plan is None:
+    caller.place.require_active_organization()
+    service, plan = caller.place.service_slug, caller.place.plan
+    if service is None or plan is None:
         raise NoServiceContext
-    plan = caller.service_plan
     return OwnSubscription(
-        service=caller.service_slug,
+        service=service,
         plan=plan.name,
         plan_id=plan.id,
         features=plan.features,

@@ -149,8 +149,8 @@ def add(uow: UnitOfWork, holder: WorkloadHolder, given: WorkloadFields, *, made_
         holder,
         made,
         created_by=made_by.maker_id,
-        has_second_factor=made_by.has_second_factor,
-        is_phishing_resistant=made_by.is_phishing_resistant,
+        has_second_factor=made_by.session.has_second_factor,
+        is_phishing_resistant=made_by.session.is_phishing_resistant,
     )
     return made
 

@@ -12,7 +12,8 @@ from dataclasses import field
 from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
-from core.sessions.callers import GROUPS_NAMED_MAX, Caller
+from core.sessions.callers import Caller
+from core.sessions.places import GROUPS_NAMED_MAX
 
 # Claims that are lists in every token, also with one value.
 LISTS: Final = frozenset({"groups", "roles", "entitlements"})
@@ -51,19 +52,20 @@ Source = Callable[[Caller, ClaimFacts], Any]
 
 
 def _groups(caller: Caller, facts: ClaimFacts) -> Any:
-    if caller.customer_id is not None:
-        groups = caller.customer.groups if caller.customer is not None and facts.shares_directory else None
+    if caller.place.customer_id is not None:
+        groups = caller.place.customer.groups if caller.place.customer is not None and facts.shares_directory else None
     else:
-        groups = caller.service_groups if caller.service_groups is not None else facts.groups
+        service = caller.place.service
+        groups = service.groups if service is not None and service.groups is not None else facts.groups
     return groups if groups is not None and len(groups) <= GROUPS_NAMED_MAX else None
 
 
 def _of_customer(read: Callable[[Any], Any]) -> Source:
-    return lambda caller, _: read(caller.customer) if caller.customer is not None else None
+    return lambda caller, _: read(caller.place.customer) if caller.place.customer is not None else None
 
 
 def _of_plan(read: Callable[[Any], Any]) -> Source:
-    return lambda caller, _: read(caller.service_plan) if caller.service_plan is not None else None
+    return lambda caller, _: read(caller.place.plan) if caller.place.plan is not None else None
 
 
 def _of_directory(name: str) -> Source:
@@ -71,14 +73,14 @@ def _of_directory(name: str) -> Source:
 
 
 SOURCES: Final[Mapping[str, Source]] = {
-    "user.id": lambda caller, _: str(caller.user_id),
-    "user.email": lambda caller, _: caller.email,
-    "user.email_verified": lambda caller, _: caller.is_verified,
+    "user.id": lambda caller, _: str(caller.account.id),
+    "user.email": lambda caller, _: caller.account.email,
+    "user.email_verified": lambda caller, _: caller.account.is_verified,
     "user.name": lambda _, facts: facts.name or None,
-    "user.created_at": lambda caller, _: caller.user_created_at.isoformat().replace("+00:00", "Z"),
+    "user.created_at": lambda caller, _: caller.account.created_at.isoformat().replace("+00:00", "Z"),
     "membership.role": lambda caller, _: caller.opened_role,
-    "organization.id": lambda caller, _: str(caller.organization_id),
-    "organization.slug": lambda caller, _: caller.organization_slug,
+    "organization.id": lambda caller, _: str(caller.place.organization_id),
+    "organization.slug": lambda caller, _: caller.place.organization_slug,
     "organization.name": lambda _, facts: facts.organization_name,
     "organization.tier": lambda _, facts: facts.tier,
     "service_roles": _of_customer(lambda customer: customer.service_roles),
@@ -100,7 +102,7 @@ SOURCES: Final[Mapping[str, Source]] = {
 METADATA_SOURCES: Final[Mapping[str, Callable[[Caller, ClaimFacts], Mapping[str, Any]]]] = {
     "organization.metadata.": lambda _, facts: facts.organization_metadata,
     "service_user.metadata.": lambda _, facts: facts.user_metadata,
-    "customer.metadata.": lambda caller, facts: facts.customer_metadata if caller.customer is not None else {},
+    "customer.metadata.": lambda caller, facts: facts.customer_metadata if caller.place.customer is not None else {},
 }
 
 

@@ -41,7 +41,7 @@ class ClientGrant:
 
     def claims(self, caller: Caller) -> dict[str, Any]:
         """Return what it adds to the claims of an access token (RFC 9068, 2.2; RFC 9449, 6)."""
-        claims: dict[str, Any] = {"client_id": str(caller.service_client_id), "scope": " ".join(self.scopes)}
+        claims: dict[str, Any] = {"client_id": str(caller.place.client_id), "scope": " ".join(self.scopes)}
         if self.key_thumbprint is not None:
             claims["cnf"] = {"jkt": self.key_thumbprint}
         if self.requested_claims is not None and "userinfo" in self.requested_claims:

@@ -24,8 +24,9 @@ from core.errors import OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
-from core.sessions.callers import AddressNotConfirmed, Caller, NoLongerForCustomer
+from core.sessions.callers import Caller, NoLongerForCustomer
 from core.sessions.client_grants import ClientGrant, RefreshingClient
+from core.sessions.limits import AddressNotConfirmed
 from core.sessions.token_additions import NO_ADDITIONS, TokenAdditions, TokenSubject
 from core.sessions.token_claims import TokenGrant, token_grant
 
@@ -108,7 +109,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
             break
         _require_client(session, client)
         _require_host(uow, session)
-        if session.caller.service_security_profile is not None:
+        if session.caller.place.security_profile is not None:
             return _refreshed_without_exchange(uow, session, token)
         is_newest = _is_newest(session, token)
         newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
@@ -123,7 +124,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
 
 def is_bound_as_required(session: Refreshable) -> bool:
     """Return whether the tokens of a session are bound to a key, or need not be."""
-    if session.caller.service_security_profile is None:
+    if session.caller.place.security_profile is None:
         return True
     return session.client_grant is not None and session.client_grant.key_thumbprint is not None
 
@@ -188,10 +189,10 @@ def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> TokenGrant
 def end_reused(uow: UnitOfWork, reused: TokenReused) -> None:
     """End a session whose old token was reused, and record that; of several concurrent requests only one does."""
     caller = reused.caller
-    ended = uow.sessions.revoke(caller.session_id, user_id=caller.user_id)
+    ended = uow.sessions.revoke(caller.session.id, user_id=caller.account.id)
     if ended:
-        sessions.record_ended(uow, caller.user_id, caller.email, ended, reason=REUSED)
-        uow.mfa_events.add(caller.user_id, REUSED, is_success=False, details={"session_id": str(caller.session_id)})
+        sessions.record_ended(uow, caller.account.id, caller.account.email, ended, reason=REUSED)
+        uow.mfa_events.add(caller.account.id, REUSED, is_success=False, details={"session_id": str(caller.session.id)})
 
 
 def _refreshed_without_exchange(uow: UnitOfWork, session: Refreshable, token: _Token) -> TokenGrant:
@@ -202,7 +203,7 @@ def _refreshed_without_exchange(uow: UnitOfWork, session: Refreshable, token: _T
     caller = session.caller
     _check_context(caller)
     refresh_hash = hash_token(token.text.reveal())
-    is_noted = uow.sessions.exchange(caller.session_id, old_hash=refresh_hash, new_hash=refresh_hash, remembered_max=0)
+    is_noted = uow.sessions.exchange(caller.session.id, old_hash=refresh_hash, new_hash=refresh_hash, remembered_max=0)
     if not is_noted:
         raise RefreshRefused
     return _granted(session, caller, token)
@@ -220,11 +221,11 @@ def _granted(session: Refreshable, caller: Caller, newest: _Token) -> TokenGrant
 def _require_client(session: Refreshable, client: RefreshingClient | None) -> None:
     granted = session.client_grant
     if client is None:
-        has_profile = session.caller.service_security_profile is not None
+        has_profile = session.caller.place.security_profile is not None
         if has_profile or (granted is not None and granted.needs_client):
             raise RefreshedElsewhere
         return
-    if session.caller.service_client_id != client.client_id:
+    if session.caller.place.client_id != client.client_id:
         raise RefreshRefused
     if granted is not None and granted.key_thumbprint not in {None, client.key_thumbprint}:
         raise RefreshRefused("The DPoP proof is not signed with the key to which this refresh token is bound.")
@@ -300,19 +301,19 @@ def _without_lost_organization(uow: UnitOfWork, caller: Caller) -> Caller:
     """
     if caller.belongs_to_context or caller.has_service_token:
         return caller
-    uow.sessions.leave_organization(caller.session_id)
+    uow.sessions.leave_organization(caller.session.id)
     return replace(caller, organization_id=None, organization_slug=None, organization_status=None)
 
 
 def _check_context(caller: Caller) -> None:
     """Refuse a session whose organization or service no longer admits the user (decisions 1.7)."""
-    if caller.organization_id is None:
+    if caller.place.organization_id is None:
         return
-    if not caller.is_organization_active:
+    if not caller.place.is_organization_active:
         raise OrganizationNotActive
-    if not caller.opens_role(caller.role_in_context):
+    if not caller.limits.opens_role(caller.place.role_in_context):
         raise RefreshRefused(AddressNotConfirmed.default_message)
-    if not caller.belongs_to_context and caller.customer_id is not None:
+    if not caller.belongs_to_context and caller.place.customer_id is not None:
         raise RefreshRefused(NoLongerForCustomer.default_message)
     if not caller.belongs_to_context:
         raise RefreshRefused("You no longer belong to the organization of this session. Sign in again.")

@@ -18,6 +18,7 @@ from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -128,7 +129,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
             created_at=session.created_at,
             last_used_at=session.refreshed_at,
             expires_at=min(session.expires_at, session.refreshed_at + IDLE_LIFETIME),
-            is_current=session.id == caller.session_id,
+            is_current=session.id == caller.session.id,
         )
         for session in shown_to(uow, caller)
     ]
@@ -136,13 +137,13 @@ def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
 
 def shown_to(uow: UnitOfWork, caller: Caller) -> Sequence[Session]:
     """List the caller's live sessions, as far as the one of this request shows them (decisions 10.8)."""
-    alive, limits = uow.sessions.alive_of(caller.user_id), caller.limits
+    alive, limits = uow.sessions.alive_of(caller.account.id), caller.shown_within
     if limits is None:
         return alive
     return [
         one
         for one in alive
-        if one.id == caller.session_id
+        if one.id == caller.session.id
         or limits.covers(one.confinement, one.organization_id, one.service_id, one.customer_id)
     ]
 
@@ -154,30 +155,30 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
     does not even learn of the others.
     """
     caller = uow.caller
-    caller.forbid_impersonation()
-    if caller.limits is not None and session_id not in {one.id for one in shown_to(uow, caller)}:
-        if caller.has_service_token and session_id in {one.id for one in uow.sessions.alive_of(caller.user_id)}:
-            caller.forbid_shared_account()
+    caller.require(Act.IN_PERSON)
+    if caller.shown_within is not None and session_id not in {one.id for one in shown_to(uow, caller)}:
+        if caller.has_service_token and session_id in {one.id for one in uow.sessions.alive_of(caller.account.id)}:
+            caller.require(Act.SHARED_ACCOUNT)
         raise NotFound("You have no such session.")
-    ended = uow.sessions.revoke(session_id, user_id=caller.user_id)
+    ended = uow.sessions.revoke(session_id, user_id=caller.account.id)
     if not ended:
         raise NotFound("You have no such session.")
-    record_ended(uow, caller.user_id, caller.email, ended)
+    record_ended(uow, caller.account.id, caller.account.email, ended)
 
 
 def end_my_others(uow: UnitOfWork) -> int:
     """End every session of the caller within the limits of this one, except the current one; return how many ended."""
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require(Act.IN_PERSON)
     if caller.has_service_token:
-        caller.forbid_shared_account()
-    limits = caller.limits
+        caller.require(Act.SHARED_ACCOUNT)
+    limits = caller.shown_within
     # Locked, so that what another session does at this moment is either seen and ended, or refused.
-    uow.users.lock(caller.user_id)
+    uow.users.lock(caller.account.id)
     if limits is None:
-        return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
-    ended = uow.sessions.revoke_within(limits, user_id=caller.user_id, except_session_id=caller.session_id)
-    record_ended(uow, caller.user_id, caller.email, ended)
+        return end_all(uow, caller.account.id, caller.account.email, except_session_id=caller.session.id)
+    ended = uow.sessions.revoke_within(limits, user_id=caller.account.id, except_session_id=caller.session.id)
+    record_ended(uow, caller.account.id, caller.account.email, ended)
     return len(ended)
 
 
@@ -225,7 +226,7 @@ def log_out(uow: UnitOfWork) -> None:
     """End the session of this request, also when the caller no longer belongs to the context of the session."""
     caller = uow.caller_if_signed_in
     assert caller is not None, "a caller without an access token logs out"
-    sign_out(uow, caller.session_id, caller.user_id, caller.email)
+    sign_out(uow, caller.session.id, caller.account.id, caller.account.email)
 
 
 def sign_out(uow: UnitOfWork, session_id: UUID, user_id: UUID, email: str) -> None:

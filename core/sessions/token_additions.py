@@ -37,8 +37,8 @@ class OwnScopes:
         organization, of which owners and admins have all. One that no role lists is for everybody.
         """
         listed = _joined(self.of_roles.values()) | _joined(self.of_service_roles.values())
-        if caller.customer_id is not None:
-            names = caller.customer.service_roles if caller.customer is not None else ()
+        if caller.place.customer_id is not None:
+            names = caller.place.customer.service_roles if caller.place.customer is not None else ()
             given = _joined(self.of_service_roles.get(name, ()) for name in names)
         elif caller.opened_role in _OF_MANAGERS:
             given = listed

@@ -56,9 +56,9 @@ def token_grant(
     if client_grant is not None:
         client_grant = client_grant.of_scopes(additions.still_allowed(client_grant.scopes, caller))
     return TokenGrant(
-        user_id=caller.user_id,
-        session_id=caller.session_id,
-        client_id=caller.service_client_id,
+        user_id=caller.account.id,
+        session_id=caller.session.id,
+        client_id=caller.place.client_id,
         # What tokens of Gatehouse have always stands above what a product wants in them.
         claims=subject.own_access_claims
         | _common_claims(caller)
@@ -70,9 +70,9 @@ def token_grant(
         client_grant=client_grant,
         granted_scopes=granted.scopes if granted is not None else (),
         own_claims=subject.own_claims,
-        is_address_verified=caller.is_verified,
-        signature_algorithm=signature_algorithm(caller.service_security_profile),
-        organization_id=caller.organization_id,
+        is_address_verified=caller.account.is_verified,
+        signature_algorithm=signature_algorithm(caller.place.security_profile),
+        organization_id=caller.place.organization_id,
     )
 
 
@@ -81,8 +81,8 @@ def claims_of_rows(caller: Caller) -> dict[str, Any]:
     claims: dict[str, Any] = {}
     if caller.opened_role is not None:
         claims["role"] = caller.opened_role
-    claims |= caller.group_claims
-    return claims | (caller.customer.claims if caller.customer is not None else {})
+    claims |= caller.place.group_claims
+    return claims | (caller.place.customer.claims if caller.place.customer is not None else {})
 
 
 def _claims_without_grant(subject: TokenSubject) -> dict[str, Any]:
@@ -94,33 +94,33 @@ def _claims_without_grant(subject: TokenSubject) -> dict[str, Any]:
 
 def _common_claims(caller: Caller) -> dict[str, Any]:
     return {
-        "sub": str(caller.user_id),
-        "email": caller.email,
-        "sid": str(caller.session_id),
-        "amr": caller.amr,
-        "auth_time": int(caller.authenticated_at.timestamp()),
+        "sub": str(caller.account.id),
+        "email": caller.account.email,
+        "sid": str(caller.session.id),
+        "amr": caller.session.amr,
+        "auth_time": int(caller.session.authenticated_at.timestamp()),
     }
 
 
 def _optional_claims(caller: Caller) -> dict[str, Any]:
     """Return the claims that only some tokens have; a claim that does not apply is absent rather than empty."""
     claims: dict[str, Any] = {}
-    if caller.organization_slug is not None:
-        claims["org"] = caller.organization_slug
-    if caller.service_slug is not None:
-        claims["service"] = caller.service_slug
-    if caller.service_plan is not None:
-        claims["plan"] = caller.service_plan.name
-        claims["subscription_status"] = caller.service_plan.subscription_status
-        claims["features"] = caller.service_plan.features
+    if caller.place.organization_slug is not None:
+        claims["org"] = caller.place.organization_slug
+    if caller.place.service_slug is not None:
+        claims["service"] = caller.place.service_slug
+    if caller.place.plan is not None:
+        claims["plan"] = caller.place.plan.name
+        claims["subscription_status"] = caller.place.plan.subscription_status
+        claims["features"] = caller.place.plan.features
     claims |= claims_of_rows(caller)
-    if caller.is_platform_owner and caller.customer is None:
+    if caller.account.is_platform_owner and caller.place.customer is None:
         claims["is_platform_owner"] = True
-    if caller.is_platform_support and caller.customer is None:
+    if caller.account.is_platform_support and caller.place.customer is None:
         claims["is_platform_support"] = True
-    if caller.impersonator_id is not None:
-        claims["impersonator"] = str(caller.impersonator_id)
+    if caller.limits.impersonator_id is not None:
+        claims["impersonator"] = str(caller.limits.impersonator_id)
         # The same in the form of RFC 8693 4.1, for programs that know nothing of Gatehouse.
-        claims["act"] = {"sub": str(caller.impersonator_id)}
-        claims["impersonation_session"] = str(caller.session_id)
+        claims["act"] = {"sub": str(caller.limits.impersonator_id)}
+        claims["impersonation_session"] = str(caller.session.id)
     return claims

@@ -27,9 +27,9 @@ def read(uow: UnitOfWork) -> AccountFigures:
     """Return the figures of the caller's account, as far as their session shows it (decisions 2.8 and 10.8)."""
     caller = uow.caller
     return uow.account_figures.of_user(
-        caller.user_id,
-        limits=caller.limits,
+        caller.account.id,
+        limits=caller.shown_within,
         only_organization_id=caller.only_organization_id,
-        current_id=caller.session_id,
+        current_id=caller.session.id,
         figure_max=FIGURE_MAX,
     )

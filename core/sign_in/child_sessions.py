@@ -16,7 +16,7 @@ from core.accounts.users import User
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
 from core.sessions.browser_sessions import BrowserSession
-from core.sessions.callers import ClosedWhileImpersonating
+from core.sessions.limits import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import ParentSession
 from core.sign_in import conclusion
@@ -155,11 +155,11 @@ def begin_by_saml(
     _require_own_organization(parent, circumstances)
     caller = parent.caller
     proof = IdentityProof(
-        user_id=caller.user_id,
+        user_id=caller.account.id,
         provider=Provider.SAML,
-        amr=tuple(caller.amr),
-        authenticated_at=caller.authenticated_at,
-        confinement=caller.confinement,
+        amr=tuple(caller.session.amr),
+        authenticated_at=caller.session.authenticated_at,
+        confinement=caller.limits.confinement,
         bounded_until=parent.bounded_until,
     )
     destination = prepared.destination if customer is None else replace(prepared.destination, customer=customer)

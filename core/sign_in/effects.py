@@ -19,7 +19,11 @@ from core.mail.mail import MailTemplate
 from core.organizations import departures
 from core.secrets import hash_token
 from core.sessions import refresh
+from core.sessions.account import CallerAccount
 from core.sessions.callers import Caller
+from core.sessions.limits import CallerLimits
+from core.sessions.places import CallerPlace
+from core.sessions.session import CallerSession
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import token_grant
@@ -185,7 +189,7 @@ def with_tokens(uow: UnitOfWork, user: User, begun: BegunSession) -> SignInCompl
     is_of_account = session.organization_id is None and session.confinement is None and begun.cookie is None
     own = TokenSubject(caller=_caller_of_account(user, session)) if is_of_account else None
     subject = own or uow.callers.subject(session.id)
-    if subject is None or (session.customer_id is not None and subject.caller.customer is None):
+    if subject is None or (session.customer_id is not None and subject.caller.place.customer is None):
         # Deactivated concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.DEACTIVATED)
     grant = token_grant(
@@ -254,28 +258,23 @@ def _attempt(
 def _caller_of_account(user: User, session: Session) -> Caller:
     """Return the caller of a new session without an organization and limits, who is what is known of the account."""
     return Caller(
-        user_id=user.id,
-        email=user.email,
-        email_verified_at=user.email_verified_at,
-        is_platform_owner=user.is_platform_owner,
-        user_created_at=user.created_at,
-        session_id=session.id,
-        amr=session.amr,
-        authenticated_at=session.authenticated_at,
-        device_id=session.device_id,
-        organization_id=None,
-        organization_slug=None,
-        organization_status=None,
-        role=None,
-        custom_permissions=None,
-        service_id=None,
-        service_slug=None,
-        service_client_id=None,
-        is_end_user=False,
-        impersonator_id=None,
-        is_disowned=user.is_disowned,
-        lacks_mailed_proof=user.changed_by_service_at is not None,
-        is_platform_support=user.acts_as_platform_support,
+        account=CallerAccount(
+            id=user.id,
+            email=user.email,
+            email_verified_at=user.email_verified_at,
+            created_at=user.created_at,
+            is_disowned=user.is_disowned,
+            is_platform_owner=user.is_platform_owner,
+            is_platform_support=user.acts_as_platform_support,
+        ),
+        session=CallerSession(
+            id=session.id,
+            amr=session.amr,
+            authenticated_at=session.authenticated_at,
+            device_id=session.device_id,
+        ),
+        place=CallerPlace(),
+        limits=CallerLimits(lacks_mailed_proof=user.changed_by_service_at is not None),
     )
 
 

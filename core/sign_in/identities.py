@@ -24,6 +24,7 @@ from core.secrets import Secret
 from core.sessions import callers, sessions
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement
+from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -184,9 +185,9 @@ class IdentityItem:
 
 def context_of(caller: Caller) -> IdentityContext:
     """Return the context of the caller's session."""
-    if caller.service_id is not None:
-        return IdentityContext(organization_id=caller.organization_id, service_id=caller.service_id)
-    return IdentityContext(organization_id=caller.confined_to)
+    if caller.place.service_id is not None:
+        return IdentityContext(organization_id=caller.place.organization_id, service_id=caller.place.service_id)
+    return IdentityContext(organization_id=caller.limits.confined_to)
 
 
 def list_mine(uow: UnitOfWork) -> list[IdentityItem]:
@@ -199,14 +200,14 @@ def list_mine(uow: UnitOfWork) -> list[IdentityItem]:
             email=identity.email,
             linked_at=identity.linked_at,
         )
-        for identity in uow.identities.of_user(caller.user_id, _seen_by(caller))
+        for identity in uow.identities.of_user(caller.account.id, _seen_by(caller))
     ]
 
 
 def linked_here(uow: UnitOfWork) -> set[Provider]:
     """Return the providers of which an account is linked in the very context of the caller's session."""
     caller = uow.caller
-    return {identity.provider for identity in uow.identities.of_user(caller.user_id, context_of(caller))}
+    return {identity.provider for identity in uow.identities.of_user(caller.account.id, context_of(caller))}
 
 
 def unlink_mine(uow: UnitOfWork, provider: Provider | None, signs_in: Callable[[Provider, str], bool]) -> None:
@@ -215,24 +216,24 @@ def unlink_mine(uow: UnitOfWork, provider: Provider | None, signs_in: Callable[[
     The provider is None when none has the name. A session without limits unlinks it everywhere (decisions 10.6).
     `signs_in` says of a provider and a stable id whether it can sign in: one whose provider was removed is no way.
     """
-    uow.caller.forbid_impersonation()
+    uow.caller.require(Act.IN_PERSON)
     # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
     caller = callers.lock_account(uow)
-    caller.require_own_proof()
+    caller.require(Act.PROVED)
     context = _seen_by(caller)
-    linked = uow.identities.of_user(caller.user_id, context)
+    linked = uow.identities.of_user(caller.account.id, context)
     if provider is None or provider not in {identity.provider for identity in linked}:
         raise IdentityUnknown
     ways = {identity.provider for identity in linked if signs_in(identity.provider, identity.subject)}
-    if ways == {provider} and not _has_other_way(uow, caller.user_id):
+    if ways == {provider} and not _has_other_way(uow, caller.account.id):
         raise LastIdentity
-    uow.identities.remove(caller.user_id, provider, context)
+    uow.identities.remove(caller.account.id, provider, context)
     # One of them may have begun with this identity, as the first of two factors.
-    uow.unfinished_sign_ins.end_all(caller.user_id)
+    uow.unfinished_sign_ins.end_all(caller.account.id)
     if provider is Provider.UPSTREAM:
-        group_roles.follow_unlinking(uow, caller.user_id)
-        ended = uow.sessions.revoke_by_any_connection(caller.user_id, except_session_id=caller.session_id)
-        sessions.record_ended(uow, caller.user_id, caller.email, ended)
+        group_roles.follow_unlinking(uow, caller.account.id)
+        ended = uow.sessions.revoke_by_any_connection(caller.account.id, except_session_id=caller.session.id)
+        sessions.record_ended(uow, caller.account.id, caller.account.email, ended)
 
 
 def link(

@@ -13,7 +13,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import browser_sessions, sessions
 from core.sessions.browser_sessions import BrowserCookie, BrowserSession
-from core.sessions.callers import ClosedWhileImpersonating
+from core.sessions.limits import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sign_in import browser_returns

@@ -16,6 +16,7 @@ from core.credentials.user_agents import Description
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
+from core.sessions.limits import Act
 from core.sign_in.risk import Location
 from core.sign_in.sign_ins import SignInConnection, SignInCustomer, SignInOrganization, SignInService
 
@@ -108,9 +109,9 @@ def list_mine(uow: UnitOfWork) -> OwnSessions:
     """Return the caller's live sessions, as far as the one of this request shows them (decisions 2.8 and 10.8)."""
     caller = uow.caller
     found, total = uow.own_sessions.alive_of(
-        caller.user_id, limits=caller.limits, current_id=caller.session_id, limit=OWN_SESSIONS_MAX
+        caller.account.id, limits=caller.shown_within, current_id=caller.session.id, limit=OWN_SESSIONS_MAX
     )
-    return _grouped(uow, found, caller.session_id, total)
+    return _grouped(uow, found, caller.session.id, total)
 
 
 def past_support(uow: UnitOfWork) -> Sequence[SupportSession]:
@@ -121,7 +122,7 @@ def past_support(uow: UnitOfWork) -> Sequence[SupportSession]:
     """
     caller = uow.caller
     return uow.own_sessions.support_of(
-        caller.user_id,
+        caller.account.id,
         only_organization_id=caller.only_organization_id,
         since=uow.now - sessions.ABSOLUTE_LIFETIME,
         limit=SUPPORT_SESSIONS_MAX,
@@ -131,11 +132,11 @@ def past_support(uow: UnitOfWork) -> Sequence[SupportSession]:
 def end_of_service(uow: UnitOfWork, service_id: UUID) -> int:
     """End the caller's sessions at a service, and return how many; raise `NotFound` when they have none there."""
     caller = uow.caller
-    caller.forbid_impersonation()
-    organization_id = uow.own_sessions.organization_of(caller.user_id, service_id, limits=caller.limits)
+    caller.require(Act.IN_PERSON)
+    organization_id = uow.own_sessions.organization_of(caller.account.id, service_id, limits=caller.shown_within)
     if organization_id is None:
         raise NotFound("You are not signed in to this application.")
-    return sessions.end_at_service(uow, organization_id, service_id, caller.user_id, caller.email)
+    return sessions.end_at_service(uow, organization_id, service_id, caller.account.id, caller.account.email)
 
 
 def _grouped(uow: UnitOfWork, found: Sequence[OwnSession], current_id: UUID, total: int) -> OwnSessions:

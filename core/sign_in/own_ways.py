@@ -65,8 +65,8 @@ class OwnWays:
 def read(uow: UnitOfWork) -> OwnWays:
     """Return how the caller signs in."""
     caller = uow.caller
-    required = uow.own_ways.defer_required(caller.user_id)
-    connection = uow.own_ways.defer_connection_of(caller.session_id)
+    required = uow.own_ways.defer_required(caller.account.id)
+    connection = uow.own_ways.defer_connection_of(caller.session.id)
     linked = {identity.provider for identity in identities.list_mine(uow)}
     return OwnWays(
         methods=profile.sign_in_methods(uow),
@@ -79,6 +79,6 @@ def read(uow: UnitOfWork) -> OwnWays:
 
 def limit_of(caller: Caller) -> AccountLimit | None:
     """Return why the caller's session changes nothing of the whole account; None when it may."""
-    if caller.is_limited and (caller.has_platform_role or caller.belongs_elsewhere):
+    if caller.is_limited and (caller.account.has_platform_role or caller.account.belongs_elsewhere):
         return AccountLimit.USED_ELSEWHERE
-    return AccountLimit.NOT_CONFIRMED if caller.confined_to_role is not None else None
+    return AccountLimit.NOT_CONFIRMED if caller.limits.is_unproved else None

@@ -16,6 +16,7 @@ from core.accounts.providers import Provider
 from core.errors import ErrorCode, Refusal
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
+from core.sessions.limits import Act
 from core.sign_in.identities import IdentityUnknown, ProviderTokens, context_of
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import ExternalProvider
@@ -76,11 +77,11 @@ def begin(uow: UnitOfWork, external: ExternalProvider | None) -> ProviderTokens 
     Raise `IdentityUnknown` when no account of the provider is linked, and `ReauthRequired`.
     """
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require(Act.IN_PERSON)
     if external is None:
         raise IdentityUnknown
     provider, context = external.provider, context_of(caller)
-    held = uow.identities.lock_tokens(caller.user_id, provider, context)
+    held = uow.identities.lock_tokens(caller.account.id, provider, context)
     # Tokens of another provider that had the name before are not sent to this one.
     if held is None or not external.knows(held.subject):
         raise IdentityUnknown

@@ -89,7 +89,7 @@ def show_to_change(uow: UnitOfWork, slug: str) -> RuleToChange:
     return RuleToChange(
         rules=_of(organization),
         asked=uow.sign_in_rules.asked(organization.id, named_max=named_max, counted_max=COUNTED_MAX + 1),
-        has_own=uow.sign_in_rules.has_resistant_factor(organization.id, authorized.caller.user_id),
+        has_own=uow.sign_in_rules.has_resistant_factor(organization.id, authorized.caller.account.id),
     )
 
 

@@ -176,7 +176,7 @@ def list_mine(uow: UnitOfWork, *, after: UUID | None, limit: int) -> OwnSignIns:
 
     A session with limits shows what concerns its organization, which sees no more of it (decisions 2.8 and 10.8).
     """
-    user_id, scope = uow.caller.user_id, _own_scope(uow)
+    user_id, scope = uow.caller.account.id, _own_scope(uow)
     if after is not None and uow.elsewhere.sign_ins.find(user_id, after, scope) is None:
         raise SignInUnknown
     # One more than is shown tells whether more follow.
@@ -186,7 +186,7 @@ def list_mine(uow: UnitOfWork, *, after: UUID | None, limit: int) -> OwnSignIns:
 
 def show_mine(uow: UnitOfWork, sign_in_id: UUID) -> SignIn:
     """Return one of the caller's own sign-ins; raise `SignInUnknown` for one that their session does not show."""
-    found = uow.sign_ins.find(uow.caller.user_id, sign_in_id, _own_scope(uow))
+    found = uow.sign_ins.find(uow.caller.account.id, sign_in_id, _own_scope(uow))
     if found is None:
         raise SignInUnknown
     return found
@@ -202,15 +202,15 @@ def of_user(uow: UnitOfWork, user_id: UUID, scope: Scope | None, *, page: int, l
 def _own_scope(uow: UnitOfWork) -> Scope | None:
     """Return the scope that the caller's session shows; None for everything."""
     caller = uow.caller
-    if caller.limits is None:
+    if caller.shown_within is None:
         return None
-    affiliation = uow.sign_ins.affiliation(caller.limits.organization_id, caller.user_id)
+    affiliation = uow.sign_ins.affiliation(caller.shown_within.organization_id, caller.account.id)
     since = affiliation.since if affiliation is not None else None
     # Whose organization sees nothing of them shows it nothing either.
     return Scope(
-        organization_id=caller.limits.organization_id,
+        organization_id=caller.shown_within.organization_id,
         since=since if since is not None else _NEVER,
-        service_id=caller.limits.service_id,
+        service_id=caller.shown_within.service_id,
     )
 
 

@@ -154,7 +154,7 @@ def test(uow: UnitOfWork, slug: str, webhook_id: UUID, event_type: EventType) ->
         event_type=event_type,
         sample=_sample_of(event_type),
         actor_user_id=authorized.caller.actor_user_id,
-        actor_email=authorized.caller.email if authorized.caller.key_id is None else None,
+        actor_email=authorized.caller.account.email if authorized.caller.limits.key_id is None else None,
     )
     assert delivery_id is not None, "the webhook was deleted in the same transaction"
     details = {} if event_type is EventType.WEBHOOK_TEST else {"event_type": event_type.value}

@@ -208,7 +208,9 @@ RECORDERS: dict[str, Callable[[PostgresUnitOfWork, UUID], object]] = {
     ),
     "audit": lambda uow, of: uow.audit(AuditAction.USER_INVITED, INVITATION, organization_id=of),
     "audit_platform": lambda uow, of: uow.audit_platform(PlatformAction.IMPERSONATION_ACTED, of),
-    "mfa_events": lambda uow, _: uow.mfa_events.add(uow.caller.user_id, "e", is_success=True, details={"method": "x"}),
+    "mfa_events": lambda uow, _: uow.mfa_events.add(
+        uow.caller.account.id, "e", is_success=True, details={"method": "x"}
+    ),
 }
 LOGS = ("audit_entries", "platform_audit_entries", "mfa_events")
 

@@ -63,7 +63,7 @@ class ThingForm(ProtectedForm, kw_only=True):
 @signed_in_or_browser
 async def either(call: Call) -> Named:
     """Name the caller."""
-    return Named(email=(await call.read(callers.require_caller)).email)
+    return Named(email=(await call.read(callers.require_caller)).account.email)
 
 
 @interface.get("/api/organizations/:slug/piece")
@@ -71,7 +71,7 @@ async def either(call: Call) -> Named:
 async def piece(call: Call, slug: str) -> Named:
     """Read something of an organization."""
     await call.read(management.read, slug)
-    return Named(email=(await call.read(callers.require_caller)).email)
+    return Named(email=(await call.read(callers.require_caller)).account.email)
 
 
 @pieces.get("/pieces/sensitive")

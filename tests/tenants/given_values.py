@@ -12,9 +12,14 @@ from core.organizations.access import Capability
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.services.customer_rules import CustomerPolicy, Individuals
 from core.services.services import Service, ServiceType
+from core.sessions.account import CallerAccount
 from core.sessions.callers import Caller
+from core.sessions.confinement import Confinement
 from core.sessions.customer_contexts import CustomerContext
+from core.sessions.limits import CallerLimits
 from core.sessions.mfa_methods import MfaMethods
+from core.sessions.places import CallerPlace, CallerService
+from core.sessions.session import CallerSession
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.facts import Circumstances, SignInFacts
@@ -29,7 +34,6 @@ from tests.tenants.products import Product
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.sessions.confinement import Confinement
     from tests.tenants.small_scope import CustomerState
     from tests.tenants.words import Account, Belonging, Word
 
@@ -226,30 +230,27 @@ def caller_of(rights: Rights | None, confined_to_role: str | None, *, is_end_use
     """Return the caller in a session for A, by its connection, who has these rights now."""
     organization_id, record_id = scope.ORGANIZATIONS[scope.A], scope.RECORDS[scope.A]
     return Caller(
-        user_id=USER.id,
-        email=USER.email,
-        email_verified_at=USER.email_verified_at,
-        is_platform_owner=False,
-        user_created_at=scope.NOW,
-        session_id=scope.PERSON,
-        amr=["fed"],
-        authenticated_at=scope.NOW,
-        device_id=None,
-        organization_id=scope.ORGANIZATIONS[V],
-        organization_slug=V,
-        organization_status="active",
-        role=None,
-        custom_permissions=None,
-        service_id=scope.DESK,
-        service_slug="desk",
-        service_client_id=scope.DESK,
-        is_end_user=is_end_user,
-        impersonator_id=None,
-        confined_to=organization_id,
-        connection_id=scope.CONNECTIONS[scope.A],
-        confined_to_role=confined_to_role,
-        customer_id=record_id,
-        customer=_context(rights, organization_id, record_id) if rights is not None else None,
+        account=CallerAccount(
+            id=USER.id, email=USER.email, email_verified_at=USER.email_verified_at, created_at=scope.NOW
+        ),
+        session=CallerSession(
+            id=scope.PERSON, amr=["fed"], authenticated_at=scope.NOW, connection_id=scope.CONNECTIONS[scope.A]
+        ),
+        place=CallerPlace(
+            organization_id=scope.ORGANIZATIONS[V],
+            organization_slug=V,
+            organization_status="active",
+            service=CallerService(id=scope.DESK, slug="desk", client_id=scope.DESK, is_user=is_end_user),
+            customer_id=record_id,
+            customer=_context(rights, organization_id, record_id) if rights is not None else None,
+        ),
+        limits=CallerLimits(
+            confinement=Confinement(
+                organization_id=organization_id,
+                connection_id=scope.CONNECTIONS[scope.A],
+                role=confined_to_role,
+            )
+        ),
     )
 
 

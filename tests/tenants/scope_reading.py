@@ -161,11 +161,12 @@ class Reading:
         is_counted = at_vendor is not None and (at_vendor.is_confirmed or not self._is_former(session))
         role = at_vendor.role if at_vendor is not None and is_counted and not at_vendor.is_suspended else None
         if session.of is None:
-            shown, wanted = (caller.role, caller.is_open_to_individuals), (role, right is not None)
+            is_open = caller.place.service is not None and caller.place.service.is_open_to_individuals
+            shown, wanted = (caller.place.role, is_open), (role, right is not None)
         else:
-            found = caller.customer
+            found = caller.place.customer
             rights = Rights(found.role, tuple(found.service_roles)) if found is not None else None
-            shown, wanted = (caller.role, rights), (None, right)
+            shown, wanted = (caller.place.role, rights), (None, right)
         if shown != wanted:
             yield f"{session} {how} {shown}, and was to {wanted}"
 

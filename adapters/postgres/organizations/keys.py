@@ -16,7 +16,11 @@ from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 from core.prefixed_tokens import PrefixedToken
+from core.sessions.account import CallerAccount
 from core.sessions.callers import Caller
+from core.sessions.limits import CallerLimits
+from core.sessions.places import CallerPlace
+from core.sessions.session import CallerSession
 
 # The key, its organization, and its maker as a member of it.
 _CALLER: Final = f"""
@@ -163,29 +167,23 @@ def _caller(**columns: Any) -> KeyCaller:
     organization = organization_row(**taken(columns, "organization_"))
     membership = Membership(**taken(columns, "membership_"))
     maker = Caller(
-        user_id=membership.user_id,
-        key_id=columns["key_id"],
-        workload_maker_id=columns.pop("workload_maker_id"),
-        email=columns.pop("email"),
-        email_verified_at=columns.pop("email_verified_at"),
-        user_created_at=columns.pop("user_created_at"),
-        is_disowned=columns.pop("is_disowned"),
         # A key governs no platform, proves no factor and has no session: where a session is named it is the key.
-        is_platform_owner=False,
-        session_id=columns["key_id"],
-        amr=[],
-        authenticated_at=columns.pop("made_at"),
-        device_id=None,
-        organization_id=organization.id,
-        organization_slug=organization.slug,
-        organization_status=organization.status,
-        role=membership.role,
-        custom_permissions=columns["custom_permissions"],
-        service_id=None,
-        service_slug=None,
-        service_client_id=None,
-        is_end_user=False,
-        impersonator_id=None,
+        account=CallerAccount(
+            id=membership.user_id,
+            email=columns.pop("email"),
+            email_verified_at=columns.pop("email_verified_at"),
+            created_at=columns.pop("user_created_at"),
+            is_disowned=columns.pop("is_disowned"),
+        ),
+        session=CallerSession(id=columns["key_id"], amr=[], authenticated_at=columns.pop("made_at")),
+        place=CallerPlace(
+            organization_id=organization.id,
+            organization_slug=organization.slug,
+            organization_status=organization.status,
+            role=membership.role,
+            custom_permissions=columns["custom_permissions"],
+        ),
+        limits=CallerLimits(key_id=columns["key_id"], workload_maker_id=columns.pop("workload_maker_id")),
     )
     return KeyCaller(
         organization_id=organization.id,

@@ -11,12 +11,17 @@ from adapters.postgres.sessions.customer_contexts import CONTEXT, IS_OPEN_TO_IND
 from adapters.postgres.sessions.token_additions import additions, additions_row
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
-from core.sessions.callers import Caller, ServicePlan
+from core.sessions.account import CallerAccount
+from core.sessions.callers import Caller
 from core.sessions.client_grants import ClientGrant
+from core.sessions.confinement import Confinement
 from core.sessions.customer_contexts import CustomerContext
+from core.sessions.limits import CallerLimits
 from core.sessions.mfa_methods import MfaMethods
+from core.sessions.places import CallerPlace, CallerService, ServicePlan
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
+from core.sessions.session import CallerSession
 from core.sessions.sessions import IDLE_LIFETIME, ParentSession
 from core.sessions.token_additions import TokenSubject
 
@@ -49,27 +54,27 @@ _COUNTS: Final = counts("cm", "s")
 IS_CUSTOMER_OPEN: Final = f"EXISTS (SELECT {OPEN_CUSTOMER} AND {_COUNTS})"
 # Every table is read by a primary or another unique key, so that no table's size matters.
 CALLER: Final = f"""
-    u.id                  AS user_id,
-    u.email,
-    u.email_verified_at,
-    u.is_platform_owner,
-    u.created_at          AS user_created_at,
-    s.id                  AS session_id,
-    s.amr,
-    s.authenticated_at,
-    s.device_id,
-    s.organization_id,
-    o.slug                AS organization_slug,
-    o.status              AS organization_status,
-    m.role,
-    r.permissions         AS custom_permissions,
-    s.service_id,
-    v.slug                AS service_slug,
-    v.client_id           AS service_client_id,
-    e.user_id IS NOT NULL AS is_end_user,
-    s.impersonator_id,
-    coalesce(o.mfa_required, false) AS organization_requires_mfa,
-    coalesce(o.mfa_methods, 'any')  AS organization_mfa_methods,
+    u.id                                AS "account.id",
+    u.email                             AS "account.email",
+    u.email_verified_at                 AS "account.email_verified_at",
+    u.is_platform_owner                 AS "account.is_platform_owner",
+    u.created_at                        AS "account.created_at",
+    s.id                                AS "session.id",
+    s.amr                               AS "session.amr",
+    s.authenticated_at                  AS "session.authenticated_at",
+    s.device_id                         AS "session.device_id",
+    s.organization_id                   AS "place.organization_id",
+    o.slug                              AS "place.organization_slug",
+    o.status                            AS "place.organization_status",
+    m.role                              AS "place.role",
+    r.permissions                       AS "place.custom_permissions",
+    s.service_id                        AS "service.id",
+    v.slug                              AS "service.slug",
+    v.client_id                         AS "service.client_id",
+    e.user_id IS NOT NULL               AS "service.is_user",
+    s.impersonator_id                   AS "limits.impersonator_id",
+    coalesce(o.mfa_required, false)     AS "place.requires_mfa",
+    coalesce(o.mfa_methods, 'any')      AS "place.mfa_methods",
     -- One column, which is not computed for a session without a service, because most of them have none.
     CASE WHEN s.service_id IS NOT NULL THEN (
         SELECT jsonb_build_object(
@@ -89,7 +94,7 @@ CALLER: Final = f"""
                              LIMIT    1) AS b ON true
         LEFT   JOIN plans p ON p.service_id = s.service_id AND p.id = b.plan_id
         WHERE  d.service_id = s.service_id AND d.is_default
-    ) END                 AS service_plan,
+    ) END                               AS "service.plan",
     -- One more than a token names, so that it shows when there are too many. Of a member alone.
     CASE WHEN v.group_claims <> '{{}}' THEN coalesce((
         SELECT jsonb_agg(jsonb_build_object('id', named.id, 'name', named.display_name)
@@ -100,7 +105,7 @@ CALLER: Final = f"""
                 WHERE  i.organization_id = m.organization_id AND i.user_id = m.user_id
                   AND  ('all' = ANY (v.group_claims) OR g.id::text = ANY (v.group_claims))
                 LIMIT  101) AS named
-    ), '[]') END          AS service_groups,
+    ), '[]') END                        AS "service.groups",
     CASE WHEN s.service_id IS NOT NULL OR s.confined_to IS NOT NULL
          THEN EXISTS (SELECT FROM memberships
                       WHERE  user_id = s.user_id AND confirmed_at IS NOT NULL
@@ -117,23 +122,23 @@ CALLER: Final = f"""
                            AND  u.disowned_at IS NULL
                            AND  route.organization_id <> CASE WHEN s.service_id IS NOT NULL THEN s.organization_id
                                                               ELSE s.confined_to END)
-         ELSE false END   AS belongs_elsewhere,
-    s.confined_to,
-    s.confined_to_service,
-    s.connection_id,
-    u.disowned_at IS NOT NULL           AS is_disowned,
-    {_LACKS_MAILED_PROOF} AS lacks_mailed_proof,
-    s.confined_to_role,
-    s.lacks_connection,
-    s.customer_id,
+         ELSE false END                 AS "account.belongs_elsewhere",
+    s.confined_to                       AS "confinement.organization_id",
+    s.confined_to_service               AS "confinement.service_id",
+    s.connection_id                     AS "session.connection_id",
+    u.disowned_at IS NOT NULL           AS "account.is_disowned",
+    {_LACKS_MAILED_PROOF} AS "limits.lacks_mailed_proof",
+    s.confined_to_role                  AS "confinement.role",
+    s.lacks_connection                  AS "confinement.lacks_connection",
+    s.customer_id                       AS "place.customer_id",
     CASE WHEN s.customer_id IS NOT NULL THEN (
         {CONTEXT} AND {_COUNTS}
-    ) END                               AS customer,
-    {IS_OPEN_TO_INDIVIDUALS}            AS is_open_to_individuals,
-    v.security_profile                  AS service_security_profile,
+    ) END                               AS "place.customer",
+    {IS_OPEN_TO_INDIVIDUALS}            AS "service.is_open_to_individuals",
+    v.security_profile                  AS "service.security_profile",
     -- Without a verified address or a second factor the appointment gives no power (decisions 5.12).
     u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
-        AND u.disowned_at IS NULL       AS is_platform_support
+        AND u.disowned_at IS NULL       AS "account.is_platform_support"
 """
 LIVE: Final = f"""
     FROM   sessions s
@@ -208,29 +213,50 @@ def live_at(now: datetime) -> dict[str, datetime]:
     return {"now": now, "used_since": now - IDLE_LIFETIME, **in_force_at(now)}
 
 
-def caller_row(
-    *,
-    organization_mfa_methods: str,
-    service_plan: dict[str, Any] | None,
-    service_security_profile: str | None,
-    customer: dict[str, Any] | None,
-    **columns: Any,
-) -> Caller:
-    """Return the caller of a row with the columns of `CALLER`."""
-    if customer is not None:
-        columns["customer"] = customer_context(customer)
-    columns["organization_mfa_methods"] = MfaMethods(organization_mfa_methods)
-    if service_security_profile is not None:
-        columns["service_security_profile"] = SecurityProfile(service_security_profile)
-    if service_plan is None:
-        return Caller(**columns)
-    plan_id, period_end = service_plan.pop("id"), service_plan.pop("current_period_end")
-    plan = ServicePlan(
-        id=UUID(plan_id),
-        current_period_end=datetime.fromisoformat(period_end).astimezone(UTC) if period_end is not None else None,
-        **service_plan,
+def caller_row(**columns: Any) -> Caller:
+    """Return the caller of a row with the columns of `CALLER`, each of which names its part and its field."""
+    parts: dict[str, dict[str, Any]] = {}
+    for name, value in columns.items():
+        part, _, field = name.partition(".")
+        parts.setdefault(part, {})[field] = value
+    place, service, confinement, session = parts["place"], parts["service"], parts["confinement"], parts["session"]
+    customer = place.pop("customer")
+    return Caller(
+        account=CallerAccount(**parts["account"]),
+        session=CallerSession(**session),
+        place=CallerPlace(
+            mfa_methods=MfaMethods(place.pop("mfa_methods")),
+            customer=customer_context(customer) if customer is not None else None,
+            service=_service(**service) if service["id"] is not None else None,
+            **place,
+        ),
+        limits=CallerLimits(
+            confinement=(
+                Confinement(connection_id=session["connection_id"], **confinement)
+                if confinement["organization_id"] is not None
+                else None
+            ),
+            **parts["limits"],
+        ),
     )
-    return Caller(service_plan=plan, **columns)
+
+
+def _service(*, plan: dict[str, Any] | None, security_profile: str | None, **columns: Any) -> CallerService:
+    return CallerService(
+        plan=_plan(**plan) if plan is not None else None,
+        security_profile=SecurityProfile(security_profile) if security_profile is not None else None,
+        **columns,
+    )
+
+
+def _plan(*, id: str, current_period_end: str | None, **columns: Any) -> ServicePlan:  # noqa: A002 - the column's name
+    return ServicePlan(
+        id=UUID(id),
+        current_period_end=(
+            datetime.fromisoformat(current_period_end).astimezone(UTC) if current_period_end is not None else None
+        ),
+        **columns,
+    )
 
 
 def subject_row(

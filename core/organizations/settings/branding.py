@@ -190,7 +190,7 @@ def store(
         uow.branding.save(organization.id, after)
         caller = authorized.caller
         made = BrandingVersion(
-            number=number + 1, branding=after, made_by=caller.user_id, is_by_key=caller.key_id is not None
+            number=number + 1, branding=after, made_by=caller.account.id, is_by_key=caller.limits.key_id is not None
         )
         uow.branding_versions.add(organization.id, made)
         uow.branding_versions.remove_through(organization.id, made.number - VERSIONS_MAX)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.secrets import Secret
 from core.sessions import callers
+from core.sessions.limits import Act
 from core.sign_in.identities import IdentityUnknown, context_of
 from core.sign_in.upstream import flows
 from core.sign_in.upstream.flows import ProviderNotOffered
@@ -21,7 +22,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider | None) -> Secret:
     Raise `IdentityUnknown` for a provider that does not exist, and `ProviderNotOffered` for one without credentials.
     """
     caller = callers.require_in_person(uow)
-    caller.require_own_proof()
+    caller.require(Act.PROVED)
     if external is None:
         raise IdentityUnknown
     context = context_of(caller)
@@ -29,4 +30,4 @@ def begin(uow: UnitOfWork, external: ExternalProvider | None) -> Secret:
     own = uow.oauth_credentials.find(organization_id, external) if organization_id is not None else None
     if own is None and external.client is None:
         raise ProviderNotOffered
-    return flows.invite_to_link(uow, external.provider, caller.user_id, context)
+    return flows.invite_to_link(uow, external.provider, caller.account.id, context)

@@ -188,7 +188,7 @@ def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> OpenConne
 def begin(uow: UnitOfWork, slug: str, target: OpenConnection) -> Departure:
     """Store that the caller's browser goes to the provider of a connection, and return what it takes along."""
     caller = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).caller
-    return _begin(uow, target, user_id=caller.user_id, session_id=caller.session_id)
+    return _begin(uow, target, user_id=caller.account.id, session_id=caller.session.id)
 
 
 def begin_by_link(uow: UnitOfWork, cookie: str, target: OpenConnection) -> Departure:

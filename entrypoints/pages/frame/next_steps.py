@@ -31,7 +31,7 @@ from core.organizations.session_strength import PasskeyRequired, SecondFactorReq
 from core.organizations.setup_links import SetupLinkDead
 from core.services.end_users import EndUserUnknown
 from core.services.services import ServiceUnknown
-from core.sessions.callers import AddressNotConfirmed
+from core.sessions.limits import AddressNotConfirmed
 from core.sign_in import browser_returns
 from core.sign_in.customer_choices import NoCustomerYet
 from core.sign_in.refusals import SecondFactorDue

@@ -42,7 +42,7 @@ from core.organizations.tiers import TierUnknown
 from core.saml.messages import MessageRefused
 from core.scim.tokens import ScimTokenUnknown
 from core.services.plans import PriceTaken
-from core.sessions.callers import ClosedWhileImpersonating
+from core.sessions.limits import ClosedWhileImpersonating
 from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteUnknown
 from entrypoints.pages.frame.form_state import typed_form, typed_texts
 from entrypoints.pages.frame.impersonation_banner import past_acting

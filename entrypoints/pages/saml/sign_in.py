@@ -26,7 +26,7 @@ from core.saml.requests import SignInStateUnknown
 from core.saml.sign_in import AgreementRequired, AuthenticationRequired, ResponseToPost
 from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
-from core.sessions.callers import ConfinedElsewhere
+from core.sessions.limits import ConfinedElsewhere
 from core.sessions.refresh import SessionOver
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.customer_choices import CustomerDue

@@ -28,7 +28,7 @@ from core.errors import (
 from core.lazy_dataclasses import dataclass
 from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
-from core.sessions.callers import AccountUsedElsewhere
+from core.sessions.limits import AccountUsedElsewhere
 from core.sign_in.customer_choices import CustomerRequired
 from core.tables import PartialTable
 from core.wording import Wording
@@ -40,6 +40,8 @@ JSON: Final = "application/json"
 HTML: Final = "text/html"
 # Responses with these statuses end after their headers. They carry no Content-Length, and no Content-Type, which would
 # replace the one that a client has cached with the body (RFC 9110, 8.6 and 15.4.5).
+# Where users go on whose account a service may not change.
+_ACCOUNT_PAGE: Final = "/app/account"
 _WITHOUT_BODY: Final = frozenset({204, 304})
 # The WWW-Authenticate header (RFC 6750, 3); the error code in the body is more detailed.
 CHALLENGES: Final = PartialTable(
@@ -213,7 +215,7 @@ def _details(refusal: Refusal, base_url: str) -> tuple[FieldError, ...]:
         case BadRequest():
             return refusal.details
         case AccountUsedElsewhere():
-            return (FieldError(field="continue_at", message=base_url + refusal.continue_at),)
+            return (FieldError(field="continue_at", message=base_url + _ACCOUNT_PAGE),)
         case _:
             return ()
 

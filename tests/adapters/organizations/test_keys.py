@@ -41,7 +41,7 @@ def test_what_has_changed_behind_the_lock_counts(
         "UPDATE organizations SET status = 'suspended'": OrganizationNotActive,
         "DELETE FROM organization_keys": OrganizationKeyInvalid,
     }
-    assert access.authorize(uow, "acme", Operation.INVITATIONS_CHANGE).caller.user_id == uow.caller.user_id
+    assert access.authorize(uow, "acme", Operation.INVITATIONS_CHANGE).caller.account.id == uow.caller.account.id
     for change, refusal in changes.items():
         with subtests.test(change=change):
             connection.execute(change.encode())

@@ -12,37 +12,26 @@ import pytest
 from core.errors import BadRequest
 from core.services import own_claims
 from core.services.registered_claims import REGISTERED
-from core.sessions.callers import Caller, ServicePlan
+from core.sessions.callers import Caller
 from core.sessions.claim_sources import METADATA_SOURCES, SOURCES, ClaimFacts, OwnClaim, claims_of, value_of
+from core.sessions.confinement import Confinement
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods
+from core.sessions.places import ServicePlan
+from tests.caller_values import AT_SERVICE, changed
 
 AT = datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
 IDS = [UUID(int=number) for number in range(1, 8)]
 GROUPS = [{"id": str(IDS[0]), "name": "Sales"}]
-CALLER = Caller(
-    user_id=IDS[0],
-    email="ada@example.com",
-    email_verified_at=AT,
-    is_platform_owner=False,
-    user_created_at=AT,
-    session_id=IDS[1],
-    amr=["pwd"],
-    authenticated_at=AT,
-    device_id=None,
-    organization_id=IDS[2],
-    organization_slug="acme",
-    organization_status="active",
-    role="auditor",
-    custom_permissions=[],
-    service_id=IDS[3],
-    service_slug="shop",
-    service_client_id=IDS[4],
-    is_end_user=True,
-    impersonator_id=None,
-    service_plan=ServicePlan(
-        id=IDS[5], name="Pro", features=["x"], subscription_status="active", current_period_end=None
-    ),
+CALLER = changed(
+    AT_SERVICE,
+    account={"id": IDS[0], "email_verified_at": AT, "created_at": AT},
+    place={"organization_id": IDS[2], "role": "auditor", "custom_permissions": []},
+    service={
+        "plan": ServicePlan(
+            id=IDS[5], name="Pro", features=["x"], subscription_status="active", current_period_end=None
+        )
+    },
 )
 FACTS = ClaimFacts(
     name="Ada",
@@ -67,7 +56,7 @@ CUSTOMER = CustomerContext(
     requires_mfa=False,
     mfa_methods=MfaMethods.ANY,
 )
-FOR_CUSTOMER = replace(CALLER, role=None, customer_id=CUSTOMER.id, customer=CUSTOMER)
+FOR_CUSTOMER = changed(CALLER, place={"role": None, "customer_id": CUSTOMER.id, "customer": CUSTOMER})
 ALONE = {
     "user.id": str(IDS[0]),
     "user.email": "ada@example.com",
@@ -118,7 +107,7 @@ def test_for_a_customer_the_organization_is_the_vendors_and_its_membership_says_
 
 
 def test_a_customer_that_is_closed_or_shares_no_directory_says_nothing_of_it() -> None:
-    closed = _said(replace(FOR_CUSTOMER, customer=None))
+    closed = _said(changed(FOR_CUSTOMER, place={"customer": None}))
     assert not set(closed) & (OF_CUSTOMER.keys() - {"directory.groups"})
     assert "directory.groups" not in closed
 
@@ -127,7 +116,7 @@ def test_a_customer_that_is_closed_or_shares_no_directory_says_nothing_of_it() -
 
 
 def test_a_source_without_a_value_is_left_out_and_an_empty_list_is_a_value() -> None:
-    caller = replace(CALLER, role=None, service_plan=None, service_groups=[])
+    caller = changed(CALLER, place={"role": None}, service={"plan": None, "groups": []})
     said = _said(caller, ClaimFacts())
 
     assert said == {
@@ -142,13 +131,13 @@ def test_a_source_without_a_value_is_left_out_and_an_empty_list_is_a_value() -> 
 
 
 def test_a_role_that_the_session_does_not_open_is_none() -> None:
-    limited = replace(CALLER, confined_to=IDS[2], confined_to_role="member")
+    limited = changed(CALLER, limits={"confinement": Confinement(organization_id=IDS[2], role="member")})
 
     assert value_of("membership.role", limited, FACTS) is None
 
 
 def test_groups_are_those_that_the_record_names_and_left_out_beyond_a_hundred() -> None:
-    named = replace(CALLER, service_groups=[{"id": "1", "name": "Named"}])
+    named = changed(CALLER, service={"groups": [{"id": "1", "name": "Named"}]})
     assert value_of("directory.groups", named, FACTS) == [{"id": "1", "name": "Named"}]
     many = [{"id": str(number), "name": "x"} for number in range(101)]
     assert value_of("directory.groups", CALLER, replace(FACTS, groups=many)) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 from uuid import UUID, uuid4
 
@@ -17,33 +17,10 @@ from core.deferred import Deferred
 from core.events.events import EventType
 from core.secrets import Secret, hash_token
 from core.sessions import refresh as use_cases
-from core.sessions.callers import Caller
 from core.sessions.origins import BACKGROUND
 from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Refreshable, RefreshRefused, TokenReused
 from ports.unit_of_work import UnitOfWork
-
-START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-CALLER = Caller(
-    user_id=UUID(int=1),
-    email="ada@example.com",
-    email_verified_at=START,
-    is_platform_owner=False,
-    user_created_at=START,
-    session_id=UUID(int=2),
-    amr=["pwd"],
-    authenticated_at=START,
-    device_id=None,
-    organization_id=None,
-    organization_slug=None,
-    organization_status=None,
-    role=None,
-    custom_permissions=None,
-    service_id=None,
-    service_slug=None,
-    service_client_id=None,
-    is_end_user=False,
-    impersonator_id=None,
-)
+from tests.caller_values import ADA, START
 
 
 @dataclass
@@ -63,7 +40,7 @@ class FakeUnitOfWork:
 
     def begin(self) -> str:
         """Return the first token of the session, and store its hash."""
-        token = use_cases.first_token(cast("UnitOfWork", self), CALLER.session_id).reveal()
+        token = use_cases.first_token(cast("UnitOfWork", self), ADA.session.id).reveal()
         self.refresh_hash = hash_token(token)
         return token
 
@@ -86,10 +63,10 @@ class FakeUnitOfWork:
         return hashlib.sha256(purpose.encode() + b"|".join(parts)).digest()
 
     def find_refreshable(self, session_id: UUID) -> Refreshable | None:
-        if not self.is_alive or session_id != CALLER.session_id:
+        if not self.is_alive or session_id != ADA.session.id:
             return None
         return Refreshable(
-            caller=CALLER,
+            caller=ADA,
             refresh_hash=self.refresh_hash,
             exchanged_at=self.exchanged_at,
             expires_at=START + timedelta(days=90),
@@ -233,7 +210,7 @@ def test_a_token_is_not_printed() -> None:
     fake = FakeUnitOfWork()
     uow = cast("UnitOfWork", fake)
 
-    token = use_cases.first_token(uow, CALLER.session_id)
+    token = use_cases.first_token(uow, ADA.session.id)
     fake.refresh_hash = hash_token(token.reveal())
 
     assert "***" in repr(token)

@@ -235,7 +235,7 @@ class TestRefused:
         user_id = world.user()
 
         def start_late(uow: UnitOfWork) -> None:
-            assert uow.caller.is_platform_owner
+            assert uow.caller.account.is_platform_owner
             world.connection.execute("UPDATE users SET is_platform_owner = false")
             impersonation.start(uow, user_id, ImpersonationTarget(reason="a question"))
 

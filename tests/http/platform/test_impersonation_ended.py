@@ -93,7 +93,7 @@ async def test_none_begins_in_a_session_that_ends_during_the_request(
     user_id = world.user()
 
     def start_late(uow: UnitOfWork) -> None:
-        assert uow.caller.is_platform_owner
+        assert uow.caller.account.is_platform_owner
         world.connection.execute("UPDATE sessions SET revoked_at = now()")
         impersonation.start(uow, user_id, ImpersonationTarget(reason="a question"))
 

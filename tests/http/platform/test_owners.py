@@ -212,7 +212,7 @@ class TestDemote:
         other_id = world.user(is_platform_owner=True)
 
         def demote_late(uow: UnitOfWork, user_id: UUID) -> None:
-            assert uow.caller.is_platform_owner
+            assert uow.caller.account.is_platform_owner
             world.connection.execute("UPDATE users SET is_platform_owner = false WHERE email = %s", (PLATFORM_OWNER,))
             platform_owners.demote(uow, user_id)
 

@@ -118,7 +118,7 @@ class TestAppoint:
         self, platform: Platform, helper: Person, world: World, database: PostgresDatabase
     ) -> None:
         def demoted_late(uow: UnitOfWork) -> None:
-            assert uow.caller.is_platform_owner
+            assert uow.caller.account.is_platform_owner
             world.connection.execute("UPDATE users SET is_platform_owner = false WHERE email = %s", (PLATFORM_OWNER,))
             platform_support.appoint(uow, helper.email)
 

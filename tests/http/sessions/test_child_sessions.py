@@ -67,10 +67,10 @@ async def test_a_child_belongs_to_the_service_and_states_when_and_how_the_browse
 
     caller = await world.installation.database.read(lambda uow: uow.callers.of_session(child.session.id))
     assert caller is not None
-    assert (caller.organization_slug, caller.service_slug, caller.amr) == ("acme", "shop", ["pwd"])
-    assert caller.authenticated_at == signed_in_at
+    assert (caller.place.organization_slug, caller.place.service_slug, caller.session.amr) == ("acme", "shop", ["pwd"])
+    assert caller.session.authenticated_at == signed_in_at
     assert world.value("SELECT count(*) FROM service_users") == 1
-    assert world.value("SELECT client_id FROM services WHERE id = %s", acme_shop.service_id) == caller.service_client_id
+    assert world.value("SELECT client_id FROM services WHERE id = %s", acme_shop.service_id) == caller.place.client_id
 
 
 async def test_signing_out_in_the_browser_ends_its_children_and_tells_each_organization(

@@ -244,7 +244,7 @@ class TestLogout:
         self, world: World, ada: Tokens, installation: Installation
     ) -> None:
         def log_out_late(uow: UnitOfWork) -> None:
-            uow.sessions.revoke(uow.caller.session_id, user_id=uow.caller.user_id)
+            uow.sessions.revoke(uow.caller.session.id, user_id=uow.caller.account.id)
             sessions.log_out(uow)
 
         await installation.database.on_behalf_of(BACKGROUND, ada.session_id).transact(log_out_late)

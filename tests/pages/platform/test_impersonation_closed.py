@@ -11,7 +11,7 @@ from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sessions.browser_sessions import BrowserSession
-from core.sessions.callers import ClosedWhileImpersonating
+from core.sessions.limits import ClosedWhileImpersonating
 from core.sessions.sessions import Session
 from core.sign_in import child_sessions, in_browsers
 from core.sign_in.proofs import Destination, InBrowser

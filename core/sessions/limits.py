@@ -1,0 +1,192 @@
+"""What a caller may not do whom the account and the role would let: who acts for them, and what was not proved.
+
+`CLOSES` is the one table of it: for each kind of act the limits that close it, in the order in which they refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Final
+from uuid import UUID
+
+from core.errors import Forbidden
+from core.lazy_dataclasses import dataclass
+from core.sessions.confinement import Confinement
+
+
+class ClosedWhileImpersonating(Forbidden):
+    """An impersonator may not do this: it gives access to the account, or takes it away (identity 4.8)."""
+
+    default_message = "This cannot be done while impersonating a user."
+
+
+class OutlastsImpersonation(Forbidden):
+    """An impersonator may not do this: it would outlast the impersonation in another hand (decisions 5.11)."""
+
+    default_message = (
+        "This cannot be done while impersonating a user, because it would outlast the impersonation. Ask the user, or"
+        " an owner or admin of the organization."
+    )
+
+
+class CredentialWhileImpersonating(Forbidden):
+    """An impersonator makes no credential: it would outlive the impersonation (decisions 5.11)."""
+
+    default_message = (
+        "No credential is made or changed while impersonating a user. Ask the user, or an owner or admin of the"
+        " organization."
+    )
+
+
+class AddressNotConfirmed(Forbidden):
+    """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
+
+    default_message = (
+        "So far only your organization's identity provider says that this account is yours. Confirm your address on"
+        " your account's page: a code that is mailed to you confirms it."
+    )
+
+
+class AccountUsedElsewhere(Forbidden):
+    """A service's token cannot change what belongs to the whole account, which is used beyond that service.
+
+    Its user can, on the page of their account, which the details of the answer name.
+    """
+
+    default_message = (
+        "This token was issued to a service, which cannot do this for an account that is used elsewhere too."
+        " Continue on your account's page."
+    )
+
+
+class AddressDisowned(Forbidden):
+    """The organization of the mail domain has taken the address back (decisions 5.7)."""
+
+    default_message = (
+        "Your email address belongs to an organization that you have left. Choose another address on your account's"
+        " page, and ask for a new invitation to it."
+    )
+
+
+class MailedProofRequired(Forbidden):
+    """Using a gift does not prove whose it is: how the account signs in, or its address, was changed since."""
+
+    default_message = (
+        "This was given to your email address, so confirm first that it is yours: open the link in the mail about it,"
+        " or sign in here with a link that is mailed to you."
+    )
+
+
+class ServiceTokenRefused(Forbidden):
+    """What a service's token cannot do (RFC 9068, 4: its audience is not Gatehouse)."""
+
+    default_message = "This token was issued to a service, which cannot do this. Sign in without naming a service."
+
+
+class ConfinedElsewhere(Forbidden):
+    """The session began for one organization alone (decisions 10.8)."""
+
+    default_message = "You have signed in for one organization alone. Sign in by password or passkey to do this."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerLimits:
+    """Who acts in the place of the user, and what the session does not open.
+
+    `lacks_mailed_proof` says that using what was given to the address takes a mailed proof: a service changed how the
+    account signs in, or the session is older than the proof of the address, so that it may be held by the person of the
+    address before. `key_id` is the key of an organization that calls in the place of its maker, who is the user then,
+    and `workload_maker_id` who let the workload authenticate that calls as the key.
+    """
+
+    confinement: Confinement | None = None
+    impersonator_id: UUID | None = None
+    lacks_mailed_proof: bool = False
+    key_id: UUID | None = None
+    workload_maker_id: UUID | None = None
+
+    @property
+    def is_impersonated(self) -> bool:
+        """Whether a platform owner impersonates this user."""
+        return self.impersonator_id is not None
+
+    @property
+    def confined_to(self) -> UUID | None:
+        """The id of the organization to which the session is confined."""
+        return self.confinement.organization_id if self.confinement is not None else None
+
+    @property
+    def is_unproved(self) -> bool:
+        """Whether only a connection's word says whose session it is."""
+        return self.confinement is not None and self.confinement.role is not None
+
+    def opens_role(self, role: str | None) -> bool:
+        """Return whether the session acts with a role that its user has; a connection's word alone opens few."""
+        return self.confinement is None or self.confinement.opens_role(role)
+
+
+class Limit(Enum):
+    """A kind of limit that a caller has; `Caller.has` says whether it does."""
+
+    IMPERSONATED = auto()
+    # The token was issued to a service, whose operators hold it.
+    OF_SERVICE = auto()
+    # The session is for one organization alone.
+    CONFINED = auto()
+    # Both, where the account is used elsewhere too, or opens those of others.
+    OF_SERVICE_AND_ELSEWHERE = auto()
+    CONFINED_AND_ELSEWHERE = auto()
+    # Both, where the account opens those of others.
+    OF_SERVICE_AND_GOVERNS = auto()
+    CONFINED_AND_GOVERNS = auto()
+    UNPROVED = auto()
+    DISOWNED = auto()
+    LACKS_MAILED_PROOF = auto()
+
+
+class Act(Enum):
+    """A kind of act that limits close."""
+
+    # What Gatehouse is asked for as itself, and not for a service or one organization.
+    WITHOUT_CONTEXT = auto()
+    # What gives access to an account, takes it away or deletes it.
+    IN_PERSON = auto()
+    # What belongs to the account wherever it is used; with it, who holds the token could take over the rest.
+    SHARED_ACCOUNT = auto()
+    # What changes that, and would outlive the word of a connection.
+    WHOLE_ACCOUNT = auto()
+    # What a proof of the address has to precede.
+    PROVED = auto()
+    # What stays in another hand.
+    LASTING = auto()
+    # A credential that is made or changed.
+    CREDENTIAL = auto()
+    # What another person gave to the address.
+    GIFT = auto()
+
+
+_SHARED: Final[Mapping[Limit, type[Forbidden]]] = {
+    Limit.OF_SERVICE_AND_ELSEWHERE: AccountUsedElsewhere,
+    Limit.CONFINED_AND_ELSEWHERE: ConfinedElsewhere,
+}
+CLOSES: Final[Mapping[Act, Mapping[Limit, type[Forbidden]]]] = {
+    Act.WITHOUT_CONTEXT: {Limit.OF_SERVICE: ServiceTokenRefused, Limit.CONFINED: ConfinedElsewhere},
+    Act.IN_PERSON: {
+        Limit.IMPERSONATED: ClosedWhileImpersonating,
+        # With the token of a platform owner the operators of the service would govern the platform; with that of
+        # support they would help themselves to the accounts of others.
+        Limit.OF_SERVICE_AND_GOVERNS: AccountUsedElsewhere,
+        Limit.CONFINED_AND_GOVERNS: ConfinedElsewhere,
+    },
+    Act.SHARED_ACCOUNT: _SHARED,
+    Act.WHOLE_ACCOUNT: {
+        Limit.IMPERSONATED: ClosedWhileImpersonating,
+        **_SHARED,
+        Limit.UNPROVED: AddressNotConfirmed,
+    },
+    Act.PROVED: {Limit.UNPROVED: AddressNotConfirmed},
+    Act.LASTING: {Limit.IMPERSONATED: OutlastsImpersonation},
+    Act.CREDENTIAL: {Limit.IMPERSONATED: CredentialWhileImpersonating},
+    Act.GIFT: {Limit.DISOWNED: AddressDisowned, Limit.LACKS_MAILED_PROOF: MailedProofRequired},
+}
