@@ -302,7 +302,8 @@ def _without_lost_organization(uow: UnitOfWork, caller: Caller) -> Caller:
     if caller.belongs_to_context or caller.has_service_token:
         return caller
     uow.sessions.leave_organization(caller.session.id)
-    return replace(caller, organization_id=None, organization_slug=None, organization_status=None)
+    place = replace(caller.place, organization_id=None, organization_slug=None, organization_status=None)
+    return replace(caller, place=place)
 
 
 def _check_context(caller: Caller) -> None:

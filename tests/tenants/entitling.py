@@ -7,7 +7,7 @@ Core is given values, as its statements are to read them (`small_scope.py`), and
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
@@ -16,6 +16,7 @@ from core.sign_in import customer_choices
 from core.sign_in.customer_choices import ForCustomer, NotOpen, Undecided
 from core.sign_in.places import Place
 from core.sign_in.rules import Rule
+from tests.caller_values import changed
 from tests.tenants import small_scope as scope
 from tests.tenants.customers import ALONE, Choice, Coming, Rights, V
 from tests.tenants.given_values import (
@@ -200,7 +201,9 @@ def sessions() -> Iterator[str]:
         expected = right is not None and word.opens(right.customer_role, Belonging(role="member"))
         if caller.belongs_to_context != expected:
             yield f"{word} with {right}: core says {caller.belongs_to_context}"
-        alone = replace(caller, customer=None, customer_id=None, is_open_to_individuals=is_alone)
+        alone = changed(
+            caller, place={"customer": None, "customer_id": None}, service={"is_open_to_individuals": is_alone}
+        )
         if alone.belongs_to_context != (is_end_user and is_alone):
             yield f"an individual who is one of the service {is_end_user}, and may come {is_alone}"
 

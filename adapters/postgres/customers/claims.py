@@ -54,4 +54,7 @@ class PostgresTokenPreviews(Aggregate):
                 **live_at(self._transaction.now),
             },
         )
-        return replace(found, caller=replace(found.caller, impersonator_id=None)) if found is not None else None
+        if found is None:
+            return None
+        limits = replace(found.caller.limits, impersonator_id=None)
+        return replace(found, caller=replace(found.caller, limits=limits))

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from core.sessions import callers
+from core.sessions import places
 from tests.world.authorization import sign_in
 from tests.world.directory import TOKEN, Directory, insert_scim_token
 from tests.world.relying_party import RelyingParty, insert_relying_party
@@ -115,7 +115,7 @@ async def test_introspection_tells_the_role_and_the_groups_as_they_are_now(shop:
 async def test_more_than_a_token_names_are_left_out(
     shop: Shop, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(callers, "GROUPS_NAMED_MAX", 1)
+    monkeypatch.setattr(places, "GROUPS_NAMED_MAX", 1)
     for name in ("A", "B"):
         await shop.directory.create_group(name, "ada")
     await shop.name("all")
