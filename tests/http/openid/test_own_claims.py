@@ -272,6 +272,7 @@ async def test_a_membership_that_does_not_count_says_nothing(shop: Shop, world: 
     "name",
     [
         *("sub", "iss", "aud", "act", "cnf", "scope", "sid", "amr", "SUB", "Act", "client_id", "role", "email"),
+        *("trust_anchor", "resOwnerId", "resownerid", "consumerPlmnId"),
         *("gatehouse_admin", "s\u0443b", "sub\u200b", "nul\0", "<a>", ""),
     ],
 )
