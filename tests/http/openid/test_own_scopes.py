@@ -245,6 +245,22 @@ async def test_a_scope_that_cannot_be_is_refused_by_the_name_of_its_field(shop: 
     assert answer.json["details"][0]["field"].startswith(field)
 
 
+async def test_a_token_with_all_scopes_and_claims_is_taken_where_it_was_issued(shop: Shop, world: World) -> None:
+    # The longest names that fill 1,500 characters, and claims that leave no byte.
+    scopes = [{"name": f"{number:02}".ljust(29, "x"), "description": "One of many."} for number in range(50)]
+    assert (await shop.change(scopes=[*scopes[:49], {"name": "y" * 31, "description": "Too long."}])).status == 400
+    assert (await shop.change(scopes=scopes)).status == 200
+    claims = [{"claim": "n", "from": "organization.metadata.n", "in_access_token": True}]
+    assert (await shop.change(claims=claims)).status == 200
+    noted = {"n": "x" * (3072 - len('{"n": ""}'))}
+    assert (await shop.team.request("owner", "PATCH", "", body={"metadata": noted})).status == 200
+
+    token = (await world.sign_in(EMAIL, org_slug="acme", service_slug="shop")).access_token
+
+    assert (len(claims_of(token)["scope"]), "n" in claims_of(token)) == (1499, True)
+    assert (await world.client.get("/auth/userinfo", token=token)).status == 200
+
+
 async def test_a_scope_of_machines_stays_one_of_the_service(shop: Shop) -> None:
     await shop.change(machine_scopes=[READ])
 
