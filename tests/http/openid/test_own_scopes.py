@@ -285,6 +285,33 @@ async def test_a_key_of_the_service_changes_none_of_this(shop: Shop, world: Worl
     assert (await world.client.patch("/api/service/info", body={"roles": roles}, headers=header)).status == 200
 
 
+async def test_an_impersonator_changes_nothing_by_which_a_scope_would_be_for_more_people(
+    shop: Shop, world: World
+) -> None:
+    await shop.make_role("desk", REFUND)
+    await shop.make_role("plain")
+    roles = [{"name": "editor", "title": "Editor", "scopes": [WRITE]}]
+    assert (await shop.change(roles=roles)).status == 200
+    shop.team.add("admin", "admin")
+    await shop.team.token("admin")
+    world.user("root@example.com")
+    world.impersonate_in_sessions("admin@example.com", owner="root@example.com")
+    claims = [{"claim": "x", "from": "user.id"}]
+
+    for method, path, body in (
+        ("PATCH", "/services/shop", {"scopes": []}),
+        ("PATCH", "/services/shop", {"machine_scopes": [READ]}),
+        ("PATCH", "/services/shop", {"claims": claims}),
+        ("PATCH", "/services/shop", {"roles": [{"name": "editor", "title": "Editor"}]}),
+        ("PATCH", "", {"metadata": {"x": 1}}),
+        ("PATCH", "/roles/desk", {"scopes": []}),
+        ("DELETE", "/roles/desk", None),
+    ):
+        refused = await shop.team.request("admin", method, path, body=body)
+        assert (refused.status, refused.json.get("error_code")) == (403, "FORBIDDEN"), (method, path, body)
+    assert (await shop.team.request("admin", "DELETE", "/roles/plain")).status == 204
+
+
 async def test_userinfo_names_the_scopes_that_it_takes(shop: Shop, world: World) -> None:
     tokens = await shop.party.tokens(scope=READ)
 
