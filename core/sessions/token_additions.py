@@ -91,9 +91,9 @@ class TokenSubject:
         A service that lists groups has no such claim. For a customer that names some, the product's own stands, so
         that no customer says what a claim means that others decide by.
         """
-        if any(one.claim.lower() == GROUPS for one in self.additions.claims):
-            return {}
-        return self.caller.group_claims
+        claims = self.additions.claims
+        is_own = bool(claims) and any(one.claim.lower() == GROUPS for one in claims)
+        return {} if is_own else self.caller.group_claims
 
     @property
     def own_access_claims(self) -> dict[str, Any]:
