@@ -30,7 +30,7 @@ _OF_TOKENS: Final = frozenset(
         *CUSTOMER_CLAIMS,
     }
 )
-_RESERVED: Final = frozenset(name.lower() for name in REGISTERED | _OF_TOKENS) - LISTS
+_RESERVED: Final = (REGISTERED | _OF_TOKENS) - LISTS
 _OWN_PREFIX: Final = "gatehouse_"
 
 

@@ -1,4 +1,4 @@
-"""The claims of IANA's registry "JSON Web Token Claims", as it stood when the release was made."""
+"""The claims of IANA's registry "JSON Web Token Claims", as it stood when the release was made, in lower case."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ REGISTERED: Final = frozenset(
         *("eat_profile", "submods", "uptime", "bootcount", "bootseed", "dloas", "swname", "swversion", "manifests"),
         *("measurements", "measres", "intuse", "geohash", "cmw"),
         # Of 3GPP: functions of networks, and owners of resources.
-        *("consumerPlmnId", "consumerSnpnId", "producerPlmnId", "producerSnpnId", "producerSnssaiList"),
-        *("producerNsiList", "producerNfSetId", "producerNfServiceSetId", "sourceNfInstanceId", "analyticsIdList"),
-        "resOwnerId",
+        *("consumerplmnid", "consumersnpnid", "producerplmnid", "producersnpnid", "producersnssailist"),
+        *("producernsilist", "producernfsetid", "producernfservicesetid", "sourcenfinstanceid", "analyticsidlist"),
+        "resownerid",
         # Delivery of content, and registration data.
         *("cdniv", "cdnicrit", "cdniip", "cdniuc", "cdniets", "cdnistt", "cdnistd", "sig_val_claims"),
         *("rdap_allowed_purposes", "rdap_dnt_allowed"),
