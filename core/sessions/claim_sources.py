@@ -14,8 +14,9 @@ from typing import Any, Final
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import GROUPS_NAMED_MAX, Caller
 
+GROUPS: Final = "groups"
 # Claims that are lists in every token, also with one value.
-LISTS: Final = frozenset({"groups", "roles", "entitlements"})
+LISTS: Final = frozenset({GROUPS, "roles", "entitlements"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
