@@ -949,6 +949,17 @@ BEGIN
     SET    user_id = NEW.user_id
     WHERE  d.service_id = of_service_id AND d.user_id = OLD.user_id
       AND  NOT EXISTS (SELECT FROM service_user_metadata o WHERE o.service_id = of_service_id AND o.user_id = NEW.user_id);
+    IF NOT FOUND THEN
+        -- What is noted about the other account stays. Of this one it has ended, where this was the last link.
+        DELETE FROM service_user_metadata d
+        WHERE  d.service_id = of_service_id AND d.user_id = OLD.user_id
+          AND  NOT EXISTS (SELECT FROM service_users l WHERE l.service_id = of_service_id AND l.user_id = OLD.user_id)
+          AND  NOT EXISTS (SELECT
+                           FROM   memberships m
+                           JOIN   customer_users own  ON own.organization_id = m.organization_id AND own.user_id = m.user_id
+                           JOIN   service_customers c ON c.id = own.customer_id AND c.organization_id = m.organization_id
+                           WHERE  m.user_id = OLD.user_id AND c.service_id = of_service_id);
+    END IF;
     RETURN NULL;
 END
 $$;

@@ -79,7 +79,7 @@ def preview(uow: UnitOfWork, slug: str, service_slug: str, wish: PreviewWish) ->
         service = replace(service, claims=list(wish.claims))
         own_claims.require_valid(service.claims, service.group_claims)
         management.require_apart(uow, service)
-    user_id = wish.user_id or _by_address(uow, wish.email)
+    user_id = _named(uow, service, wish)
     subject = _subject(uow, service, user_id, wish.customer_id)
     subject = replace(subject, additions=replace(subject.additions, claims=service.claims))
     asked = [*scopes.ALL, *service.scope_names] if wish.scope is None else scopes.known(wish.scope, service.scope_names)
@@ -104,6 +104,15 @@ def preview(uow: UnitOfWork, slug: str, service_slug: str, wish: PreviewWish) ->
             if one.in_access_token and one.claim in subject.own_claims and one.claim not in fitting
         ],
     )
+
+
+def _named(uow: UnitOfWork, service: Service, wish: PreviewWish) -> UUID:
+    """Return the account that is meant; users of the organization by the id by which it knows them."""
+    if wish.user_id is None:
+        return _by_address(uow, wish.email)
+    if wish.customer_id is not None:
+        return wish.user_id
+    return uow.known_ids.defer_accounts(service.organization_id, [wish.user_id])()[wish.user_id]
 
 
 def _by_address(uow: UnitOfWork, email: str | None) -> UUID:

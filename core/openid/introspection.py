@@ -94,7 +94,7 @@ def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[
         described = _described(claims, client)
         if "scope" in described:
             described["scope"] = _still_allowed(subject, described["scope"].split(" "))
-        return {**subject.own_claims, **described, **_as_now(caller)}
+        return {**subject.own_claims, **described, **_as_now(subject)}
 
     return describe
 
@@ -110,7 +110,7 @@ def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
         "sub": str(caller.account.id),
         "sid": str(caller.session.id),
         "exp": int(session.expires_at.timestamp()),
-        **_as_now(caller),
+        **_as_now(subject),
     }
     if session.client_grant is not None:
         described["scope"] = _still_allowed(subject, session.client_grant.scopes)
@@ -131,12 +131,12 @@ def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
     }
 
 
-def _as_now(caller: Caller) -> dict[str, Any]:
+def _as_now(subject: TokenSubject) -> dict[str, Any]:
     """Return the address, the role, the groups and the customer of a session's user, as the rows are now.
 
     So are the claims of the product, which stand before.
     """
-    return {"username": caller.account.email, **claims_of_rows(caller)}
+    return {"username": subject.caller.account.email, **claims_of_rows(subject)}
 
 
 def _is_usable(caller: Caller, client: Client) -> bool:

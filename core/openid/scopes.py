@@ -84,7 +84,7 @@ def names_of(uow: UnitOfWork, user_id: UUID, organization_id: UUID | None) -> di
 def claims_of(uow: UnitOfWork, subject: TokenSubject, scopes: Collection[str]) -> dict[str, Any]:
     """Return the claims about a caller that these scopes open (OpenID Connect Core, 5.4), and those of the product."""
     caller = subject.caller
-    claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.account.id), **caller.place.group_claims}
+    claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.account.id), **subject.group_claims}
     if caller.place.customer is not None:
         claims |= caller.place.customer.claims
     if EMAIL in scopes:

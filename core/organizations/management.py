@@ -176,13 +176,16 @@ def change(
         lambda: settings.applied_to(before),
         lambda: noted.applied_to(before.metadata) if noted is not None else before.metadata,
     )
-    if metadata.is_changed(before.metadata, metadata_after):
+    # Compared apart: for Python `true` equals 1.
+    is_noted = metadata.is_changed(before.metadata, metadata_after)
+    is_changed = after != before or is_noted
+    if is_noted:
         # Claims of services may say it, by which products decide who may do what.
         authorized.forbid_lasting()
         after = replace(after, metadata=metadata_after)
     session_strength.require_to_loosen(authorized.caller, before, after)
     session_strength.require_own_factor(uow, authorized.caller, before, after)
-    return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
+    return save_and_record(uow, before, replace(after, updated_at=uow.now)) if is_changed else before
 
 
 def save_and_record(uow: UnitOfWork, before: Organization, after: Organization) -> Organization:

@@ -238,6 +238,9 @@ def delete(uow: UnitOfWork, slug: str, role_slug: str, *, seen_state: str | None
         raise RoleBuiltIn
     role = _custom(uow, authorized, role_slug)
     _require_seen(role, seen_state)
+    if role.scopes:
+        # They may be everybody's then.
+        authorized.forbid_lasting()
     if uow.roles.is_in_use(authorized.organization.id, role_slug):
         raise RoleInUse
     uow.roles.remove(authorized.organization.id, role_slug)

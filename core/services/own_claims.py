@@ -13,12 +13,11 @@ from typing import Final
 from core.errors import BadRequest
 from core.metadata import is_name
 from core.services.registered_claims import REGISTERED
-from core.sessions.claim_sources import LISTS, SOURCES, OwnClaim, metadata_name
+from core.sessions.claim_sources import GROUPS, LISTS, SOURCES, OwnClaim, metadata_name
 from core.sessions.customer_contexts import CUSTOMER_CLAIMS
 from core.wording import Wording
 
 CLAIMS_MAX: Final = 30
-GROUPS: Final = "groups"
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,200}")
 # Those of tokens, of userinfo and of introspection (decisions 2.1, 5.12, 10.5, 15.4, 16.3 and 18.1).

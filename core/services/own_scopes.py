@@ -18,6 +18,9 @@ from core.wording import Wording
 
 SCOPES_MAX: Final = 50
 SCOPE_CHARACTERS_MAX: Final = 255
+# A sign-in where nobody asks has all of them in its token, which Gatehouse itself takes up to 8,192 characters, beside
+# 3,072 bytes of claims; and one request can ask for all.
+ALL_CHARACTERS_MAX: Final = 1500
 SENTENCE_CHARACTERS_MAX: Final = 200
 
 # A scope as RFC 6749, 3.3 defines it.
@@ -46,6 +49,14 @@ def require_valid(scopes: Sequence[ServiceScope], machine_scopes: Sequence[str])
         raise BadRequest.of_field("scopes", "Each scope has a name of its own.")
     for scope in scopes:
         _require_scope(scope)
+    if len(" ".join(names)) > ALL_CHARACTERS_MAX:
+        raise BadRequest.of_field(
+            "scopes",
+            Wording(
+                "The names of all scopes have at most %(maximum)s characters together, with a blank between two.",
+                maximum=ALL_CHARACTERS_MAX,
+            ),
+        )
     missing = [name for name in machine_scopes if name not in names]
     if missing:
         raise BadRequest.of_field(

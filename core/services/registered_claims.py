@@ -1,4 +1,4 @@
-"""The claims of IANA's registry "JSON Web Token Claims", as it stood when the release was made."""
+"""The claims of IANA's registry "JSON Web Token Claims", as it stood when the release was made, in lower case."""
 
 from __future__ import annotations
 
@@ -44,15 +44,20 @@ REGISTERED: Final = frozenset(
             "trust_mark_owners",
             "trust_mark_type",
             "trust_chain",
+            "trust_anchor",
         ),
         *("ref", "delegation", "logo_uri", "keys", "source_endpoint"),
         # Telephony.
         *("sip_from_tag", "sip_date", "sip_callid", "sip_cseq_num", "sip_via_branch", "orig", "dest", "mky", "rph"),
-        *("attest", "origid", "jcard", "div", "opt", "sph", "rcd", "rcdi", "crn", "msgi", "atc", "at_use_nbr"),
+        *("attest", "stpl", "origid", "jcard", "div", "opt", "sph", "rcd", "rcdi", "crn", "msgi", "atc", "at_use_nbr"),
         # Attestation of devices.
         *("eat_nonce", "ueid", "sueids", "oemid", "hwmodel", "hwversion", "oemboot", "dbgstat", "location"),
         *("eat_profile", "submods", "uptime", "bootcount", "bootseed", "dloas", "swname", "swversion", "manifests"),
-        *("measurements", "measres", "intuse", "geohash"),
+        *("measurements", "measres", "intuse", "geohash", "cmw"),
+        # Of 3GPP: functions of networks, and owners of resources.
+        *("consumerplmnid", "consumersnpnid", "producerplmnid", "producersnpnid", "producersnssailist"),
+        *("producernsilist", "producernfsetid", "producernfservicesetid", "sourcenfinstanceid", "analyticsidlist"),
+        "resownerid",
         # Delivery of content, and registration data.
         *("cdniv", "cdnicrit", "cdniip", "cdniuc", "cdniets", "cdnistt", "cdnistd", "sig_val_claims"),
         *("rdap_allowed_purposes", "rdap_dnt_allowed"),

@@ -15,8 +15,9 @@ from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
 from core.sessions.places import GROUPS_NAMED_MAX
 
+GROUPS: Final = "groups"
 # Claims that are lists in every token, also with one value.
-LISTS: Final = frozenset({"groups", "roles", "entitlements"})
+LISTS: Final = frozenset({GROUPS, "roles", "entitlements"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

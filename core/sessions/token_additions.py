@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
-from core.sessions.claim_sources import ClaimFacts, OwnClaim, claims_of
+from core.sessions.claim_sources import GROUPS, ClaimFacts, OwnClaim, claims_of
 
 # The scopes of OpenID Connect (Core, 5.4 and 11). A service has none of their names.
 OF_OPENID: Final = frozenset({"openid", "profile", "email", "address", "phone", "offline_access"})
@@ -83,6 +83,17 @@ class TokenSubject:
         """The claims of the product that have a value."""
         claims = self.additions.claims
         return claims_of(claims, self.caller, self.additions.facts) if claims else {}
+
+    @property
+    def group_claims(self) -> dict[str, Any]:
+        """What Gatehouse says of groups; nothing where a claim of the product has that name.
+
+        A service that lists groups has no such claim. For a customer that names some, the product's own stands, so
+        that no customer says what a claim means that others decide by.
+        """
+        claims = self.additions.claims
+        is_own = bool(claims) and any(one.claim.lower() == GROUPS for one in claims)
+        return {} if is_own else self.caller.place.group_claims
 
     @property
     def own_access_claims(self) -> dict[str, Any]:

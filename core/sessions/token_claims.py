@@ -62,7 +62,7 @@ def token_grant(
         # What tokens of Gatehouse have always stands above what a product wants in them.
         claims=subject.own_access_claims
         | _common_claims(caller)
-        | _optional_claims(caller)
+        | _optional_claims(subject)
         | (client_grant.claims(caller) if client_grant is not None else _claims_without_grant(subject)),
         session_expires_at=session_expires_at,
         refresh_token=refresh_token,
@@ -76,12 +76,13 @@ def token_grant(
     )
 
 
-def claims_of_rows(caller: Caller) -> dict[str, Any]:
+def claims_of_rows(subject: TokenSubject) -> dict[str, Any]:
     """Return what rows say of the user that may change while a token is valid: the role, the groups, the customer."""
+    caller = subject.caller
     claims: dict[str, Any] = {}
     if caller.opened_role is not None:
         claims["role"] = caller.opened_role
-    claims |= caller.place.group_claims
+    claims |= subject.group_claims
     return claims | (caller.place.customer.claims if caller.place.customer is not None else {})
 
 
@@ -102,8 +103,9 @@ def _common_claims(caller: Caller) -> dict[str, Any]:
     }
 
 
-def _optional_claims(caller: Caller) -> dict[str, Any]:
+def _optional_claims(subject: TokenSubject) -> dict[str, Any]:
     """Return the claims that only some tokens have; a claim that does not apply is absent rather than empty."""
+    caller = subject.caller
     claims: dict[str, Any] = {}
     if caller.place.organization_slug is not None:
         claims["org"] = caller.place.organization_slug
@@ -113,7 +115,7 @@ def _optional_claims(caller: Caller) -> dict[str, Any]:
         claims["plan"] = caller.place.plan.name
         claims["subscription_status"] = caller.place.plan.subscription_status
         claims["features"] = caller.place.plan.features
-    claims |= claims_of_rows(caller)
+    claims |= claims_of_rows(subject)
     if caller.account.is_platform_owner and caller.place.customer is None:
         claims["is_platform_owner"] = True
     if caller.account.is_platform_support and caller.place.customer is None:

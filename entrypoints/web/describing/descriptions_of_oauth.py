@@ -38,8 +38,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     ),
     "scopes": _field(
         "The scopes of the service's own, which tokens for its interfaces carry.",
-        sent="The scopes of the service's own, at most 50, each with a name that none of OpenID's has. A key of the"
-        " service cannot change them.",
+        sent="The scopes of the service's own, at most 50, each with a name that none of OpenID's has, and"
+        " all names with 1,500 characters together. A key of the service cannot change them.",
     ),
     "machine_scopes": _field(
         "Those of its scopes that the service's own tokens, and those of its workloads, may have."

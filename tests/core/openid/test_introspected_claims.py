@@ -50,9 +50,10 @@ AT_CUSTOMER: Final = changed(IMPERSONATED, place={"customer_id": UUID(int=8), "r
 
 def test_nothing_that_rows_say_is_told_as_the_token_was() -> None:
     callers = (IMPERSONATED, changed(IMPERSONATED, service={"groups": GROUPS * 101}), AT_CUSTOMER)
-    grants = [token_grant(TokenSubject(caller=one), Secret("r"), session_expires_at=START) for one in callers]
+    subjects = [TokenSubject(caller=one) for one in callers]
+    grants = [token_grant(one, Secret("r"), session_expires_at=START) for one in subjects]
     said = {name for grant in grants for name in grant.claims}
-    of_rows = {name for caller in callers for name in claims_of_rows(caller)}
+    of_rows = {name for subject in subjects for name in claims_of_rows(subject)}
 
     assert of_rows >= {"role", "groups", "groups_overage", "customer", "customer_role", "service_roles"}
     assert not of_rows & {*SHOWN}

@@ -14,6 +14,7 @@ from core.saml.assertions import attributes
 from core.saml.configuration import SOURCE_FIELDS
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods
+from core.sessions.places import CallerPlace
 
 MEMBER = AdmissionStanding(
     role="admin",
@@ -60,7 +61,7 @@ def test_groups_are_the_names_that_the_service_learns_of_else_the_role(
 
 def _all(customer: CustomerContext | None) -> dict[str, Any]:
     mapping = {field: field for field in SOURCE_FIELDS}
-    subject: Any = SimpleNamespace(caller=SimpleNamespace(customer=customer), own_claims={})
+    subject: Any = SimpleNamespace(caller=SimpleNamespace(place=CallerPlace(customer=customer)), own_claims={})
     return dict(attributes(mapping, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, subject=subject))
 
 

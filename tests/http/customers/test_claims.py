@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -126,6 +126,21 @@ async def test_only_those_are_shown_whom_the_vendor_sees(trade: Trade, world: Wo
     assert (await _preview(trade, added)).status == 200
     world.connection.execute("UPDATE memberships SET suspended_at = now() WHERE user_id = %s", (vendor.ids["member"],))
     assert (await _preview(trade, vendor.ids["member"])).status == 404
+
+
+async def test_a_user_is_named_by_the_id_by_which_the_organization_knows_them(trade: Trade, world: World) -> None:
+    user, known_id = trade.vendor.user("user"), uuid4()
+    world.link(trade.vendor.organization_id, trade.service.id, user)
+    world.connection.execute("UPDATE service_users SET last_login_at = now()")
+    world.connection.execute(
+        "INSERT INTO known_account_ids (organization_id, known_id, user_id) VALUES (%s, %s, %s)",
+        (trade.vendor.organization_id, known_id, user),
+    )
+
+    shown = await _preview(trade, known_id)
+
+    # The token names the account, as every token does.
+    assert shown.json["access_token"]["sub"] == str(user)
 
 
 async def test_a_person_of_a_customer_is_shown_in_its_context(trade: Trade, world: World) -> None:

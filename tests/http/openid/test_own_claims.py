@@ -218,6 +218,36 @@ async def test_a_customers_context_says_nothing_of_the_vendors_membership_nor_of
     assert (await said())["k"] == [{"id": group, "name": "Sales"}]
 
 
+async def test_a_customer_does_not_say_what_the_products_own_groups_mean(shop: Shop, world: World) -> None:
+    customer = world.organization("beta")
+    world.member(customer, world.user_id(EMAIL), "admin")
+    world.serve_customers(shop.service, "editor")
+    world.customer(shop.service, customer)
+    team = Team(world, customer, "beta")
+    insert_scim_token(world, customer, TOKEN, groups="directory")
+    team.ids["ada"] = world.user_id(EMAIL)
+    group = await Directory(team).create_group("admins", "ada")
+    world.connection.execute(
+        "UPDATE service_customers SET groups = %s, metadata = %s", ([UUID(group)], Jsonb({"of": "gold"}))
+    )
+
+    async def said() -> list[Any]:
+        signed_in = (await world.log_in(EMAIL, org_slug="acme", service_slug="shop", customer="beta")).json
+        token = signed_in["access_token"]
+        info = await world.client.get("/auth/userinfo", token=token)
+        told = [
+            (await shop.party.post("/auth/introspect", {"token": signed_in[kind]})).json
+            for kind in ("access_token", "refresh_token")
+        ]
+        return [one.get("groups") for one in (claims_of(token), info.json, *told)]
+
+    assert await said() == [[{"id": group, "name": "admins"}]] * 4
+    await shop.say(groups="customer.metadata.of")
+    assert await said() == [["gold"]] * 4
+    await shop.say(groups="customer.metadata.missing")
+    assert await said() == [None] * 4
+
+
 async def test_the_vendors_context_says_nothing_of_a_customer_of_which_the_person_is_a_member(
     shop: Shop, world: World
 ) -> None:
@@ -272,6 +302,7 @@ async def test_a_membership_that_does_not_count_says_nothing(shop: Shop, world: 
     "name",
     [
         *("sub", "iss", "aud", "act", "cnf", "scope", "sid", "amr", "SUB", "Act", "client_id", "role", "email"),
+        *("trust_anchor", "resOwnerId", "resownerid", "consumerPlmnId"),
         *("gatehouse_admin", "s\u0443b", "sub\u200b", "nul\0", "<a>", ""),
     ],
 )

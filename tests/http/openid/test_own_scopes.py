@@ -245,6 +245,22 @@ async def test_a_scope_that_cannot_be_is_refused_by_the_name_of_its_field(shop: 
     assert answer.json["details"][0]["field"].startswith(field)
 
 
+async def test_a_token_with_all_scopes_and_claims_is_taken_where_it_was_issued(shop: Shop, world: World) -> None:
+    # The longest names that fill 1,500 characters, and claims that leave no byte.
+    scopes = [{"name": f"{number:02}".ljust(29, "x"), "description": "One of many."} for number in range(50)]
+    assert (await shop.change(scopes=[*scopes[:49], {"name": "y" * 31, "description": "Too long."}])).status == 400
+    assert (await shop.change(scopes=scopes)).status == 200
+    claims = [{"claim": "n", "from": "organization.metadata.n", "in_access_token": True}]
+    assert (await shop.change(claims=claims)).status == 200
+    noted = {"n": "x" * (3072 - len('{"n": ""}'))}
+    assert (await shop.team.request("owner", "PATCH", "", body={"metadata": noted})).status == 200
+
+    token = (await world.sign_in(EMAIL, org_slug="acme", service_slug="shop")).access_token
+
+    assert (len(claims_of(token)["scope"]), "n" in claims_of(token)) == (1499, True)
+    assert (await world.client.get("/auth/userinfo", token=token)).status == 200
+
+
 async def test_a_scope_of_machines_stays_one_of_the_service(shop: Shop) -> None:
     await shop.change(machine_scopes=[READ])
 
@@ -267,6 +283,33 @@ async def test_a_key_of_the_service_changes_none_of_this(shop: Shop, world: Worl
         assert (refused.status, refused.json["error_code"]) == (403, "FORBIDDEN"), body
     roles = [{"name": "editor", "title": "Editor"}]
     assert (await world.client.patch("/api/service/info", body={"roles": roles}, headers=header)).status == 200
+
+
+async def test_an_impersonator_changes_nothing_by_which_a_scope_would_be_for_more_people(
+    shop: Shop, world: World
+) -> None:
+    await shop.make_role("desk", REFUND)
+    await shop.make_role("plain")
+    roles = [{"name": "editor", "title": "Editor", "scopes": [WRITE]}]
+    assert (await shop.change(roles=roles)).status == 200
+    shop.team.add("admin", "admin")
+    await shop.team.token("admin")
+    world.user("root@example.com")
+    world.impersonate_in_sessions("admin@example.com", owner="root@example.com")
+    claims = [{"claim": "x", "from": "user.id"}]
+
+    for method, path, body in (
+        ("PATCH", "/services/shop", {"scopes": []}),
+        ("PATCH", "/services/shop", {"machine_scopes": [READ]}),
+        ("PATCH", "/services/shop", {"claims": claims}),
+        ("PATCH", "/services/shop", {"roles": [{"name": "editor", "title": "Editor"}]}),
+        ("PATCH", "", {"metadata": {"x": 1}}),
+        ("PATCH", "/roles/desk", {"scopes": []}),
+        ("DELETE", "/roles/desk", None),
+    ):
+        refused = await shop.team.request("admin", method, path, body=body)
+        assert (refused.status, refused.json.get("error_code")) == (403, "FORBIDDEN"), (method, path, body)
+    assert (await shop.team.request("admin", "DELETE", "/roles/plain")).status == 204
 
 
 async def test_userinfo_names_the_scopes_that_it_takes(shop: Shop, world: World) -> None:

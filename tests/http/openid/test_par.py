@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from core.openid import requests
 from core.openid.refused_requests import RequestOver
@@ -38,6 +39,18 @@ async def test_a_client_pushes_a_request_and_gets_a_reference(shop: RelyingParty
     assert (answer.status, answer.json["expires_in"]) == (201, 60)
     assert answer.json["request_uri"].startswith("urn:ietf:params:oauth:request_uri:")
     assert await bring(shop, answer.json["request_uri"]) == REDIRECT_URI
+
+
+async def test_a_pushed_request_asks_for_scopes_of_the_service(shop: RelyingParty) -> None:
+    shop.set(scopes=Jsonb([{"name": "read", "description": "See your orders."}]))
+    pushed = await shop.post("/auth/par", PARAMETERS | {"scope": " openid  read other read"})
+
+    def run(uow: UnitOfWork) -> list[str]:
+        client = uow.clients.find(shop.client_id)
+        assert client is not None
+        return list(requests.arrived(uow, client, {"request_uri": pushed.json["request_uri"], "scope": "write"}).scopes)
+
+    assert await shop.world.installation.database.transact(run) == ["openid", "read"]
 
 
 async def test_a_reference_is_good_for_its_client_and_has_a_minute_to_be_opened(

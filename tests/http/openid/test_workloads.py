@@ -140,6 +140,22 @@ class TestTokens:
         assert not await is_active()
         assert (await till.ask(token)).json["error"] == "invalid_client"
 
+    async def test_it_has_the_scopes_of_machines_and_that_of_a_key_has_none(
+        self, till: Till, issuer: WorkloadIssuer
+    ) -> None:
+        world = till.team.world
+        await till.allow(issuer)
+        await till.allow(issuer, of_key=True)
+        scopes = [{"name": name, "description": "Of the till."} for name in ("read", "write", "refund")]
+        body = {"scopes": scopes, "machine_scopes": ["write", "read"]}
+        assert (await till.team.request("owner", "PATCH", "/services/till", body=body)).status == 200
+
+        for asked, given in (({}, "write read"), ({"scope": " read  refund openid "}, "read"), ({"scope": "x"}, "")):
+            answer = await till.ask(issuer.token(world), **asked)
+            assert (answer.json["scope"], claims_of(answer.json["access_token"])["scope"]) == (given, given)
+        of_key = await till.ask_for_key(issuer.token(world), scope="read")
+        assert "scope" not in of_key.json | claims_of(of_key.json["access_token"])
+
     async def test_a_token_that_stands_for_the_key_is_taken_where_the_key_is(
         self, till: Till, issuer: WorkloadIssuer
     ) -> None:

@@ -175,6 +175,13 @@ async def test_an_organization_notes_about_itself(team: Team) -> None:
     assert not shows(str(team.world.rows("SELECT details FROM audit_entries")), VALUE)
 
 
+async def test_a_value_of_another_type_is_another_value(team: Team) -> None:
+    for value in (1, True, 1.0, 1):
+        await team.request("owner", "PATCH", "", body={"metadata": {"n": value}})
+        [stored] = team.world.rows("SELECT metadata ->> 'n' FROM organizations")
+        assert stored == (str(value).lower(),)
+
+
 async def test_a_vendor_notes_about_a_customer_who_is_not_told(customers: CustomerBackend, world: World) -> None:
     customer_id = await customers.trade.begin()
     path = f"/customers/{customer_id}"

@@ -72,6 +72,22 @@ def test_it_moves_with_the_membership_of_a_customer(noted: Noted) -> None:
     assert noted.of == [noted.bob]
 
 
+def test_what_the_other_account_has_stays_and_ends_of_this_one(noted: Noted) -> None:
+    noted.link()
+    noted.come()
+    noted.note()
+    noted.execute(
+        "INSERT INTO service_user_metadata VALUES (%s, %s, %s, '{\"b\": 1}')", noted.service.id, noted.vendor, noted.bob
+    )
+
+    noted.execute("UPDATE service_users SET user_id = %s, email = 'bob@example.com'", noted.bob)
+    assert set(noted.of) == {noted.ada, noted.bob}
+    noted.execute("UPDATE memberships SET user_id = %s, member_email = 'bob@example.com'", noted.bob)
+
+    assert noted.of == [noted.bob]
+    assert noted.world.rows("SELECT metadata FROM service_user_metadata") == [({"b": 1},)]
+
+
 def test_it_ends_with_the_membership_or_the_customer_unless_there_is_another_way(noted: Noted) -> None:
     noted.come()
     noted.link()

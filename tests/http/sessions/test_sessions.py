@@ -320,8 +320,8 @@ class TestNextRequest:
         world.rows("DELETE FROM memberships RETURNING id")
         after = await caller_of(installation, tokens)
 
-        assert (before.role, before.belongs_to_context, before.is_platform_owner) == ("admin", True, True)
-        assert (after.role, after.belongs_to_context, after.is_platform_owner) == (None, False, False)
+        assert (before.place.role, before.belongs_to_context, before.account.is_platform_owner) == ("admin", True, True)
+        assert (after.place.role, after.belongs_to_context, after.account.is_platform_owner) == (None, False, False)
         assert claims_of(tokens.access_token)["is_platform_owner"] is True
 
 

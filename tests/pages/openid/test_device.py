@@ -6,9 +6,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from core.openid import device as device_codes
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
+from tests.shown_text import shows
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.page_sign_ins import by_code_of_mail
 from tests.world.relying_party import RelyingParty
@@ -50,6 +53,22 @@ async def test_a_user_types_the_code_signs_in_and_approves(
     assert "The device is signed in" in done.text
     tokens = (await poll(app, device)).json
     assert claims_of(tokens["access_token"])["email"] == EMAIL
+
+
+async def test_the_page_quotes_the_sentences_of_what_the_device_asks_for(
+    app: RelyingParty, shop: RelyingParty, visitor: Visitor
+) -> None:
+    read, write = "See your <b>orders</b>.", "Change your orders."
+    app.set(scopes=Jsonb([{"name": "read", "description": read}, {"name": "write", "description": write}]))
+    device = (await app.post("/auth/device/code", {"scope": "openid  read other"})).json
+    await visitor.sign_in()
+
+    asked = await visitor.open(path_of(device))
+
+    assert shows(asked.text, "See your &lt;b&gt;orders&lt;/b&gt;.")
+    assert not shows(asked.text, write)
+    await visitor.submit(asked, "/auth/device/approve")
+    assert (await poll(app, device)).json["scope"] == "openid read"
 
 
 async def test_a_user_signs_in_with_the_code_of_a_mail_on_the_way_to_approve(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
 from tests.pages.services.shop import CONSOLE, shop_of
 from tests.world.builder import Service
@@ -157,3 +158,27 @@ async def test_only_the_owner_deletes_a_service(shop: Service, visitor: Visitor)
 
     assert f'href="{DELETION}"' not in (await visitor.open(OPTIONS)).text
     assert (await visitor.open(DELETION)).status == 403
+
+
+async def test_scopes_are_lines_and_what_a_line_lacks_is_said_beside_it(world: World, ann: Visitor) -> None:
+    # A browser sends the kind that the page has chosen.
+    kind = {"service_type": "web"}
+    lines = "orders.read See your <b>orders</b>.\r\n\r\n  orders.write   Change  your orders. "
+
+    page = await ann.submit(
+        await ann.open(OPTIONS), OPTIONS, {**kind, "scopes": lines, "machine_scopes": " orders.read  "}
+    )
+
+    scopes = [
+        {"name": "orders.read", "description": "See your <b>orders</b>."},
+        {"name": "orders.write", "description": "Change  your orders."},
+    ]
+    assert stored(world, "scopes", "machine_scopes") == [scopes, ["orders.read"]]
+    assert escape("See your <b>orders</b>.") in page.text
+    refused = await ann.submit(page, OPTIONS, {**kind, "scopes": "orders.read"})
+    assert refused.status == 400
+    assert stored(world, "scopes") == [scopes]
+    # With the same lines another change leaves them as they are.
+    again = await ann.open(OPTIONS)
+    await ann.submit(again, OPTIONS, {**kind, "scopes": lines, "name": "Corner shop"})
+    assert stored(world, "scopes", "machine_scopes", "name") == [scopes, ["orders.read"], "Corner shop"]
