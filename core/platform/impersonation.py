@@ -1,8 +1,8 @@
 """Impersonation: starting a session in which a platform owner acts as a user, for an hour at most, to help them.
 
-It is a session of the user, and every request in it knows the impersonator (`CallerLimits.impersonator_id`):
-operations that give access to accounts, end sessions or remove the user are refused (`CLOSES` of
-`core/sessions/limits.py`), and every audit entry names the impersonator. The user is told by mail, sees it in the list of their sessions, marked as an
+It is a session of the user, and every request in it knows the impersonator (`CallerLimits.impersonator_id`): operations
+that give access to accounts, end sessions or remove the user are refused (`CLOSES` of `core/sessions/limits.py`), and
+every audit entry names the impersonator. The user is told by mail, sees it in the list of their sessions, marked as an
 impersonation, and can end it. It appears neither in the user's login events nor in their devices, because they did not
 sign in. At a service that customers use, it may act for one of them (`impersonation_for_customers.py`).
 
