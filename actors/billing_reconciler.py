@@ -76,6 +76,7 @@ class BillingReconciler(PeriodicActor):
     async def _cancel_all(self) -> None:
         """End the subscriptions whose user, service or organization is gone; a failure is tried again later."""
         for _ in range(CANCELLATIONS_MAX):
+            self.box.take()
             subscription_id = await self._database.transact(cancellations.claim, self._gateway.mode)
             if subscription_id is None:
                 return

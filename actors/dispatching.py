@@ -123,8 +123,11 @@ class Dispatcher(ABC, Generic[Target]):
         """Send what is due until told to drain, which ends the attempts in flight and leases no more."""
         places = Places(self.capacity)
         async with trio.open_nursery() as nursery:
-            while not self.box.is_draining:
+            while True:
                 await self._precedence.turn(self.job_type)
+                self.box.take()
+                if self.box.is_draining:
+                    break
                 # No more targets than places, so that no leased one waits.
                 free = replace(self.capacity, targets_max=min(places.quick.value, LEASED_AT_ONCE_MAX))
                 leased = await self._lease(free)

@@ -23,7 +23,7 @@ from core.scim import left_directories
 
 # In which every kind has its turn once.
 PERIOD_SECONDS = 600.0
-KINDS_AT_ONCE = 5
+KINDS_AT_ONCE = 2
 PARTS = [list(Leftover)[first : first + KINDS_AT_ONCE] for first in range(0, len(Leftover), KINDS_AT_ONCE)]
 # A batch locks its rows and uses a connection for some milliseconds; the pause leaves both to others.
 PAUSE_SECONDS = 0.1

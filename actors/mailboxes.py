@@ -32,6 +32,8 @@ class Mailbox:
         # The name of its actor.
         self.actor = ""
         self.is_draining = False
+        # Whether this process does what one does for all, as the timekeeper says.
+        self.is_our_turn = False
         self._send, self._receive = trio.open_memory_channel[Message](SLOTS)
         # When each message was sent that waits, by its slot.
         self._sent_at: dict[Hashable, float] = {}
@@ -93,11 +95,11 @@ class Mailbox:
             self._rests_until = math.inf
             self._send.send_nowait(message)
 
-    def due_at(self, *, is_answered: bool, is_our_turn: bool) -> float:
+    def due_at(self, *, is_answered: bool) -> float:
         """Return when the timekeeper has to remind the actor, by the clock of the event loop."""
         if self._rests_until is not None:
             return self._rests_until
-        if self._waits_since is None or self._sent_at or (self.in_turn and not is_our_turn):
+        if self._waits_since is None or self._sent_at or (self.in_turn and not self.is_our_turn):
             return math.inf
         if is_answered and self.work in POLLED_WORK and self._period_seconds:
             return self._waits_since + self._answered_seconds

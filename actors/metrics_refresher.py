@@ -15,7 +15,7 @@ from actors.mailboxes import Mailbox
 from core.errors import ServiceUnavailable
 from core.platform import cluster, health_figures
 from core.platform.health_figures import Backlog, PlatformFigures
-from ports.mailboxes import Due, WorkKind
+from ports.mailboxes import WorkKind
 from ports.metrics import ConnectionPool, Metrics
 from ports.metrics_of_work import FolderSpace, ProcessUsage
 
@@ -52,7 +52,7 @@ class MetricsRefresher:
         self._usage = usage
         self._space = space
         self.box = Mailbox(WorkKind.FIGURES)
-        # Whether it is the turn of this process, as the timekeeper has said last.
+        # Whether it is the turn of this process.
         self._counts = False
         self._is_database_away = False
         self._has_figures = False
@@ -61,11 +61,9 @@ class MetricsRefresher:
 
     async def run(self) -> None:
         """Refresh the gauges at every message, until cancelled; the first one comes at once."""
-        heard = await self.box.receive(0)
+        await self.box.receive(0)
         while True:
-            for message in heard:
-                if isinstance(message, Due):
-                    self._counts = message.in_turn
+            self._counts = self.box.is_our_turn
             # Before they are measured, so that what is idle is closed.
             self._pool.shrink()
             self._metrics.pool_measured(self._pool.statistics())
@@ -74,7 +72,7 @@ class MetricsRefresher:
                 self._metrics.data_folder_measured(space)
             await self._take_figures()
             rest_seconds = REST_SECONDS if self._has_figures else 0.0
-            heard = await self.box.receive(self._period_seconds, rest_seconds=rest_seconds)
+            await self.box.receive(self._period_seconds, rest_seconds=rest_seconds)
 
     @property
     def _period_seconds(self) -> float:

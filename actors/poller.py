@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, NoReturn, TypedDict, Unpack
 
 import structlog
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 IDLE_SECONDS: Final = 2.4
 # While something is due, for instance more than one process can do, and for a while after: what is leased is due again.
 BUSY_SECONDS: Final = 1.0
-BUSY_FOR: Final = timedelta(seconds=10)
+BUSY_FOR_SECONDS: Final = 10.0
 PAUSE_SECONDS_MIN: Final = 0.1
 # Without an announcement for so long, the process that polls may be gone.
 SILENCE_SECONDS_MAX: Final = 3.5
@@ -79,7 +79,7 @@ class Poller:
         self._reopen_seconds = REOPEN_SECONDS_MIN
         self._is_reported = False
         self._has_listened = False
-        self._busy_until = clock()
+        self._busy_until = 0.0
 
     async def run(self) -> NoReturn:
         """Poll or listen, until cancelled."""
@@ -155,11 +155,11 @@ class Poller:
         now = self._clock()
         self._metrics.work_overdue({work: (now - due_at).total_seconds() for work, due_at in due.items()})
         self._tell({work: due_at for work, due_at in due.items() if due_at <= now})
-        later = [due_at - now for due_at in due.values() if due_at > now]
+        later = [(due_at - now).total_seconds() for due_at in due.values() if due_at > now]
         if len(later) < len(due):
-            self._busy_until = now + BUSY_FOR
-        usual = timedelta(seconds=BUSY_SECONDS if now < self._busy_until else IDLE_SECONDS)
-        return max(PAUSE_SECONDS_MIN, min([usual, *later]).total_seconds())
+            self._busy_until = trio.current_time() + BUSY_FOR_SECONDS
+        usual = BUSY_SECONDS if trio.current_time() < self._busy_until else IDLE_SECONDS
+        return max(PAUSE_SECONDS_MIN, min([usual, *later]))
 
     def _react(self, words: frozenset[str]) -> None:
         if Word.FEED in words:

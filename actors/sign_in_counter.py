@@ -6,6 +6,8 @@ counts, pages add the sign-ins of a day themselves, and say after that up to whe
 
 from __future__ import annotations
 
+import trio
+
 from actors.periods import PeriodicActor
 from core.audit import sign_in_counts
 
@@ -13,6 +15,8 @@ from core.audit import sign_in_counts
 BATCH_SIGN_INS_MAX = 100
 FORGOTTEN_DAYS_MAX = 2_000
 PAUSE_SECONDS = 0.01
+# Days go out of use one a day.
+FORGETTING_SECONDS = 3600.0
 
 
 class SignInCounter(PeriodicActor):
@@ -21,11 +25,14 @@ class SignInCounter(PeriodicActor):
     job_type = "sign_in_counting"
     period_seconds = 60.0
     in_turn = True
+    _forgets_at = 0.0
 
     async def work(self) -> None:
         await self._in_short_batches(
             sign_in_counts.count_next, rows_max=BATCH_SIGN_INS_MAX, pause_seconds=PAUSE_SECONDS
         )
-        await self._in_short_batches(
-            sign_in_counts.forget_days, rows_max=FORGOTTEN_DAYS_MAX, pause_seconds=PAUSE_SECONDS
-        )
+        if trio.current_time() >= self._forgets_at:
+            await self._in_short_batches(
+                sign_in_counts.forget_days, rows_max=FORGOTTEN_DAYS_MAX, pause_seconds=PAUSE_SECONDS
+            )
+            self._forgets_at = trio.current_time() + FORGETTING_SECONDS

@@ -38,6 +38,7 @@ class Timekeeper:
         self._boxes[actor] = box
         if box.work is not None:
             self._boxes_of[box.work] = box
+        box.is_our_turn = self._is_our_turn
         box.kept_by(self._begin_to_wait, actor)
 
     def send(self, work: WorkKind, message: Message) -> None:
@@ -50,7 +51,7 @@ class Timekeeper:
         """Tell an actor what a poll has found, unless another process does that work for all."""
         box = self._boxes_of.get(work)
         if box is not None and (self._is_our_turn or not box.in_turn):
-            box.send(Due(since, in_turn=self._is_our_turn))
+            box.send(Due(since))
 
     def enter(self, role: PollingRole | None) -> None:
         """Take the present role of the process; None while it hears nothing of what is due."""
@@ -58,6 +59,8 @@ class Timekeeper:
         self._is_answered = role is not None
         if role is not None:
             self._is_our_turn = role is not PollingRole.LISTENING
+            for box in self._boxes.values():
+                box.is_our_turn = self._is_our_turn
         if before != (self._is_answered, self._is_our_turn):
             self._is_woken.set()
 
@@ -68,7 +71,7 @@ class Timekeeper:
             self._measure()
             for box in self._boxes.values():
                 if self._due_at(box) <= trio.current_time():
-                    box.remind(Due(in_turn=self._is_our_turn))
+                    box.remind(Due())
             due_at = [self._due_at(box) for box in self._boxes.values()]
             self._looks_at = min([trio.current_time() + MEASURED_SECONDS, *due_at])
             with trio.move_on_at(self._looks_at):
@@ -79,7 +82,7 @@ class Timekeeper:
             self._is_woken.set()
 
     def _due_at(self, box: Mailbox) -> float:
-        return box.due_at(is_answered=self._is_answered, is_our_turn=self._is_our_turn)
+        return box.due_at(is_answered=self._is_answered)
 
     def _measure(self) -> None:
         self._metrics.mailboxes_measured(

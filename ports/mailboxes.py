@@ -52,8 +52,6 @@ class Due:
     """Something is due since then, or may be; None where that is unknown."""
 
     since: datetime | None = None
-    # Whether it is the turn of this process to do what one does for all.
-    in_turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from actors import billing_reconciler
 from actors.billing_reconciler import BillingReconciler
 from adapters.gateways import stripe_requests
 from adapters.gateways.stripe import StripeGateway
-from core.billing import reconciliation
+from adapters.prometheus import PrometheusMetrics
+from core.billing import cancellations, reconciliation
 from core.billing.provider import BillingFailed, BillingMode, BillingRateLimited
 from core.billing.subscriptions import CONFLICT_PERIOD, PERIOD_GRACE, SILENCE_MAX
 from core.secrets import Secret
@@ -406,3 +408,33 @@ async def test_the_sandbox_is_read_like_the_provider(
     # The sandbox does not know this one.
     assert seller.state() == ("pro", "active")
     assert replace(seller).outcome() == "applied"
+
+
+async def test_a_provider_that_hangs_lets_nobody_think_that_the_reconciler_takes_no_messages(
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    waiting = [f"sub_{number}" for number in range(100)]
+
+    class Provider:
+        mode = BillingMode.TEST
+
+        async def cancel_subscription(self, _subscription_id: str) -> None:
+            await trio.sleep(stripe_requests.REQUEST_SECONDS_MAX)
+            raise BillingFailed
+
+    class Claims:
+        async def transact(self, use_case: object, *_arguments: object) -> str | None:
+            await trio.lowlevel.checkpoint()
+            return waiting.pop() if use_case is cancellations.claim and waiting else None
+
+    fake: Any = {"database": Claims(), "gateway": Provider(), "metrics": PrometheusMetrics(version="test")}
+    reconciler = BillingReconciler(mailboxes=mailboxes, **fake)
+    nursery.start_soon(reconciler.run)
+    ages = list[float]()
+    while waiting:
+        reconciler.box.send(Due())
+        await trio.sleep(1)
+        ages.append(reconciler.box.oldest_seconds)
+
+    assert len(ages) >= 99 * stripe_requests.REQUEST_SECONDS_MAX
+    assert max(ages) <= stripe_requests.REQUEST_SECONDS_MAX + 1

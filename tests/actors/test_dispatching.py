@@ -243,6 +243,25 @@ async def test_a_dispatcher_that_has_a_backlog_tells_it_and_when_it_is_gone(
     assert (during, mailboxes.sent) == (told, 2 * told)
 
 
+async def test_a_dispatcher_takes_its_messages_with_each_lease_also_while_more_is_due_than_it_has_places_for(
+    mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    queues = Queues(**{f"one{number}": 1 for number in range(40 * PLACES)})
+    sender = Sender(queues, mailboxes, dict.fromkeys(queues.due, 1.0))
+    nursery.start_soon(sender.run)
+    await trio.sleep(0.5)
+
+    ages = list[float]()
+    for _ in range(30):
+        sender.box.send(Due())
+        await trio.sleep(1)
+        ages.append(sender.box.oldest_seconds)
+
+    assert len(sender.sent) >= 30 * PLACES
+    # Not since the backlog began, by which nobody could tell it from a dispatcher that does not listen.
+    assert max(ages) <= 1
+
+
 async def test_a_message_wakes_a_dispatcher(
     mailboxes: RecordedMailboxes, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:

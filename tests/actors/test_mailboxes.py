@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
 import pytest
 import trio
@@ -31,7 +32,7 @@ async def test_each_message_has_one_slot_and_all_that_wait_are_received_together
 
 async def test_a_message_whose_slot_is_taken_is_dropped_and_the_first_stays(autojump_clock: MockClock) -> None:
     box = Mailbox()
-    first = Due(in_turn=True)
+    first = Due(datetime(2026, 1, 1, tzinfo=UTC))
 
     box.send(first)
     box.send(Due())
@@ -111,6 +112,6 @@ async def test_an_actor_that_is_cancelled_while_it_waits_leaves_its_messages(aut
 async def _end_rest(box: Mailbox, at: float) -> None:
     """Send at the end of a rest what the timekeeper does."""
     await trio.sleep_until(at)
-    assert box.due_at(is_answered=True, is_our_turn=False) == at
+    assert box.due_at(is_answered=True) == at
     box.remind(Due())
-    assert box.due_at(is_answered=True, is_our_turn=False) == math.inf
+    assert box.due_at(is_answered=True) == math.inf

@@ -14,6 +14,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.metrics_refresher import COUNT_SECONDS as PERIOD_SECONDS
 from actors.metrics_refresher import FIRST_SECONDS, READ_SECONDS, REST_SECONDS, MetricsRefresher
+from actors.timekeeper import Timekeeper
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.key_certificates import WARNING
@@ -56,6 +57,7 @@ class FakePorts:
         self.clusters = self
         self.cluster: Cluster | None = None
         self.refresher: MetricsRefresher | None = None
+        self.timekeeper: Timekeeper | None = None
 
     def statistics(self) -> Statistics:
         return self.connections
@@ -123,7 +125,8 @@ def started(ports: FakePorts, nursery: trio.Nursery, *, is_ours: bool = True) ->
     ports.refresher = MetricsRefresher(
         database=ports, pool=ports, metrics=metrics, usage=ports.usage, space=ports.space
     )
-    keep_time(nursery, ports.refresher).enter(PollingRole.POLLING if is_ours else PollingRole.LISTENING)
+    ports.timekeeper = keep_time(nursery, ports.refresher)
+    ports.timekeeper.enter(PollingRole.POLLING if is_ours else PollingRole.LISTENING)
     return metrics
 
 
@@ -311,3 +314,22 @@ async def test_what_has_changed_is_measured_soon_and_a_flood_of_changes_at_inter
     counted = [at - began_at for used, at in ports.used if used == "step count"]
     assert counted[:3] == pytest.approx([0, REST_SECONDS + 1, 2 * REST_SECONDS + 1])
     assert len(counted) <= 4
+
+
+async def test_a_process_whose_turn_begins_counts_also_while_changes_leave_no_period(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    ports = FakePorts()
+    started(ports, nursery, is_ours=False)
+    assert ports.refresher is not None
+    assert ports.timekeeper is not None
+    for role in (PollingRole.LISTENING, PollingRole.POLLING, PollingRole.LISTENING):
+        ports.timekeeper.enter(role)
+        ports.used.clear()
+        for _ in range(10):
+            # After the rest, and before the period is over.
+            await trio.sleep(REST_SECONDS + 1)
+            ports.refresher.box.send(Changed(Figure.BACKLOG))
+            await wait_all_tasks_blocked()
+
+        assert ("step count" in [used for used, _ in ports.used]) is (role is PollingRole.POLLING)

@@ -14,7 +14,14 @@ from trio.testing import MockClock
 
 from actors.feed_waiters import MemoryFeedWaiters
 from actors.live_processes import HELD_SECONDS, MemoryLiveProcesses
-from actors.poller import BUSY_SECONDS, IDLE_SECONDS, REOPEN_SECONDS_MAX, SILENCE_SECONDS_MAX, Poller
+from actors.poller import (
+    BUSY_FOR_SECONDS,
+    BUSY_SECONDS,
+    IDLE_SECONDS,
+    REOPEN_SECONDS_MAX,
+    SILENCE_SECONDS_MAX,
+    Poller,
+)
 from adapters.prometheus import PrometheusMetrics
 from core.billing.provider import BillingMode
 from core.errors import ServiceUnavailable
@@ -40,6 +47,7 @@ class Server:
         self.connections: list[Connection] = []
         self.holder: Connection | None = None
         self.polls: list[tuple[str, float]] = []
+        self.clock_behind = timedelta()
         # Processes besides those of the test.
         self.others = 0
         self.refuses_listening: str | None = None
@@ -144,7 +152,7 @@ class Process:
         self.poller = Poller(
             listening=self,
             mode=BillingMode.SANDBOX,
-            clock=now,
+            clock=lambda: now() - server.clock_behind,
             database=cast("Database", cast("Any", self)),
             keeper=self.keeper,
             waiters=self.waiters,
@@ -257,6 +265,21 @@ async def test_nothing_due_is_asked_seldom_and_what_is_due_more_often(
     await trio.sleep(100 * BUSY_SECONDS)
 
     assert idle == pytest.approx(100, abs=1)
+    assert len(server.polls) == pytest.approx(100, abs=1)
+
+
+async def test_a_clock_that_is_set_back_makes_nobody_ask_more_often_once_nothing_is_due(
+    server: Server, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    server.due["deliveries"] = BEGINNING
+    await started(server, nursery, "first", "second")
+    server.due.clear()
+
+    server.clock_behind = timedelta(hours=1)
+    await trio.sleep(BUSY_FOR_SECONDS)
+    server.polls.clear()
+    await trio.sleep(100 * IDLE_SECONDS)
+
     assert len(server.polls) == pytest.approx(100, abs=1)
 
 

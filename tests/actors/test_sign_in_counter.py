@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.batch_sizes import TRANSACTION_SECONDS_AIM
-from actors.sign_in_counter import BATCH_SIGN_INS_MAX, PAUSE_SECONDS, SignInCounter
+from actors.sign_in_counter import BATCH_SIGN_INS_MAX, FORGETTING_SECONDS, PAUSE_SECONDS, SignInCounter
 from adapters.prometheus import PrometheusMetrics
 from core.audit.sign_in_counts import count_next, forget_days
 from ports.database import Database
@@ -56,8 +56,26 @@ async def test_it_counts_in_batches_with_pauses_and_again_at_the_next_message(
     counted = [moment - began_at for moment in database.counted_at]
     assert counted[:2] == pytest.approx([0, PAUSE_SECONDS])
     assert len(counted) == 3
-    assert len(database.forgotten_at) == 2
     assert database.sign_ins == 0
+
+
+async def test_days_are_forgotten_at_the_start_and_then_once_an_hour(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database = FakeDatabase(0)
+    metrics = PrometheusMetrics(version="1.2.3")
+    counter = SignInCounter(
+        database=cast("Database", cast("Any", database)), metrics=metrics, mailboxes=RecordedMailboxes()
+    )
+    nursery.start_soon(counter.run)
+
+    for _ in range(3):
+        await let_work(counter)
+    within = len(database.forgotten_at)
+    autojump_clock.jump(FORGETTING_SECONDS)
+    await let_work(counter)
+
+    assert (within, len(database.forgotten_at), len(database.counted_at)) == (1, 2, 4)
 
 
 async def test_a_batch_that_takes_long_is_followed_by_a_smaller_one(

@@ -135,7 +135,7 @@ async def test_what_one_process_does_for_all_is_told_to_it_alone_and_at_once_whe
     assert before == ([], [])
     assert [at - began_at for at in polled.moments] == pytest.approx([25, 26])
     assert [at - began_at for at in other.moments] == pytest.approx([25])
-    assert polled.heard[-1][1] == {Due(clock(), in_turn=True)}
+    assert polled.heard[-1][1] == {Due(clock())}
 
 
 async def test_its_turn_goes_on_while_there_is_no_poll(

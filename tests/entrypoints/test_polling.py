@@ -23,8 +23,8 @@ pytestmark = pytest.mark.long
 # After the start, when every actor looks for work once.
 SETTLING_SECONDS = 3.0
 MEASURED_SECONDS = 30.0
-# A process that polls sends about 20 in this time, one that listens about 8; once a minute each of the three counters
-# sends four more.
+# A process that polls sends about 20 in this time, one that listens about 8; once a minute the counters send twelve
+# more, which may open three connections, and twice a minute the housekeeper two.
 OF_ONE_PROCESS_MAX = 32
 OF_TWO_PROCESSES_MAX = 44
 SHRUNK_SECONDS_MAX = 300.0

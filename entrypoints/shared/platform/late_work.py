@@ -30,7 +30,7 @@ UNCOUNTED_SECONDS_MAX: Final = 3600
 CANCELLATION_SECONDS_MAX: Final = 3600
 LISTED_MAX: Final = 5
 # Kinds of work without a line of its own, as GatehouseWorkLate names them.
-_OTHER_WORK: Final = ("invitations", "routed_mail", "logouts", "service_users", "sandbox")
+_OTHER_WORK: Final = ("customer_sessions", "invitations", "routed_mail", "logouts", "service_users", "sandbox")
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
