@@ -42,12 +42,12 @@ class Counts:
 # Lower them after a gain; raise them only with a reason, in the commit that makes an operation dearer.
 LIMITS: Final = {
     "profile": Counts(1, 1, 1, 1_090),
-    "refresh": Counts(2, 2, 2, 1_390),
+    "refresh": Counts(2, 2, 2, 1_410),
     "sign-in page": Counts(0, 0, 3, 2_130),
     "login": Counts(17, 4, 2, 2_600),
-    "code exchange": Counts(6, 5, 3, 1_930),
+    "code exchange": Counts(6, 5, 3, 1_950),
     "client credentials": Counts(1, 1, 1, 1_320),
-    "introspection": Counts(2, 1, 1, 1_330),
+    "introspection": Counts(2, 1, 1, 1_340),
     "service users": Counts(2, 1, 13, 1_170),
     "directory, 100 users": Counts(2, 1, 55, 4_140),
     "published keys": Counts(0, 0, 2, 830),
