@@ -94,7 +94,7 @@ def test_fourteen_members_stand_on_one_screen_and_what_is_done_with_the_chosen_s
     assert watched.problems == []
 
 
-def test_a_row_leads_to_its_page_and_a_group_of_sections_stays_folded(
+def test_a_row_leads_to_its_page_and_back_after_a_form_and_a_group_of_sections_stays_folded(
     site: Site, watch: Callable[..., Watched]
 ) -> None:
     page = watch(viewport=SCREEN).page
@@ -105,6 +105,11 @@ def test_a_row_leads_to_its_page_and_a_group_of_sections_stays_folded(
     assert place is not None
     page.mouse.click(place["x"], place["y"] + 2)
     page.get_by_role("heading", name="member-03@example.com").wait_for()
+    page.get_by_role("navigation", name="Where you are").get_by_role("link", name="People").click()
+    page.wait_for_url("**/people?search=member")
+    page.get_by_role("link", name="member-03@example.com").click()
+    page.get_by_role("button", name="Change the role").click()
+    page.wait_for_url("**done=*")
     page.get_by_role("navigation", name="Where you are").get_by_role("link", name="People").click()
     page.wait_for_url("**/people?search=member")
 
