@@ -1,15 +1,19 @@
 """The way to a page, which each page of the consoles and of one's own account shows: the pages above it.
 
 A list that was filtered is led back to as it was: the address of the page that the browser came from says its filters.
+A script remembers them beyond that, such as after a form (`assets/scripts/frame.js`).
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from entrypoints.web.serving.calls import Call
+
+# Says what has just been done, which is not said again to a reader who comes back.
+_DONE: Final = "done"
 
 
 def way_of(call: Call) -> dict[str, Any]:
@@ -24,5 +28,7 @@ def came_from(call: Call, path: str) -> str:
     except ValueError:
         return path
     own = urlsplit(call.installation.settings.base_url)
-    is_above = referrer.path == path and referrer[:2] == own[:2]
-    return f"{path}?{referrer.query}" if is_above and referrer.query else path
+    if referrer.path != path or referrer[:2] != own[:2]:
+        return path
+    query = urlencode([one for one in parse_qsl(referrer.query, keep_blank_values=True) if one[0] != _DONE])
+    return f"{path}?{query}" if query else path

@@ -104,6 +104,8 @@ class SignInLists:
 
 # An organization may have hundreds of services; the file of the ranking has all of them.
 SERVICES_SHOWN_MAX: Final = 10
+# There are some sixty; a page with all of them would be larger than any other.
+REASONS_SHOWN_MAX: Final = 10
 NO_LISTS: Final = SignInLists(sign_ins="", users="")
 
 
@@ -166,11 +168,12 @@ def plot_values(language: Language, shown: SignInAnalytics, lists: SignInLists) 
         )
         for one in figures.services
     ]
-    now, by_service = shown.now_active, _ranked(services)
+    now, by_service, by_reason = shown.now_active, _ranked(services), _ranked(reasons)
     return {
         "sign_ins": sign_ins_plot(language, shown, lists),
         "active": active_plot(language, shown, lists),
-        "reasons": _ranked(reasons),
+        "reasons": by_reason[:REASONS_SHOWN_MAX],
+        "reasons_shown_max": REASONS_SHOWN_MAX if len(by_reason) > REASONS_SHOWN_MAX else None,
         "methods": _ranked(methods),
         "services": by_service[:SERVICES_SHOWN_MAX],
         "services_shown_max": SERVICES_SHOWN_MAX if len(by_service) > SERVICES_SHOWN_MAX else None,

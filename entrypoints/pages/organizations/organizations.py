@@ -226,7 +226,16 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         shown=shown,
         steps=steps,
         current_step=current_of(steps),
+        # What needs a person comes first once somebody has signed in to a service.
+        is_new=found.is_new and not _has_sign_in(found),
         decides=standing.organization.status is OrganizationStatus.PENDING and await call.read(console.decides),
+    )
+
+
+def _has_sign_in(found: Overview[SignInAnalytics]) -> bool:
+    """Return whether somebody has signed in to a service, as far as the reader may know."""
+    return found.sign_ins is not None and any(
+        one.succeeded and one.service_id != NO_SERVICE for one in found.sign_ins.figures.services
     )
 
 
@@ -244,9 +253,6 @@ def _steps_of(standing: Standing, found: Overview[SignInAnalytics]) -> list[Setu
 
     services = f"{page}/services"
     kinds = tuple((name, f"{services}/new?kind={word}") for word, name in _KINDS)
-    has_sign_in = found.sign_ins is not None and any(
-        one.succeeded and one.service_id != NO_SERVICE for one in found.sign_ins.figures.services
-    )
     return [
         replace(
             step(
@@ -260,7 +266,7 @@ def _steps_of(standing: Standing, found: Overview[SignInAnalytics]) -> list[Setu
             choices=kinds,
         ),
         step(
-            has_sign_in,
+            _has_sign_in(found),
             marked("See a first sign-in"),
             marked("A service has programs to copy, and “Try it”, which shows what is in the tokens."),
             marked("Services"),

@@ -14,6 +14,7 @@ import pytest
 
 from core.audit.sign_in_counts import count_next
 from core.ids import first_id_at
+from core.sign_in.reasons import SignInReason
 from tests.pages.plot_links import links_of
 from tests.shown_text import shows
 from tests.world.visitor import Visitor, without_tokens
@@ -107,6 +108,36 @@ async def test_every_number_of_the_analytics_is_a_file(owner: Visitor, world: Wo
     assert "00000000-0000-0000-0000-000000000000,,1,1" in files["services"]
     assert "2026-02-03,1,1,1" in (await owner.open(f"{PAGE}/numbers.csv?of=users&days=365")).text
     assert (await owner.open(f"{PAGE}/numbers.csv?of=nonsense")).text.startswith("day,")
+
+
+async def test_of_many_reasons_the_page_ranks_the_most_frequent_and_the_file_has_all(
+    owner: Visitor, world: World
+) -> None:
+    reasons = [reason.value for reason in SignInReason][:12]
+    for number, reason in enumerate(reasons):
+        for _ in range(number + 1):
+            write(world, 0, reason=reason)
+
+    page = (await owner.open(PAGE)).text
+
+    ranking = page[page.index('id="by-reason"') : page.index('id="by-method"')]
+    assert re.findall(r"reason=(\w+)", ranking) == reasons[:1:-1]
+    assert "The 10 most frequent reasons." in ranking
+    assert len((await owner.open(f"{PAGE}/numbers.csv?of=reasons")).text.split()) == 13
+
+
+async def test_an_overview_begins_with_the_steps_until_somebody_has_signed_in_to_a_service(
+    owner: Visitor, world: World
+) -> None:
+    overview = PAGE.removesuffix("/analytics")
+    shop = world.service(world.value("SELECT id FROM organizations WHERE slug = 'acme'"), "shop").id
+
+    before = (await owner.open(overview)).text
+    write(world, 0, service_id=shop)
+    after = (await owner.open(overview)).text
+
+    assert before.index('id="steps') < before.index('id="matters')
+    assert after.index('id="matters') < after.index('id="sign-ins') < after.index('id="steps')
 
 
 async def test_of_many_services_the_page_ranks_the_first_and_the_file_has_all(owner: Visitor, world: World) -> None:

@@ -78,6 +78,8 @@ async def test_a_page_leads_to_those_above_it_and_back_to_a_list_as_it_was_filte
         ("Acme", ACME),
         ("People", f"{PEOPLE}?search=eli%40&amp;role=member"),
     ]
+    assert (await above(f"{base}{PEOPLE}?done=removed&search=eli"))[1] == ("People", f"{PEOPLE}?search=eli")
+    assert await above(f"{base}{PEOPLE}?done=removed") == plain
     assert await above(f"{base}{PEOPLE}/{eli}?search=eli") == plain
     assert await above(f"https://elsewhere.example{PEOPLE}?search=eli") == plain
     assert await above("http://[") == plain

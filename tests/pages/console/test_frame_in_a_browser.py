@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 SCREEN: Any = {"width": 1280, "height": 800}
 PHONE: Any = {"width": 390, "height": 844}
 MEMBERS = 20
+INVITED = "somebody.with.a.long.name@an.even.longer.name.example"
 ACME = "/app/organizations/acme"
 # The rows of a table that are seen whole without scrolling.
 ROWS_SEEN = """
@@ -49,10 +50,23 @@ CLIPPED_RINGS = """
 """
 
 
+# The states in the cells of a table that are wider than their words and the space around these.
+STRETCHED = """
+[...document.querySelectorAll('td > .badge')].filter(one => {
+  const words = document.createRange();
+  words.selectNodeContents(one);
+  return one.getBoundingClientRect().width > words.getBoundingClientRect().width + 24;
+}).map(one => one.textContent)
+"""
+# How far a table is wider than its place.
+BEYOND = "Math.max(...[...document.querySelectorAll('.within-width')].map(one => one.scrollWidth - one.clientWidth))"
+
+
 @pytest.fixture
 def site(builder: Builder, database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
     """A running server with an organization of many members."""
     acme = builder.organization()
+    builder.service(acme, "shop", redirect_uris=["https://shop.example/callback"])
     builder.member(acme, builder.user(), "owner")
     for number in range(MEMBERS):
         builder.member(acme, builder.user(f"member-{number:02}@example.com"), "member")
@@ -80,7 +94,7 @@ def test_fourteen_members_stand_on_one_screen_and_what_is_done_with_the_chosen_s
     assert watched.problems == []
 
 
-def test_a_row_leads_to_its_page_and_a_group_of_sections_stays_folded(
+def test_a_row_leads_to_its_page_and_back_after_a_form_and_a_group_of_sections_stays_folded(
     site: Site, watch: Callable[..., Watched]
 ) -> None:
     page = watch(viewport=SCREEN).page
@@ -91,6 +105,11 @@ def test_a_row_leads_to_its_page_and_a_group_of_sections_stays_folded(
     assert place is not None
     page.mouse.click(place["x"], place["y"] + 2)
     page.get_by_role("heading", name="member-03@example.com").wait_for()
+    page.get_by_role("navigation", name="Where you are").get_by_role("link", name="People").click()
+    page.wait_for_url("**/people?search=member")
+    page.get_by_role("link", name="member-03@example.com").click()
+    page.get_by_role("button", name="Change the role").click()
+    page.wait_for_url("**done=*")
     page.get_by_role("navigation", name="Where you are").get_by_role("link", name="People").click()
     page.wait_for_url("**/people?search=member")
 
@@ -105,6 +124,44 @@ def test_a_row_leads_to_its_page_and_a_group_of_sections_stays_folded(
     assert not folded
     # The present one is always in view.
     assert navigation.get_by_role("link", name="Webhooks").is_visible()
+
+
+def test_what_creates_a_row_opens_below_the_title_and_a_row_has_one_line(
+    site: Site, watch: Callable[..., Watched]
+) -> None:
+    page = watch(viewport=SCREEN).page
+    page.goto(f"{site.url}{ACME}/people/invited")
+    sign_in(page)
+    page.get_by_label("Email addresses").fill(INVITED)
+    page.get_by_role("button", name="Invite", exact=True).click()
+    page.get_by_text(INVITED).first.wait_for()
+    page.goto(f"{site.url}{ACME}/people/invited")
+    button = page.locator("summary", has_text="Invite people")
+    closed = button.bounding_box()
+    button.click()
+    opened, title = button.bounding_box(), page.locator("h1").bounding_box()
+    stretched, states = page.evaluate(STRETCHED), page.locator("td > .badge").count()
+    page.goto(f"{site.url}{ACME}/audit")
+
+    assert closed is not None
+    assert opened is not None
+    assert title is not None
+    # In place, and beside the title.
+    assert (opened["x"], opened["y"]) == pytest.approx((closed["x"], closed["y"]), abs=8)
+    assert title["x"] + 100 < opened["x"]
+    assert (states, stretched) == (1, [])
+    assert page.evaluate(BEYOND) <= 0
+
+
+def test_a_button_whose_answer_is_in_another_tab_waits_for_nothing(site: Site, watch: Callable[..., Watched]) -> None:
+    page = watch(viewport=SCREEN).page
+    page.goto(f"{site.url}{ACME}/services/shop")
+    sign_in(page)
+    button = page.get_by_role("button", name="Try it")
+    with page.expect_popup():
+        button.click()
+
+    assert button.get_attribute("aria-busy") is None
 
 
 def test_without_scripts_all_stands_unfolded(site: Site, watch: Callable[..., Watched]) -> None:

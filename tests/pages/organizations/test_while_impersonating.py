@@ -103,7 +103,7 @@ async def test_only_plain_members_are_invited_and_only_their_invitations_sent_ag
 async def test_a_redirect_uri_is_removed_and_none_is_added(callers: Callers, acting: Visitor) -> None:
     page = await acting.open(f"{HOME}/services/shop")
 
-    removed = await acting.submit(page, f"{HOME}/services/shop/redirect-uris/remove")
+    removed = await acting.submit(page, f"{HOME}/services/shop/redirect-uris/remove", redirect_uri=REDIRECT_URI)
 
     assert removed.status == 200
     assert callers.world.value("SELECT redirect_uris FROM services WHERE slug = 'shop'") == []

@@ -1,5 +1,5 @@
-// What the frame of the consoles adds where scripts run: groups of sections stay folded, the present section is in view, a
-// menu closes when its reader is done with it, and the search opens on a narrow screen.
+// What the frame of the consoles adds where scripts run: groups of sections stay folded, the present section is in view, the
+// way to a page leads back to a list as it was filtered, also after a form, a menu closes when its reader is done with it, and the search opens on a narrow screen.
 "use strict";
 
 (() => {
@@ -30,6 +30,25 @@
   const current = sections?.querySelector("[aria-current]");
   if (current && current.checkVisibility() && current.offsetTop > sections.clientHeight) {
     sections.scrollTop = current.offsetTop - sections.clientHeight / 2;
+  }
+
+  // The server knows the filters of a list on the page that follows it; this tab knows them until the list is opened without.
+  // What was just done is not said again.
+  const query = new URLSearchParams(location.search);
+  const isDone = query.has("done");
+  query.delete("done");
+  const FILTERED = "gatehouse.filtered ";
+  try {
+    if (query.size > 0) {
+      sessionStorage.setItem(FILTERED + location.pathname, query);
+    } else if (!isDone) {
+      sessionStorage.removeItem(FILTERED + location.pathname);
+    }
+    for (const link of document.querySelectorAll(".crumbs a")) {
+      link.search ||= sessionStorage.getItem(FILTERED + link.pathname) ?? "";
+    }
+  } catch {
+    // Then the way leads to the whole list.
   }
 
   // What a bar counts stands above its plot while it is pointed at or has the focus.

@@ -21,7 +21,8 @@ document.addEventListener("submit", (event) => {
   }
   sent.set(event.target, event.timeStamp);
   const button = event.submitter;
-  if (button?.classList.contains("button")) {
+  // What another tab answers leaves this page as it is. A field may be named "target".
+  if (button?.classList.contains("button") && !event.target.hasAttribute("target")) {
     button.setAttribute("aria-busy", "true");
     // What answers with a file stays on the page.
     setTimeout(() => button.removeAttribute("aria-busy"), BUSY_MS);

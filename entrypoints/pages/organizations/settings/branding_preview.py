@@ -64,7 +64,7 @@ LABELS: Final = {
 # What stands above the page in the frame has a look of its own, on which no brand has an effect.
 _NOTES_STYLE: Final = """
 .preview-notes { padding: 0.6rem 1rem; border-bottom: 1px solid #7f8b86; background: #fff; color: #1b2321;
-  font: 0.85rem/1.5 system-ui, sans-serif; }
+  font: 0.85rem/1.5 var(--text, sans-serif); }
 .preview-notes:focus-visible { outline: 3px solid #14544a; outline-offset: -3px; }
 .preview-notes ul { margin: 0; padding-inline-start: 1.1rem; }
 .preview-notes .bad { color: #9c2a1f; font-weight: 600; }
