@@ -166,10 +166,6 @@ class Act(Enum):
     GIFT = auto()
 
 
-_SHARED: Final[Mapping[Limit, type[Forbidden]]] = {
-    Limit.OF_SERVICE_AND_ELSEWHERE: AccountUsedElsewhere,
-    Limit.CONFINED_AND_ELSEWHERE: ConfinedElsewhere,
-}
 CLOSES: Final[Mapping[Act, Mapping[Limit, type[Forbidden]]]] = {
     Act.WITHOUT_CONTEXT: {Limit.OF_SERVICE: ServiceTokenRefused, Limit.CONFINED: ConfinedElsewhere},
     Act.IN_PERSON: {
@@ -179,10 +175,14 @@ CLOSES: Final[Mapping[Act, Mapping[Limit, type[Forbidden]]]] = {
         Limit.OF_SERVICE_AND_GOVERNS: AccountUsedElsewhere,
         Limit.CONFINED_AND_GOVERNS: ConfinedElsewhere,
     },
-    Act.SHARED_ACCOUNT: _SHARED,
+    Act.SHARED_ACCOUNT: {
+        Limit.OF_SERVICE_AND_ELSEWHERE: AccountUsedElsewhere,
+        Limit.CONFINED_AND_ELSEWHERE: ConfinedElsewhere,
+    },
     Act.WHOLE_ACCOUNT: {
         Limit.IMPERSONATED: ClosedWhileImpersonating,
-        **_SHARED,
+        Limit.OF_SERVICE_AND_ELSEWHERE: AccountUsedElsewhere,
+        Limit.CONFINED_AND_ELSEWHERE: ConfinedElsewhere,
         Limit.UNPROVED: AddressNotConfirmed,
     },
     Act.PROVED: {Limit.UNPROVED: AddressNotConfirmed},

@@ -49,7 +49,7 @@ async def test_the_feed_returns_what_was_sealed_after_a_position(world: World, p
 
     answer = await ann.open(f"{PAGE}/feed?position=1")
 
-    assert re.findall(r"2026, 12:(\d\d) UTC", "".join(rows(answer))) == ["02"]
+    assert re.findall(r"Feb, 12:(\d\d) UTC", "".join(rows(answer))) == ["02"]
     assert 'data-feed="/app/organizations/acme/audit/feed?position=2"' in answer.text
     for position in ("99999999999999999999999999", "-1", "x", ""):
         world.installation.stopping.set()

@@ -52,9 +52,9 @@ def listed(text: str) -> list[Row]:
     """Return the rows that a page shows."""
     found: list[Row] = []
     for row in re.findall(r'<tr role="row">\s*<th role="rowheader".*?</tr>', text, re.DOTALL):
-        cells = [re.split(r'<span class="beneath">', part, maxsplit=1) for part in re.split(r"<span>", row)]
+        cells = [re.split(r'<span class="beneath">', part, maxsplit=1) for part in re.split(r"<td[^>]*>", row)]
         [person, outcome, method] = [
-            [unescape(re.sub(r"<[^>]+>", "", one)).strip() for one in cell] for cell in cells[2:]
+            [unescape(re.sub(r"<[^>]+>", "", one)).strip() for one in cell] for cell in cells[1:]
         ]
         found.append(Row(person[0].partition("@")[0], outcome[0], "".join(outcome[1:]), method[0]))
     return found

@@ -34,7 +34,7 @@ async def here(shop: CustomerBackend) -> str:
 def refused_in(text: str) -> list[tuple[str, str]]:
     """Return the person and the reason of each refused sign-in that a page shows."""
     rows = re.findall(r'<tr role="row">\s*<th role="rowheader".*?</tr>', text, re.DOTALL)
-    cells = [re.findall(r"<span>(.*?)</span>", row, re.DOTALL) for row in rows]
+    cells = [re.findall(r"<t[hd][^>]*>(?:<span>)?(.*?)(?:</span>)?</t[hd]>", row, re.DOTALL) for row in rows]
     return [(re.sub("<.*", "", row[0]).partition("@")[0], unescape(row[2])) for row in cells]
 
 

@@ -30,6 +30,8 @@ WITHOUT_CREDENTIAL = {"/api/organizations/:slug/branding/public"}
 # Whose secrets are no credentials of an organization: an invitation, a session, and a page of the payment provider.
 WITHOUT_CREDENTIALS = {
     "/api/organizations/:org_slug/invitations",
+    # What tokens would say, of which none is signed.
+    "/api/organizations/:org_slug/services/:service_slug/claims/preview",
     "/api/organizations/:slug/select",
     "/api/organizations/:slug/billing/portal",
 }
@@ -187,7 +189,10 @@ async def test_a_grant_allows_what_its_relation_implies_on_its_own_service_alone
                 world.grant(callers.acme_id, shop.id, intern, relation)
                 answer = await call(callers, route, Caller.INTERN, service_slug="shop")
 
-                if relation == "manager" or route.who.operation.takes is Capability.SERVICES_VIEW:
+                operation = route.who.operation
+                # A grant on a service opens none of its people.
+                is_of_people = operation.capabilities & {Capability.END_USERS_VIEW, Capability.END_USERS_MANAGE}
+                if not is_of_people and (relation == "manager" or operation.takes is Capability.SERVICES_VIEW):
                     assert is_authorized(answer), answer.text
                 else:
                     assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)

@@ -1,5 +1,6 @@
-// What the frame of the consoles adds where scripts run: groups of sections stay folded, the present section is in view, the
-// way to a page leads back to a list as it was filtered, also after a form, a menu closes when its reader is done with it, and the search opens on a narrow screen.
+// What the frame of the consoles adds where scripts run: groups of sections stay folded, the present section is in view,
+// the way to a page leads back to a list as it was filtered, also after a form, a menu closes when its reader is done with
+// it, and the search opens on a narrow screen.
 "use strict";
 
 (() => {
