@@ -56,7 +56,7 @@ def _without(condition: str) -> Callable[[Any], Any]:
 _ENTITLEMENT: Final = "core.sign_in.entitlement"
 _STANDING: Final = f"{_ENTITLEMENT}.ConnectionStanding"
 _PLACE: Final = ("adapters.postgres.sign_in.places", "_PLACE")
-_REQUEST: Final = ("adapters.postgres.sessions.callers", "OF_SESSION")
+_REQUEST: Final = ("adapters.postgres.sessions.callers", "OF_SESSION SUBJECT")
 _ENDINGS: Final = "adapters.postgres.sessions.customer_endings"
 # What core decides.
 OF_VALUES: Final = (
