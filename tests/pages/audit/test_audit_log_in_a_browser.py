@@ -64,7 +64,7 @@ def test_an_entry_is_found_opened_and_followed(
     page.get_by_label("Id of the request").press("Enter")
     page.get_by_role("link", name="Changed a service").press("Enter")
     page.get_by_text("Entry", exact=True).wait_for()
-    compared = page.get_by_role("table", name="What it says").inner_text()
+    compared = page.get_by_role("group", name="What it says").inner_text()
     page.go_back()
     found = page.get_by_role("table", name="Entries").get_by_role("row").count()
     page.get_by_text("Search and filter").click()
