@@ -98,3 +98,12 @@ def test_without_a_customer_nothing_is_said_of_one() -> None:
         "role": "admin",
         "groups": "admin",
     }
+
+
+def test_a_claim_of_the_product_is_said_as_xml_can() -> None:
+    said = {"groups": [{"id": "1", "name": "Sales"}], "paid": True, "seats": 5}
+    subject: Any = SimpleNamespace(caller=SimpleNamespace(place=CallerPlace()), own_claims=said)
+
+    found = attributes({}, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, subject=subject)
+
+    assert {name: dict(found)[name] for name in said} == {"groups": ["Sales"], "paid": "true", "seats": "5"}

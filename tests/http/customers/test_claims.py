@@ -180,3 +180,21 @@ async def test_it_takes_both_capabilities(trade: Trade) -> None:
         trade.vendor.custom_role(name, *permissions)
         trade.vendor.add(name, name)
         assert (await _preview(trade, member, by=name)).status == (200 if number == 2 else 403), permissions
+
+
+async def test_attributes_of_saml_are_shown_where_it_is_set_up(trade: Trade) -> None:
+    member = trade.vendor.ids["member"]
+    body = {"enabled": True, "entity_id": "https://sp.example", "acs_url": "https://sp.example/acs"}
+    assert (await trade.vendor.request("owner", "POST", "/services/shop/saml", body=body)).status == 200
+
+    shown = (await _preview(trade, member, claims=[{"claim": "of", "from": "organization.slug"}])).json["saml"]
+
+    assert (shown["email"], shown["of"]) == ("member@example.com", "acme")
+
+
+async def test_nothing_is_shown_for_a_customer_that_has_not_accepted(trade: Trade) -> None:
+    customer_id = await trade.offer()
+
+    refused = await _preview(trade, trade.vendor.ids["member"], customer=customer_id)
+
+    assert_refused(refused, 404, "NOT_FOUND")
