@@ -137,7 +137,8 @@ def test_no_page_scrolls_horizontally_on_a_small_phone(site: Site, watch: "Calla
 def test_every_text_has_enough_contrast_in_light_and_in_dark(
     site: Site, watch: "Callable[..., Watched]", path: str
 ) -> None:
-    watched = watch(viewport=WIDE)
+    # No colour is on its way to another one.
+    watched = watch(viewport=WIDE, reduced_motion="reduce")
     watched.page.goto(site.url + path)
     open_all(watched)
 
@@ -264,8 +265,10 @@ def test_every_page_is_whole_without_scripts(site: Site, watch: "Callable[..., W
 
 
 @every_page
-def test_nothing_is_animated(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
-    page = watch(viewport=WIDE).page
+def test_nothing_is_animated_for_those_who_want_less_motion(
+    site: Site, watch: "Callable[..., Watched]", path: str
+) -> None:
+    page = watch(viewport=WIDE, reduced_motion="reduce").page
     page.goto(site.url + path)
 
     animated = page.evaluate(

@@ -61,7 +61,6 @@ def test_a_new_admin_creates_a_service_copies_its_program_and_signs_in_to_it_wit
     page.goto(f"{site.url}/app/organizations/acme")
     sign_in(page)
 
-    page.get_by_role("link", name="Create a service").press("Enter")
     page.get_by_role("link", name="Web application").press("Enter")
     page.get_by_label("Name").fill("Shop")
     page.get_by_label("Slug").fill("shop")

@@ -52,7 +52,7 @@ def test_a_new_admin_connects_a_provider_tests_it_and_switches_it_on(
     with running_oidc_provider(tmp_path, f"{site.url}/auth/upstream/callback") as issuer:
         page.goto(f"{site.url}/app/organizations/acme")
         sign_in(page)
-        page.get_by_role("link", name="Connect", exact=True).press("Enter")
+        page.get_by_role("link", name="Connect your identity provider").press("Enter")
         page.get_by_role("link", name="Another OpenID provider").press("Enter")
         page.get_by_label("Issuer").fill(issuer)
         page.get_by_label("Client id").fill(CLIENT_ID)
