@@ -99,7 +99,7 @@ class PlatformNumbers:
 class PlatformOverview:
     """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are in all, here or in the numbers.
 
-    `owners_without_second_factor` are the platform owners, of whom support sees none; `setup` is None for support.
+    `owners_without_second_factor` are the platform owners, which support does not see; `setup` is None for support.
     """
 
     setup: PlatformSetup | None

@@ -47,7 +47,7 @@ class ServiceRole:
     name: str
     title: str
     description: str = ""
-    # Of services of the organization, to whom it gives them.
+    # Scopes of services of the organization that this role gives.
     scopes: list[str] = field(default_factory=list[str])
 
 

@@ -18,8 +18,8 @@ from core.wording import Wording
 
 SCOPES_MAX: Final = 50
 SCOPE_CHARACTERS_MAX: Final = 255
-# A sign-in where nobody asks has all of them in its token, which Gatehouse itself takes up to 8,192 characters, beside
-# 3,072 bytes of claims; and one request can ask for all.
+# A sign-in of the JSON interface has all of them in its token, which Gatehouse itself takes up to 8,192 characters,
+# beside 3,072 bytes of claims; and one request can ask for all.
 ALL_CHARACTERS_MAX: Final = 1500
 SENTENCE_CHARACTERS_MAX: Final = 200
 

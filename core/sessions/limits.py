@@ -1,4 +1,4 @@
-"""What a caller may not do whom the account and the role would let: who acts for them, and what was not proved.
+"""The limits of a caller beyond account and role: who acts in the place of the user, and what was not proved.
 
 `CLOSES` is the one table of it: for each kind of act the limits that close it, in the order in which they refuse.
 """

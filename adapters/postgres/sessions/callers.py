@@ -243,19 +243,18 @@ def caller_row(**columns: Any) -> Caller:
 
 def _service(*, plan: dict[str, Any] | None, security_profile: str | None, **columns: Any) -> CallerService:
     return CallerService(
-        plan=_plan(**plan) if plan is not None else None,
+        plan=_plan(plan) if plan is not None else None,
         security_profile=SecurityProfile(security_profile) if security_profile is not None else None,
         **columns,
     )
 
 
-def _plan(*, id: str, current_period_end: str | None, **columns: Any) -> ServicePlan:  # noqa: A002 - the column's name
+def _plan(described: dict[str, Any]) -> ServicePlan:
+    plan_id, period_end = described.pop("id"), described.pop("current_period_end")
     return ServicePlan(
-        id=UUID(id),
-        current_period_end=(
-            datetime.fromisoformat(current_period_end).astimezone(UTC) if current_period_end is not None else None
-        ),
-        **columns,
+        id=UUID(plan_id),
+        current_period_end=datetime.fromisoformat(period_end).astimezone(UTC) if period_end is not None else None,
+        **described,
     )
 
 

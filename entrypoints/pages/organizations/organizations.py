@@ -226,14 +226,14 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         shown=shown,
         steps=steps,
         current_step=current_of(steps),
-        # What needs a person comes first once somebody has signed in to a service.
+        # What needs a person comes first after the first sign-in to a service.
         is_new=found.is_new and not _has_sign_in(found),
         decides=standing.organization.status is OrganizationStatus.PENDING and await call.read(console.decides),
     )
 
 
 def _has_sign_in(found: Overview[SignInAnalytics]) -> bool:
-    """Return whether somebody has signed in to a service, as far as the reader may know."""
+    """Return whether a user has signed in to a service, as far as the reader may know."""
     return found.sign_ins is not None and any(
         one.succeeded and one.service_id != NO_SERVICE for one in found.sign_ins.figures.services
     )
