@@ -11,6 +11,7 @@ from uuid import UUID
 from core.connection_uses import BACKGROUND_USE, ConnectionUse
 from core.errors import Refusal
 from core.organizations.key_callers import TokenOfKey
+from core.organizations.link_callers import SetupVisit
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import Origin
 from ports.unit_of_work import UnitOfWork
@@ -68,14 +69,14 @@ class Database(Protocol):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | TokenOfKey | None = None,
+        organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None,
         use: ConnectionUse = BACKGROUND_USE,
     ) -> "Database":
         """Return the same database for a request from that origin.
 
         The session identifies the caller; its service must be that client, or none. An API key identifies the backend
-        of a service instead, a SCIM token the directory of an organization, and the key of an organization the member
-        who made it.
+        of a service instead, a SCIM token the directory of an organization, and the key of an organization or the
+        cookie of a setup link the member who made it.
 
         The organizations and networks behind requests share the connections: one of them uses at most half, a quarter
         is for sign-ins alone, and transactions that change the same organization take one connection together.

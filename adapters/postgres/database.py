@@ -45,6 +45,7 @@ from core.connection_uses import BACKGROUND_USE, ConnectionUse
 from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
 from core.lazy_dataclasses import dataclass
 from core.organizations.key_callers import TokenOfKey
+from core.organizations.link_callers import SetupVisit
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.origins import BACKGROUND, Origin
 from core.spaced_reports import SpacedReports
@@ -128,7 +129,7 @@ class PostgresDatabase:
     client_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
-    organization_key: PrefixedToken | TokenOfKey | None = None
+    organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None
     use: ConnectionUse = BACKGROUND_USE
     known: KnownCredentials = field(default_factory=KnownCredentials)
     # An outage fails a thousand statements a minute in the same way.
@@ -146,7 +147,7 @@ class PostgresDatabase:
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | TokenOfKey | None = None,
+        organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None,
         use: ConnectionUse = BACKGROUND_USE,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.

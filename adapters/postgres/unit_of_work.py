@@ -14,14 +14,15 @@ from adapters.postgres.replicas import Reading
 from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
-from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLOAD, ORGANIZATION_KEY
+from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
-from core.organizations import key_callers
+from core.organizations import key_callers, link_callers
 from core.organizations.access import AccessContext
 from core.organizations.key_callers import KeyCaller, TokenOfKey
+from core.organizations.link_callers import LinkCaller, SetupLinkDead, SetupVisit
 from core.prefixed_tokens import PrefixedToken
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimCaller, ScimTokenInvalid
@@ -54,7 +55,7 @@ class PostgresUnitOfWork(Aggregates):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | TokenOfKey | None = None,
+        organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None,
         identified: Callable[[str | None, Hashable | None], None] | None = None,
         reading: Reading | None = None,
     ) -> None:
@@ -82,6 +83,7 @@ class PostgresUnitOfWork(Aggregates):
         self._scim_caller: ScimCaller | None = None
         self._organization_key = organization_key
         self._key_caller: KeyCaller | None = None
+        self._link_caller: LinkCaller | None = None
         self._transaction = Transaction(
             connection=connection,
             now=self.now,
@@ -153,7 +155,13 @@ class PostgresUnitOfWork(Aggregates):
             self._caller = self._admitted(self.callers.of_session(self._session_id))
         return self._caller
 
+    @property
+    def link_caller(self) -> LinkCaller:
+        return self._link_caller or self._find_link_caller()
+
     def access_context(self, slug: str) -> AccessContext:
+        if isinstance(self._organization_key, SetupVisit):
+            return self._find_link_caller().context(slug)
         if self._organization_key is not None:
             return self._context_of_key(self._organization_key, slug)
         context = self.access.context(self._session_id, slug) if self._session_id is not None else None
@@ -182,6 +190,17 @@ class PostgresUnitOfWork(Aggregates):
         self._caller = self._key_caller.maker
         self._verified(None, self._key_caller.organization_id)
         return self._key_caller.context(slug)
+
+    def _find_link_caller(self) -> LinkCaller:
+        visit = self._organization_key
+        if not isinstance(visit, SetupVisit) or not visit.cookie:
+            raise SetupLinkDead
+        found = self.setup_links.caller_of_visit(visit.token_hash)
+        self._verified(None, None)
+        self._link_caller = link_callers.identify(found)
+        self._caller = self._link_caller.maker
+        self._verified(None, self._link_caller.organization.id)
+        return self._link_caller
 
     @property
     def service_caller(self) -> ServiceCaller:
@@ -341,6 +360,8 @@ class PostgresUnitOfWork(Aggregates):
             workload = {KEY_WORKLOAD: str(workload_id)} if workload_id is not None else {}
             named = {"organization_key_name": self._key_caller.key_name}
             return {ORGANIZATION_KEY: str(self._key_caller.key_id)} | named | workload
+        if self._link_caller is not None:
+            return {SETUP_LINK: str(self._link_caller.link_id)}
         return {"scim_token_id": str(self.scim_caller.token_id)} if self._scim_token is not None else {}
 
     def audit_platform(
@@ -369,7 +390,7 @@ class PostgresUnitOfWork(Aggregates):
     ) -> None:
         if actor_user_id is None and self._session_id is not None:
             actor_user_id, actor_email = self.caller.account.id, self.caller.account.email
-        if self._key_caller is not None:
+        if self._key_caller is not None or self._link_caller is not None:
             data |= self._credential()
         self.events.add(event, (organization_id,), actor_user_id=actor_user_id, actor_email=actor_email, data=data)
 

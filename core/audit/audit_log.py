@@ -24,7 +24,7 @@ from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
 from core.paging import Pagination
-from core.sessions.callers import KEY_ACTOR_PREFIX
+from core.sessions.callers import KEY_ACTOR_PREFIX, LINK_ACTOR_PREFIX, Caller
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -35,7 +35,6 @@ SYSTEM_ID: Final = "system"
 SYSTEM_EMAIL: Final = "system@unknown"
 # The holder of a setup link has no account (decisions 13.7); the details of what they do name the link.
 SETUP_LINK: Final = "setup_link_id"
-SETUP_LINK_PREFIX: Final = "setup_link:"
 # The details of what a program does with a key of the organization name the key (decisions 5.13).
 ORGANIZATION_KEY: Final = "organization_key_id"
 # The detail that names the workload that has called as that key.
@@ -69,12 +68,19 @@ class AuditLogActor:
     ) -> AuditLogActor:
         """Return the actor with this id; the other columns are None when the account no longer exists."""
         if user_id is None and SETUP_LINK in details:
-            return cls(id=f"{SETUP_LINK_PREFIX}{details[SETUP_LINK]}", email="", is_platform_owner=False)
+            return cls(id=f"{LINK_ACTOR_PREFIX}{details[SETUP_LINK]}", email="", is_platform_owner=False)
         if user_id is None and ORGANIZATION_KEY in details:
             return cls(id=f"{KEY_ACTOR_PREFIX}{details[ORGANIZATION_KEY]}", email="", is_platform_owner=False)
         if user_id is None:
             return cls(id=SYSTEM_ID, email=SYSTEM_EMAIL, is_platform_owner=False)
         return cls(id=str(user_id), email=email or DELETED_USER_EMAIL, is_platform_owner=bool(is_platform_owner))
+
+    @classmethod
+    def of_caller(cls, caller: Caller) -> AuditLogActor:
+        """Return the actor of what a caller does."""
+        if caller.limits.acts_for_maker:
+            return cls(id=caller.actor, email="", is_platform_owner=False)
+        return cls(id=caller.actor, email=caller.account.email, is_platform_owner=caller.acts_as_platform_owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -249,7 +249,6 @@ def change(
     allowed: Iterable[Network],
     made_by: UUID,
     may_read_sign_ins: bool,
-    **recorded: Any,
 ) -> SiemConfiguration:
     """Do what `configure` does, for a caller who was authorized and has locked the organization."""
     endpoint, event_filter, _, _ = all_valid(
@@ -300,7 +299,6 @@ def change(
         host=urlsplit(endpoint).hostname,
         enabled=stream.enabled,
         include=[one.value for one in include],
-        **recorded,
     )
     return SiemConfiguration.of(uow, organization_id, stream)
 
@@ -318,14 +316,9 @@ def remove(uow: UnitOfWork, slug: str, *, seen_at: datetime | None = None) -> No
     """Delete the configuration and its cursor; raise `SiemUnknown` without one, and `SiemChanged` as `restart` does."""
     organization_id = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization.id
     require_unchanged(uow.siem_streams.find(organization_id), seen_at)
-    drop(uow, organization_id)
-
-
-def drop(uow: UnitOfWork, organization_id: UUID, **recorded: Any) -> None:
-    """Do what `remove` does, for a caller who was authorized and has locked the organization."""
     if not uow.siem_streams.remove(organization_id):
         raise SiemUnknown
-    uow.record(AuditAction.SIEM_REMOVED, organization_id, organization_id=organization_id, **recorded)
+    uow.record(AuditAction.SIEM_REMOVED, organization_id, organization_id=organization_id)
 
 
 def require_unchanged(stream: SiemStream | None, seen_at: datetime | None) -> None:

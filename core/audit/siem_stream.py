@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.audit import siem_sign_ins
-from core.audit.audit_log import ORGANIZATION_KEY, AuditLogActor, AuditLogEntry
+from core.audit.audit_log import AuditLogActor, AuditLogEntry
 from core.audit.chain import time_text
 from core.audit.siem import SiemContent, SiemOptions, SiemProvider, SiemUnknown, SignInCursor
 from core.audit.siem_sign_ins import StreamedSignIn
@@ -268,16 +268,7 @@ def _event_of_sign_in(sign_in: StreamedSignIn) -> SiemEvent:
 def prepare_test(uow: UnitOfWork, slug: str) -> tuple[SiemTarget, SiemEvent]:
     """Return the receiver and an event to try it with, and record the test; raise `SiemUnknown` without a stream."""
     authorized = authorize(uow, slug, Operation.SIEM_CHANGE)
-    caller = authorized.caller
-    key = {ORGANIZATION_KEY: str(caller.limits.key_id)}
-    actor = AuditLogActor.of(caller.actor_user_id, caller.account.email, caller.acts_as_platform_owner, key)
-    return test_of(uow, authorized.organization.id, actor)
-
-
-def test_of(
-    uow: UnitOfWork, organization_id: UUID, actor: AuditLogActor, **recorded: Any
-) -> tuple[SiemTarget, SiemEvent]:
-    """Do what `prepare_test` does, for a caller who was authorized."""
+    organization_id = authorized.organization.id
     target = uow.siem_streams.target(organization_id)
     if target is None:
         raise SiemUnknown
@@ -288,12 +279,11 @@ def test_of(
         provider=target.provider.value,
         # Not the whole endpoint: its query may contain a secret.
         host=urlsplit(target.endpoint).hostname,
-        **recorded,
     )
     entry = AuditLogEntry(
         id=uow.randomness.new_id(),
         organization_id=organization_id,
-        actor=actor,
+        actor=AuditLogActor.of_caller(authorized.caller),
         action=TEST_ACTION,
         target_type=TargetType.ORGANIZATION.value,
         target_id=str(organization_id),

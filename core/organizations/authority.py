@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
-from core.organizations.access import Capability
+from core.organizations.access import Capability, OrganizationAccess
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 _NOTHING: Final[frozenset[Capability]] = frozenset()
 
@@ -35,6 +38,16 @@ class Authority:
     def holding(cls, capabilities: frozenset[Capability]) -> Self:
         """Return what a caller may do that has these capabilities, and no more, whatever the role of its member is."""
         return cls(role="", permissions=sorted(capabilities))
+
+    @classmethod
+    def of_maker(cls, uow: UnitOfWork, authorized: OrganizationAccess) -> Self:
+        """Return what to keep of a caller who makes a credential."""
+        link = authorized.caller.limits.link
+        if link is None:
+            return cls.of(authorized.membership.role, authorized.capabilities)
+        organization_id = authorized.organization.id
+        allowed = [access.capabilities_of_role(uow, organization_id, role) for role in link.roles]
+        return cls.of_link(link.roles, _NOTHING.union(*allowed))
 
     @classmethod
     def of_link(cls, roles: Collection[str], allowed_by_roles: frozenset[Capability]) -> Self:

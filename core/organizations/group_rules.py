@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict, FieldError, Forbidden
@@ -98,11 +98,34 @@ class RulesEditor:
     own_roles: Collection[str] | None = None
     is_key: bool = False
 
+    @classmethod
+    def of(cls, authorized: OrganizationAccess) -> Self:
+        """Return a caller who was authorized as an editor; the holder of a setup link has the roles of the link."""
+        caller, capabilities = authorized.caller, authorized.capabilities
+        link = caller.limits.link
+        if link is None:
+            authority = Authority.holding(capabilities)
+        else:
+            authority = Authority.of(authorized.membership.role, capabilities).limited_to(link.roles)
+        return cls(
+            user_id=caller.maker_id,
+            authority=authority,
+            own_roles=frozenset(link.roles or (MEMBER,)) if link is not None else None,
+            is_key=caller.limits.key_id is not None,
+        )
+
+    def is_own(self, role: str) -> bool:
+        """Return whether rules that give a role are among those that the editor looks after."""
+        return self.own_roles is None or role in self.own_roles
+
     def may_set(self, rule: WantedRule, allowed_by_role: frozenset[Capability]) -> bool:
         """Return whether the editor may make a rule, whose role allows what the second argument lists."""
-        is_own = self.own_roles is None or rule.role in self.own_roles
         is_closed = self.is_key and rule.role == ADMIN
-        return is_own and not is_closed and may_set(self.authority, rule.source, rule.role, allowed_by_role)
+        return (
+            self.is_own(rule.role)
+            and not is_closed
+            and may_set(self.authority, rule.source, rule.role, allowed_by_role)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,11 +176,11 @@ def save(
     authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
     if seen_state not in {None, state_of(uow.group_rules.of_organization(authorized.organization.id))}:
         raise RulesChanged
-    return store(uow, authorized.organization.id, wanted, _editor(authorized))
+    return store(uow, authorized.organization.id, wanted, RulesEditor.of(authorized))
 
 
 def store(
-    uow: UnitOfWork, organization_id: UUID, wanted: Sequence[WantedRule], editor: RulesEditor, **recorded: Any
+    uow: UnitOfWork, organization_id: UUID, wanted: Sequence[WantedRule], editor: RulesEditor
 ) -> Sequence[GroupRule]:
     """Do what `save` does, for an editor who was authorized and has locked the organization."""
     before = uow.group_rules.of_organization(organization_id)
@@ -173,7 +196,6 @@ def store(
         organization_id=organization_id,
         audit_only={"group_rules": [_recorded(one.wanted) for one in after]},
         change="group_rules_changed",
-        **recorded,
     )
     group_roles.apply(uow, organization_id, None, by=editor.authority)
     return uow.group_rules.of_organization(organization_id)
@@ -186,7 +208,7 @@ def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_st
     state = state_of(uow.group_rules.of_organization(organization_id))
     if seen_state not in {None, state}:
         raise RulesChanged
-    changes = considered(uow, organization_id, wanted, _editor(authorized))
+    changes = considered(uow, organization_id, wanted, RulesEditor.of(authorized))
     shown = _first_moved(changes)
     people = uow.group_rules.people(organization_id, sorted(shown))
     return RulesPreview(
@@ -228,14 +250,6 @@ def state_of(rules: Sequence[GroupRule]) -> str:
     """Return a text that is another one after each change of the rules."""
     text = "\x00".join("\x00".join(rule.key) for rule in rules)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
-
-
-def _editor(authorized: OrganizationAccess) -> RulesEditor:
-    return RulesEditor(
-        user_id=authorized.caller.maker_id,
-        authority=Authority.holding(authorized.capabilities),
-        is_key=authorized.caller.limits.key_id is not None,
-    )
 
 
 def _made(

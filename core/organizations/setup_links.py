@@ -1,25 +1,22 @@
 """Setup links: a customer's IT staff fill in chosen settings of an organization without an account (decisions 13.7).
 
 A link carries a secret, is valid for up to 30 days, and can be revoked. Its pages exchange the secret for a cookie
-of that setup alone. A link is dead as soon as the member who made it lacks a capability of one of its parts. What its
-holder does is recorded without an actor, with the id of the link. What a part sets is with the capability that it
-belongs to: `settings/domain.py`, `core/saml/setup.py`, `core/scim/setup.py`, `core/scim/group_setup.py`,
-`core/audit/setup.py`.
+of that setup alone. What its holder may do with it is in `link_callers.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.organizations import link_callers
 from core.organizations.access import (
-    Capability,
     Operation,
     OrganizationAccess,
     authorize,
@@ -29,6 +26,7 @@ from core.organizations.access import (
     implied_by,
 )
 from core.organizations.authority import Authority
+from core.organizations.link_callers import LinkCaller, Part, may_make
 from core.organizations.memberships import ADMIN, MEMBER
 from core.secrets import Secret, hash_token
 from core.wording import Wording
@@ -41,26 +39,6 @@ DAYS_BY_DEFAULT: Final = 7
 LINKS_MAX: Final = 20
 
 
-class Part(Enum):
-    """A part of the settings, by the word of the interface, and the operation whose capabilities it takes."""
-
-    SAML = ("saml", Operation.SAML_CERTIFICATE_CREATE)
-    SCIM = ("scim", Operation.SCIM_TOKEN_CREATE)
-    UPSTREAM = ("upstream", Operation.CONNECTION_CONFIGURE)
-    DOMAIN = ("domain", Operation.DOMAIN_CHANGE)
-    SIEM = ("siem", Operation.SIEM_CONFIGURE)
-    GROUPS = ("groups", Operation.GROUP_RULES_CHANGE)
-
-    capabilities: frozenset[Capability]
-
-    def __new__(cls, value: str, operation: Operation) -> Part:
-        """Create a part; the word is its value."""
-        member = object.__new__(cls)
-        member._value_ = value
-        member.capabilities = operation.capabilities
-        return member
-
-
 # The parts that have a page; a capability that adds one adds its part here, and its page to the pages of setup.
 AVAILABLE: Final = (Part.SAML, Part.SCIM, Part.UPSTREAM, Part.DOMAIN, Part.SIEM, Part.GROUPS)
 
@@ -69,12 +47,6 @@ class SetupLinkUnknown(NotFound):
     """The organization has no such link."""
 
     default_message = "This organization has no such setup link."
-
-
-class SetupLinkDead(NotFound):
-    """The link is unknown, expired or revoked, or its maker may not set these parts any more."""
-
-    default_message = "This setup link is no longer valid. Ask the person who sent it to you for a new one."
 
 
 class TooManySetupLinks(BadRequest):
@@ -132,37 +104,6 @@ class ListedSetupLink:
     is_usable: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenSetup:
-    """What the holder of a link may do: set these parts of this organization, one of them for a service of it.
-
-    `capabilities` are those of its maker now. `authority` is what the holder may do with them: give, change and take
-    the roles of the link alone.
-    """
-
-    link_id: UUID
-    organization_id: UUID
-    organization_name: str
-    organization_slug: str
-    service_id: UUID | None
-    created_by: UUID
-    authority: Authority
-    capabilities: frozenset[Capability]
-    parts: Sequence[Part]
-    roles: Sequence[str]
-    expires_at: datetime
-
-    @property
-    def given_roles(self) -> Sequence[str]:
-        """The roles that rules of groups may give which are made with the link: `member` alone where it names none."""
-        return self.roles or (MEMBER,)
-
-    @property
-    def recorded(self) -> dict[str, str]:
-        """The details of audit entries that name the link."""
-        return {"setup_link_id": str(self.link_id)}
-
-
 class SetupState(StrEnum):
     """How far a part is."""
 
@@ -206,18 +147,6 @@ class PartProgress:
             SetupState.TESTED: self.tested_at,
         }
         return times.get(self.state)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSetup:
-    """A valid link as it is stored, with its organization and the role that its maker has there now."""
-
-    link: SetupLink
-    organization_id: UUID
-    organization_name: str
-    organization_slug: str
-    service_id: UUID | None
-    role: str | None
 
 
 def create(
@@ -277,7 +206,10 @@ def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[ListedSetupLink]:
         ListedSetupLink(
             link=one.link,
             maker_email=one.maker_email,
-            is_usable=one.maker_role is not None and _is_usable(one.link, one.maker_role, allowed),
+            is_usable=(
+                one.maker_role is not None
+                and may_make(one.maker_role, map(Part, one.link.parts), one.link.roles, allowed)
+            ),
         )
         for one in made
     ]
@@ -318,72 +250,24 @@ def end_of_maker(uow: UnitOfWork, user_id: UUID, *, reason: str) -> None:
         _record(uow, organization_id, link, "revoked", reason=reason)
 
 
-def inspect(uow: UnitOfWork, secret: str) -> OpenSetup:
+def inspect(uow: UnitOfWork, secret: str) -> LinkCaller:
     """Return what a link is for, without using it; raise `SetupLinkDead`."""
-    return _admitted(uow, uow.setup_links.by_secret_hash(hash_token(secret)))
+    return link_callers.identify(uow.setup_links.caller_by_secret(hash_token(secret)))
 
 
 def enter(uow: UnitOfWork, secret: str) -> Secret:
     """Exchange the secret of a link for one that a cookie keeps; raise `SetupLinkDead`."""
     setup = inspect(uow, secret)
     cookie = uow.randomness.token()
-    uow.setup_links.add_visit(setup.organization_id, setup.link_id, secret_hash=hash_token(cookie.reveal()))
+    uow.setup_links.add_visit(setup.organization.id, setup.link_id, secret_hash=hash_token(cookie.reveal()))
     return cookie
 
 
-def present(uow: UnitOfWork, cookie: str | None, part: Part | None = None) -> OpenSetup:
-    """Return what the holder of a cookie may do; raise `SetupLinkDead`, also for a part that is not of the link."""
-    found = uow.setup_links.by_visit_hash(hash_token(cookie)) if cookie else None
-    setup = _admitted(uow, found)
-    if part is not None and part not in setup.parts:
-        raise SetupLinkDead
-    return setup
-
-
-def progress(uow: UnitOfWork, cookie: str) -> Mapping[Part, PartProgress]:
-    """Return how far each part of a link is, in their order; raise `SetupLinkDead`."""
-    setup = present(uow, cookie)
-    known = {one.part: one for one in uow.setup_links.progress(setup.organization_id, setup.service_id)}
-    return {part: known[part.value] for part in setup.parts}
-
-
-def lock(uow: UnitOfWork, cookie: str, part: Part) -> OpenSetup:
-    """Return what `present` does, and lock the organization, so that neither it nor the link's maker changes."""
-    uow.organizations.lock(present(uow, cookie, part).organization_id)
-    # Again, because the transaction that held the lock before may have changed them.
-    return present(uow, cookie, part)
-
-
-def _admitted(uow: UnitOfWork, stored: StoredSetup | None) -> OpenSetup:
-    if stored is None:
-        raise SetupLinkDead
-    # A maker who has left has no role.
-    if stored.role is None:
-        raise SetupLinkDead
-    named = dict.fromkeys((stored.role, *stored.link.roles))
-    allowed = {role: capabilities_of_role(uow, stored.organization_id, role) for role in named}
-    if not _is_usable(stored.link, stored.role, allowed):
-        raise SetupLinkDead
-    return OpenSetup(
-        link_id=stored.link.id,
-        organization_id=stored.organization_id,
-        organization_name=stored.organization_name,
-        organization_slug=stored.organization_slug,
-        service_id=stored.service_id,
-        created_by=stored.link.created_by,
-        authority=Authority.of(stored.role, allowed[stored.role]).limited_to(stored.link.roles),
-        capabilities=allowed[stored.role],
-        parts=[Part(part) for part in stored.link.parts],
-        roles=stored.link.roles,
-        expires_at=stored.link.expires_at,
-    )
-
-
-def _is_usable(link: SetupLink, maker_role: str, allowed: Mapping[str, frozenset[Capability]]) -> bool:
-    """Return whether the maker of a link may set its parts and give its roles; `allowed` is what these roles allow."""
-    maker = Authority.of(maker_role, allowed[maker_role])
-    may_set = all(Part(part).capabilities <= allowed[maker_role] for part in link.parts)
-    return may_set and all(maker.may_give(role, allowed[role]) for role in link.roles)
+def progress(uow: UnitOfWork) -> tuple[LinkCaller, Mapping[Part, PartProgress]]:
+    """Return the holder of a link, and how far each of its parts is, in their order; raise `SetupLinkDead`."""
+    setup = uow.link_caller
+    known = {one.part: one for one in uow.setup_links.progress(setup.organization.id, setup.service_id)}
+    return setup, {part: known[part.value] for part in setup.parts}
 
 
 def _checked_parts(words: Sequence[str]) -> Sequence[Part]:

@@ -1,7 +1,7 @@
 """The application that signs its users in to a service by SAML, as the console of an organization sets it up.
 
-It is the service provider of `configuration.py`, with the certificate and what was sent lately. With a setup link the
-same is done by `setup.py`, without what the organization decides itself: who may sign in, and what is signed.
+It is the service provider of `configuration.py`, with the certificate and what was sent lately. The holder of a setup
+link says where it is; who may sign in there, and what is signed, stays with the organization.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ class SamlEnd:
     sessions: int
 
 
-def application_of(uow: UnitOfWork, service: Service) -> SamlApplication:
-    """Return the application of a service, for a caller who was authorized."""
+def _application_of(uow: UnitOfWork, service: Service) -> SamlApplication:
     view = uow.saml_configurations.view(service)
     return SamlApplication(
         service=service,
@@ -86,11 +85,7 @@ def application_of(uow: UnitOfWork, service: Service) -> SamlApplication:
     )
 
 
-def described(present: SamlConfiguration, changes: Mapping[str, Any], *, email_attribute: str) -> Mapping[str, Any]:
-    """Return the changes that describe an application and enable SAML.
-
-    `email_attribute` is the name under which assertions contain the address; empty for the usual one.
-    """
+def _described(present: SamlConfiguration, changes: Mapping[str, Any], *, email_attribute: str) -> Mapping[str, Any]:
     if changes["entity_id"] != present.entity_id:
         # The certificate and the logout address of one application are none of another's.
         changes = {"sp_certificate": None, "slo_url": None, **changes}
@@ -103,15 +98,24 @@ def described(present: SamlConfiguration, changes: Mapping[str, Any], *, email_a
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation = Operation.SAML_READ) -> SamlApplication:
     """Return the application of a service to a caller who does this."""
-    return application_of(uow, access.authorize(uow, slug, service_slug, operation).service)
+    return _application_of(uow, access.authorize(uow, slug, service_slug, operation).service)
 
 
 def set_application(
-    uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[str, Any], *, email_attribute: str, seen_state: str
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    changes: Mapping[str, Any],
+    *,
+    email_attribute: str,
+    seen_state: str | None = None,
 ) -> None:
-    """Say where the application is, and enable SAML; raise `SamlConfigurationChanged`."""
+    """Say where the application is, and enable SAML; raise `SamlConfigurationChanged`.
+
+    `email_attribute` is the name under which assertions contain the address; empty for the usual one.
+    """
     shown = _locked(uow, slug, service_slug, seen_state)
-    changes = described(shown.configuration, changes, email_attribute=email_attribute)
+    changes = _described(shown.configuration, changes, email_attribute=email_attribute)
     configuration.change(uow, shown.service, changes)
 
 
@@ -147,7 +151,7 @@ def add_certificate(
     made: MadeCertificate,
     *,
     valid_from: datetime,
-    seen_certificate: str,
+    seen_certificate: str = "",
 ) -> None:
     """Make a certificate the active one, in place of the one that the caller has seen.
 
@@ -155,7 +159,7 @@ def add_certificate(
     Raise `SamlCertificateChanged` when another one is active by now.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
-    if application_of(uow, service).certificate_id != seen_certificate:
+    if _application_of(uow, service).certificate_id != seen_certificate:
         raise SamlCertificateChanged
     certificates.add(uow, service, made, valid_from=valid_from)
 
@@ -175,8 +179,8 @@ def remove(uow: UnitOfWork, slug: str, service_slug: str, shown_entity_id: str) 
     configuration.remove(uow, service, shown_entity_id)
 
 
-def _locked(uow: UnitOfWork, slug: str, service_slug: str, seen_state: str) -> SamlApplication:
-    shown = application_of(uow, access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service)
-    if shown.state != seen_state:
+def _locked(uow: UnitOfWork, slug: str, service_slug: str, seen_state: str | None) -> SamlApplication:
+    shown = _application_of(uow, access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service)
+    if seen_state not in {None, shown.state}:
         raise SamlConfigurationChanged
     return shown

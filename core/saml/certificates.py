@@ -7,7 +7,7 @@ storage for signing alone.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.errors import BadRequest, NotFound
@@ -64,13 +64,8 @@ def create(
     return add(uow, service, made, valid_from=valid_from)
 
 
-def add(
-    uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from: datetime, **recorded: Any
-) -> SamlCertificate:
-    """Do what `create` does, for a caller who was authorized, and before SAML is enabled too.
-
-    `recorded` are further details of the audit entry.
-    """
+def add(uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from: datetime) -> SamlCertificate:
+    """Do what `create` does, for a caller who was authorized, and before SAML is enabled too."""
     certificate = SamlCertificate.of(made, uow.randomness.new_id(), valid_from=valid_from, at=uow.now)
     uow.saml_certificates.replace_active(
         service, certificate, private_pem=made.private_pem, previous_published_until=uow.now + OVERLAP
@@ -83,7 +78,6 @@ def add(
         service_slug=service.slug,
         certificate_id=str(certificate.id),
         valid_until=certificate.valid_until.isoformat().replace("+00:00", "Z"),
-        **recorded,
     )
     return certificate
 

@@ -192,15 +192,15 @@ def configure(uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[st
     change(uow, service, changes)
 
 
-def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any], **recorded: Any) -> None:
-    """Do what `configure` does, for a caller who was authorized; `recorded` are further details of the audit entry."""
+def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any]) -> None:
+    """Do what `configure` does, for a caller who was authorized."""
     before = uow.saml_configurations.view(service).configuration
     if changes["enabled"]:
         changes = {"entity_id": None, "acs_url": None, **changes}
     after = replace(before, **_checked(changes))
     after.require_valid()
     _require_apart(service, after)
-    _save(uow, service, before, after, change="saml_configured", **recorded)
+    _save(uow, service, before, after, change="saml_configured")
 
 
 def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mapping[str, Any]) -> ConfigurationView:
@@ -222,7 +222,7 @@ def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     _save(uow, service, before, replace(before, enabled=False), change="saml_disabled")
 
 
-def remove(uow: UnitOfWork, service: Service, shown_entity_id: str, **recorded: Any) -> None:
+def remove(uow: UnitOfWork, service: Service, shown_entity_id: str) -> None:
     """Forget where the service provider is and what it is told, and deactivate all certificates.
 
     What the organization has decided stays: who may sign in there, and what is signed. `shown_entity_id` is what the
@@ -241,7 +241,7 @@ def remove(uow: UnitOfWork, service: Service, shown_entity_id: str, **recorded: 
         members_only=before.members_only,
     )
     uow.saml_certificates.deactivate_all(service)
-    _save(uow, service, before, after, change="saml_deleted", deleted_entity_id=before.entity_id, **recorded)
+    _save(uow, service, before, after, change="saml_deleted", deleted_entity_id=before.entity_id)
 
 
 def _require_apart(service: Service, configuration: SamlConfiguration) -> None:

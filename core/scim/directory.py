@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.email_addresses import part_of_email
@@ -16,13 +16,11 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
-from core.scim.log import ProvisioningLogEntry
+from core.scim.log import FAILURES_MAX, ProvisioningLogEntry
 from core.scim.tokens import ScimToken
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-FAILURES_MAX: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from core.organizations import access
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
 from core.scim import tokens
+from core.scim.tokens import ScimToken
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 PATH_CHARACTERS_MAX: Final = 300
 USER_NAME_CHARACTERS_MAX: Final = 254
 DETAIL_CHARACTERS_MAX: Final = 1_000
+FAILURES_MAX: Final = 10
 
 Result = TypeVar("Result")
 
@@ -103,6 +105,12 @@ def list_page(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> Provision
     """List the entries of an organization, the newest first."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     return uow.elsewhere.scim_log.page(organization.id, limit=limit, offset=(page - 1) * limit)
+
+
+def list_failures(uow: UnitOfWork, slug: str) -> tuple[Sequence[ScimToken], Sequence[ProvisioningLogEntry]]:
+    """Return the tokens of an organization, and what its directory failed to do lately, both newest first."""
+    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    return tokens.list_all(uow, slug), uow.scim_log.failures(organization.id, limit=FAILURES_MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

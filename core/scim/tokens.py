@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core import prefixed_tokens
@@ -20,6 +20,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
 from core.organizations.authority import Authority
+from core.organizations.link_callers import Part
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import Secret, hash_token
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # A directory needs one, and a second one while it changes to that.
 TOKENS_MAX: Final = 20
+# The name of a token that is made with a setup link.
+LINK_TOKEN_NAME: Final = "Setup link"  # noqa: S105 - the name of a token
 _FORM: Final = TokenForm("scim_live")
 
 
@@ -154,31 +157,15 @@ def authorize_and_lock(uow: UnitOfWork) -> Organization:
 def create(
     uow: UnitOfWork, slug: str, *, name: str, expires_at: datetime | None, groups: str = FoundGroups.ORGANIZATION
 ) -> tuple[ScimToken, Secret]:
-    """Create a token and return it with its secret, which cannot be read again."""
+    """Create a token and return it with its secret, which cannot be read again.
+
+    One that is made with a setup link outlives the link. It manages groups if the link has rules for them, and gives,
+    changes and removes the roles of the link and `member` alone.
+    """
     authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
-    return add(
-        uow,
-        authorized.organization.id,
-        name=name,
-        expires_at=expires_at,
-        groups=groups,
-        created_by=authorized.caller.account.id,
-        authority=Authority.of(authorized.membership.role, authorized.capabilities),
-    )
-
-
-def add(
-    uow: UnitOfWork,
-    organization_id: UUID,
-    *,
-    name: str,
-    expires_at: datetime | None,
-    groups: str,
-    created_by: UUID,
-    authority: Authority,
-    **recorded: Any,
-) -> tuple[ScimToken, Secret]:
-    """Do what `create` does, for a caller who was authorized and has locked the organization."""
+    organization_id, link = authorized.organization.id, authorized.caller.limits.link
+    if link is not None:
+        groups = FoundGroups.DIRECTORY if Part.GROUPS.value in link.parts else FoundGroups.ORGANIZATION
     if expires_at is not None and expires_at <= uow.now:
         raise BadRequest.of_field("expires_at", "This time has passed. Name a later one, or none.")
     if groups not in set(FoundGroups):
@@ -200,10 +187,10 @@ def add(
         organization_id,
         token,
         token_hash=hash_token(secret.reveal()),
-        created_by=created_by,
-        authority=authority,
+        created_by=authorized.caller.account.id,
+        authority=Authority.of_maker(uow, authorized),
     )
-    _record(uow, organization_id, AuditAction.SCIM_TOKEN_CREATED, token, **recorded)
+    _record(uow, organization_id, AuditAction.SCIM_TOKEN_CREATED, token)
     return token, secret
 
 
@@ -216,12 +203,7 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[ScimToken]:
 def show_ends(uow: UnitOfWork, slug: str, token_id: UUID) -> TokenEnds:
     """Return what ends with a token that the caller may be about to revoke; raise `ScimTokenUnknown`."""
     organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
-    return ends_of(uow, organization.id, token_id)
-
-
-def ends_of(uow: UnitOfWork, organization_id: UUID, token_id: UUID) -> TokenEnds:
-    """Do what `show_ends` does, for a caller who was authorized."""
-    known = uow.scim_tokens.of_organization(organization_id)
+    known = uow.scim_tokens.of_organization(organization.id)
     token = next((one for one in known if one.id == token_id), None)
     if token is None:
         raise ScimTokenUnknown
@@ -233,20 +215,19 @@ def ends_of(uow: UnitOfWork, organization_id: UUID, token_id: UUID) -> TokenEnds
 
 
 def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
-    """Delete a token, which loses access at once."""
+    """Delete a token, which loses access at once.
+
+    The holder of a setup link deletes those of members too: the staff who enter tokens at the directory know which of
+    them it uses.
+    """
     organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
-    drop(uow, organization.id, token_id)
-
-
-def drop(uow: UnitOfWork, organization_id: UUID, token_id: UUID, **recorded: Any) -> None:
-    """Do what `revoke` does, for a caller who was authorized; `recorded` are further details of the audit entry."""
-    token = uow.scim_tokens.remove(organization_id, token_id)
+    token = uow.scim_tokens.remove(organization.id, token_id)
     if token is None:
         raise ScimTokenUnknown
-    _record(uow, organization_id, AuditAction.SCIM_TOKEN_REVOKED, token, **recorded)
+    _record(uow, organization.id, AuditAction.SCIM_TOKEN_REVOKED, token)
 
 
-def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: ScimToken, **recorded: Any) -> None:
+def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: ScimToken) -> None:
     uow.record(
         action,
         organization_id,
@@ -255,5 +236,4 @@ def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: 
         scim_token_name=token.name,
         scim_token_prefix=token.prefix,
         groups=token.groups,
-        **recorded,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, relations
 from core.organizations.access import Capability, Operation, OrganizationAccess, RequiredStanding
+from core.organizations.link_callers import SetupLinkDead
 from core.organizations.relations import RelationObject, ServiceRelation
 from core.services.services import Service, ServiceUnknown
 from core.tables import PartialTable
@@ -34,7 +35,10 @@ class ServiceAccess(OrganizationAccess):
 
 
 def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:
-    """Authorize the caller for an operation on a service; raise `ServiceUnknown` last (decisions 1.6)."""
+    """Authorize the caller for an operation on a service; raise `ServiceUnknown` last (decisions 1.6).
+
+    A setup link is for one service; raise `SetupLinkDead` for another.
+    """
 
     def is_granted(member: OrganizationAccess) -> bool:
         relation = GRANT_FOR.get(operation.takes)
@@ -48,6 +52,9 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
     service = uow.services.by_slug(authorized.organization.id, service_slug)
     if service is None:
         raise ServiceUnknown
+    link = authorized.caller.limits.link
+    if link is not None and link.service_id != service.id:
+        raise SetupLinkDead
     return ServiceAccess(
         caller=authorized.caller,
         organization=authorized.organization,

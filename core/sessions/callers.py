@@ -40,8 +40,9 @@ class NoLongerForCustomer(NoLongerInContext):
     )
 
 
-# What precedes the id of an organization's key where the logs show who acted.
+# What precedes the id of an organization's key, and of a setup link, where the logs show who acted.
 KEY_ACTOR_PREFIX: Final = "api_key:"
+LINK_ACTOR_PREFIX: Final = "setup_link:"
 # The id of no organization.
 NOWHERE: Final = UUID(int=0)
 
@@ -66,13 +67,15 @@ class Caller:
 
     @property
     def actor_user_id(self) -> UUID | None:
-        """The user as the actor of what is recorded; None when a key acts in their place."""
-        return self.account.id if self.limits.key_id is None else None
+        """The user as the actor of what is recorded; None when a key or a setup link acts in their place."""
+        return None if self.limits.acts_for_maker else self.account.id
 
     @property
     def actor(self) -> str:
         """The id of who acts, as an audit log shows it."""
-        key_id = self.limits.key_id
+        key_id, link = self.limits.key_id, self.limits.link
+        if link is not None:
+            return f"{LINK_ACTOR_PREFIX}{link.id}"
         return str(self.account.id) if key_id is None else f"{KEY_ACTOR_PREFIX}{key_id}"
 
     @property

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Final
 from uuid import UUID
@@ -91,13 +91,28 @@ class ConfinedElsewhere(Forbidden):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkLimits:
+    """A setup link that acts for its maker: its parts, the roles that it gives, and its service, if a part has one.
+
+    `visit_hash` tells the browser that has opened it from others; empty for one that has not.
+    """
+
+    id: UUID
+    parts: Sequence[str]
+    roles: Sequence[str]
+    service_id: UUID | None
+    visit_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallerLimits:
     """Who acts in the place of the user, and what the session does not open.
 
     `lacks_mailed_proof` says that using what was given to the address takes a mailed proof: a service changed how the
     account signs in, or the session is older than the proof of the address, so that it may be held by the person of the
     address before. `key_id` is the key of an organization that calls in the place of its maker, who is the user then,
-    and `workload_maker_id` who let the workload authenticate that calls as the key.
+    and `workload_maker_id` who let the workload authenticate that calls as the key. `link` is the setup link whose
+    holder calls in the place of its maker.
     """
 
     confinement: Confinement | None = None
@@ -105,6 +120,12 @@ class CallerLimits:
     lacks_mailed_proof: bool = False
     key_id: UUID | None = None
     workload_maker_id: UUID | None = None
+    link: LinkLimits | None = None
+
+    @property
+    def acts_for_maker(self) -> bool:
+        """Whether a key or a setup link calls, and not the user."""
+        return self.key_id is not None or self.link is not None
 
     @property
     def is_impersonated(self) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink, StoredSetup
+from core.organizations.link_callers import LinkCaller
+from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink
 
 
 class SetupLinks(Protocol):
@@ -34,16 +35,19 @@ class SetupLinks(Protocol):
         """Delete all links of these organizations that a user has made; return them, each with its organization."""
         ...
 
-    def by_secret_hash(self, secret_hash: bytes) -> StoredSetup | None:
-        """Return the valid link with that secret; None unless its organization is active."""
+    def caller_by_secret(self, secret_hash: bytes) -> LinkCaller | None:
+        """Return the holder of the valid link with that secret.
+
+        None unless its organization is active, and its maker a member who is not suspended.
+        """
+        ...
+
+    def caller_of_visit(self, visit_hash: bytes) -> LinkCaller | None:
+        """Return the holder of the valid link of a cookie; None as `caller_by_secret` does."""
         ...
 
     def add_visit(self, organization_id: UUID, link_id: UUID, *, secret_hash: bytes) -> None:
         """Store the secret of a cookie, and that the link was used now."""
-        ...
-
-    def by_visit_hash(self, secret_hash: bytes) -> StoredSetup | None:
-        """Return the valid link of a cookie; None unless its organization is active."""
         ...
 
     def progress(self, organization_id: UUID, service_id: UUID | None) -> Sequence[PartProgress]:

@@ -4,6 +4,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.organizations.access import AccessContext
+from core.organizations.link_callers import LinkCaller
 from ports.organizations.bulk_jobs import BulkJobs
 from ports.organizations.deletion import DeletedOrganizations
 from ports.organizations.departures import Departures
@@ -97,8 +98,13 @@ class OrganizationsUnit(Protocol):
         """Load the caller, an organization and their membership in it; raise `Unauthorized` as `caller` does.
 
         With a key of an organization, the caller and the membership are those of its maker, and `caller` is the maker
-        from then on; raise `OrganizationKeyInvalid`.
+        from then on; raise `OrganizationKeyInvalid`. So it is with the cookie of a setup link; raise `SetupLinkDead`.
         """
+        ...
+
+    @property
+    def link_caller(self) -> LinkCaller:
+        """The holder of a setup link, with whose cookie the request came; raise `SetupLinkDead`."""
         ...
 
     def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:

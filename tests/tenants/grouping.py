@@ -26,6 +26,7 @@ GROUPING, CONNECTING = Story.GROUPING, Story.CONNECTING
 DEPUTIES = "deputies"
 SETUP = "/app/setup/parts/groups"
 PROVISIONING = "/app/setup/parts/scim"
+DOMAIN_SETUP = "/app/setup/parts/domain"
 TOKEN = re.compile(r"scim_live_[0-9A-Za-z]{6}_[0-9A-Za-z]{43}")
 DEPUTY_RULES = """
     SELECT   id, organization_id, group_id, connection_id, asserted_group, made_by
@@ -33,6 +34,7 @@ DEPUTY_RULES = """
     WHERE    role = %s
     ORDER BY organization_id, place
 """
+TOKENS = "SELECT id FROM scim_tokens ORDER BY id"
 REFUSED = frozenset({400, 403, 404})
 
 
@@ -170,6 +172,23 @@ async def attacker_provisions_by_link(hood: Neighbourhood, address: str) -> None
     token_id = hood.world.value("SELECT id FROM scim_tokens WHERE prefix = %s", token[: len(PREFIX)])
     await hood.by_owner(A, "DELETE", f"/scim-tokens/{token_id}")
     judge_roles(hood)
+
+
+@step(GROUPING)
+async def attacker_strays_with_link(hood: Neighbourhood) -> None:
+    """The attacker got a setup link of A to the domain, and makes a token of the directory with it."""
+    made = await hood.by_owner(A, "POST", "/setup-links", {"parts": ["domain"]})
+    if made.status != 200:
+        return
+    link = urlsplit(made.json["url"]).path
+    visitor = Visitor(hood.world.client, address=hood.eve.network)
+    await visitor.submit(await visitor.open(link), link)
+    [form, *_] = forms_of(await visitor.open(DOMAIN_SETUP))
+    before = hood.world.rows(TOKENS)
+    await visitor.post(PROVISIONING, {"form_token": form.fields["form_token"]})
+    if hood.world.rows(TOKENS) != before:
+        raise Violation("rule", "a setup link to the domain has made a token of the directory")
+    await hood.by_owner(A, "DELETE", f"/setup-links/{made.json['id']}")
 
 
 async def _reach_for_roles(hood: Neighbourhood, token: str) -> None:

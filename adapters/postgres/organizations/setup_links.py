@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
-from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink, StoredSetup
+from core.organizations.link_callers import LinkCaller, Part
+from core.organizations.memberships import Membership
+from core.organizations.organizations import Organization
+from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink
+from core.sessions.account import CallerAccount
+from core.sessions.callers import Caller
+from core.sessions.limits import CallerLimits, LinkLimits
+from core.sessions.places import CallerPlace
+from core.sessions.session import CallerSession
 from core.sign_in.upstream.provider_problems import ProviderProblem
 
-_STORED: Final = """
-    SELECT l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at, l.last_used_at,
-           l.organization_id, o.name AS organization_name, o.slug AS organization_slug, l.service_id,
-           m.role
+# The link, its organization, and its maker as a member of it.
+_CALLER: Final = f"""
+    SELECT l.id AS link_id, l.parts, l.roles, l.service_id, s.slug AS service_slug, l.expires_at,
+           l.created_at AS made_at,
+           {prefixed(Organization, table="o", prefix="organization_")},
+           {prefixed(Membership, table="m", prefix="membership_")},
+           r.permissions AS custom_permissions,
+           coalesce((SELECT jsonb_object_agg(g.slug, g.permissions)
+                     FROM   organization_roles g
+                     WHERE  g.organization_id = l.organization_id AND g.slug = ANY (l.roles)), '{{}}')
+               AS given_permissions,
+           u.email, u.email_verified_at, u.created_at AS user_created_at, u.disowned_at IS NOT NULL AS is_disowned
     FROM   setup_links l
     JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
-    LEFT   JOIN memberships m
+    JOIN   memberships m
            ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
+    JOIN   users u ON u.id = l.created_by
+    LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
 """
 
@@ -176,11 +197,22 @@ class PostgresSetupLinks(Aggregate):
         ordered = sorted(rows, key=lambda row: (row["organization_id"], row["id"]))
         return [(row.pop("organization_id"), SetupLink(**row)) for row in ordered]
 
-    def by_secret_hash(self, secret_hash: bytes) -> StoredSetup | None:
+    def caller_by_secret(self, secret_hash: bytes) -> LinkCaller | None:
         return self._one(
-            _stored,
-            f"{_STORED} WHERE l.secret_hash = %s AND l.expires_at > %s",
+            partial(_caller, b""),
+            f"{_CALLER} WHERE l.secret_hash = %s AND l.expires_at > %s",
             (secret_hash, self._transaction.now),
+        )
+
+    def caller_of_visit(self, visit_hash: bytes) -> LinkCaller | None:
+        return self._one(
+            partial(_caller, visit_hash),
+            f"""
+            {_CALLER}
+            JOIN   setup_visits v ON v.organization_id = l.organization_id AND v.link_id = l.id
+            WHERE  v.secret_hash = %s AND l.expires_at > %s
+            """,
+            (visit_hash, self._transaction.now),
         )
 
     def add_visit(self, organization_id: UUID, link_id: UUID, *, secret_hash: bytes) -> None:
@@ -191,17 +223,6 @@ class PostgresSetupLinks(Aggregate):
         self._connection.execute_later(
             "INSERT INTO setup_visits (secret_hash, organization_id, link_id) VALUES (%s, %s, %s)",
             (secret_hash, organization_id, link_id),
-        )
-
-    def by_visit_hash(self, secret_hash: bytes) -> StoredSetup | None:
-        return self._one(
-            _stored,
-            f"""
-            {_STORED}
-            JOIN   setup_visits v ON v.organization_id = l.organization_id AND v.link_id = l.id
-            WHERE  v.secret_hash = %s AND l.expires_at > %s
-            """,
-            (secret_hash, self._transaction.now),
         )
 
     def progress(self, organization_id: UUID, service_id: UUID | None) -> Sequence[PartProgress]:
@@ -217,22 +238,43 @@ class PostgresSetupLinks(Aggregate):
         )
 
 
-def _stored(
-    *,
-    organization_id: UUID,
-    organization_name: str,
-    organization_slug: str,
-    service_id: UUID | None,
-    role: str | None,
-    **link: Any,
-) -> StoredSetup:
-    return StoredSetup(
-        link=SetupLink(**link),
-        organization_id=organization_id,
-        organization_name=organization_name,
-        organization_slug=organization_slug,
-        service_id=service_id,
-        role=role,
+def _caller(visit_hash: bytes, **columns: Any) -> LinkCaller:
+    organization = organization_row(**taken(columns, "organization_"))
+    membership = Membership(**taken(columns, "membership_"))
+    parts = columns.pop("parts")
+    maker = Caller(
+        # A link governs no platform, proves no factor and has no session: where a session is named it is the link.
+        account=CallerAccount(
+            id=membership.user_id,
+            email=columns.pop("email"),
+            email_verified_at=columns.pop("email_verified_at"),
+            created_at=columns.pop("user_created_at"),
+            is_disowned=columns.pop("is_disowned"),
+        ),
+        session=CallerSession(id=columns["link_id"], amr=[], authenticated_at=columns.pop("made_at")),
+        place=CallerPlace(
+            organization_id=organization.id,
+            organization_slug=organization.slug,
+            organization_status=organization.status,
+            role=membership.role,
+            custom_permissions=columns["custom_permissions"],
+        ),
+        limits=CallerLimits(
+            link=LinkLimits(
+                id=columns["link_id"],
+                parts=parts,
+                roles=columns["roles"],
+                service_id=columns["service_id"],
+                visit_hash=visit_hash,
+            )
+        ),
+    )
+    return LinkCaller(
+        parts=[Part(part) for part in parts],
+        organization=organization,
+        membership=membership,
+        maker=maker,
+        **columns,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
@@ -16,10 +16,9 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations import domain_proofs, setup_links
+from core.organizations import domain_proofs
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
-from core.organizations.setup_links import OpenSetup, Part
 from core.sessions.origins import CustomHost
 
 if TYPE_CHECKING:
@@ -83,13 +82,6 @@ class DomainUses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DomainEnds(DomainUses):
-    """The same for the holder of a setup link."""
-
-    setup: OpenSetup
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CustomDomain:
     """The custom domain of an organization, with the TXT record that proves it."""
 
@@ -127,17 +119,27 @@ def set_domain(
     The same domain keeps its claim. Raise `DomainChanged` when the state before is not `seen_state`, which the caller
     has seen.
     """
-    organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
-    domain_proofs.checked_domain(uow, text)
-    if seen_state not in {None, seen_state_of(uow.custom_domains.of(organization.id))}:
+    organization_id = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization.id
+    domain = domain_proofs.checked_domain(uow, text)
+    before = uow.custom_domains.of(organization_id)
+    if seen_state not in {None, seen_state_of(before)}:
         raise DomainChanged
-    return _set(uow, organization.id, text, own_names)
-
-
-def set_by_link(uow: UnitOfWork, cookie: str, text: str, *, own_names: Collection[str]) -> CustomDomain:
-    """Do what `set_domain` does, for the holder of a setup link."""
-    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
-    return _set(uow, setup.organization_id, text, own_names, **setup.recorded)
+    if domain in own_names:
+        raise BadRequest.of_field("domain", "This domain is that of the platform itself. Choose one of your own.")
+    if before is not None and before.proof.domain == domain:
+        return shown(before.proof)
+    if before is not None:
+        uow.custom_domains.remove(organization_id, before.id)
+    proof = domain_proofs.claim(uow, domain)
+    uow.custom_domains.add(DomainClaim(id=uow.randomness.new_id(), organization_id=organization_id, proof=proof))
+    uow.record(
+        AuditAction.DOMAIN_SET,
+        organization_id,
+        organization_id=organization_id,
+        domain=domain,
+        replaced=before.proof.domain if before is not None else None,
+    )
+    return shown(proof)
 
 
 def show_ends(uow: UnitOfWork, slug: str) -> DomainUses:
@@ -157,27 +159,8 @@ def delete(uow: UnitOfWork, slug: str, *, claim_id: str | None = None) -> None:
     claim = _find(uow, organization.id)
     if claim_id not in {None, str(claim.id)}:
         raise DomainUnset
-    _delete(uow, claim)
-
-
-def show_ends_by_link(uow: UnitOfWork, cookie: str) -> DomainEnds:
-    """Return what ends with the domain, to the holder of a setup link; raise `DomainUnset` without one."""
-    setup = setup_links.present(uow, cookie, Part.DOMAIN)
-    claim = _find(uow, setup.organization_id)
-    sessions, passkeys = uow.custom_domains.count_uses(setup.organization_id, claim.id, at=uow.now)
-    return DomainEnds(setup=setup, claim=claim, sessions=sessions, passkeys=passkeys)
-
-
-def delete_by_link(uow: UnitOfWork, cookie: str, claim_id: str) -> None:
-    """Do what `delete` does, for the holder of a setup link who was shown that claim.
-
-    Raise `DomainUnset` when it was given up meanwhile, also for another domain.
-    """
-    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
-    claim = _find(uow, setup.organization_id)
-    if str(claim.id) != claim_id:
-        raise DomainUnset
-    _delete(uow, claim, **setup.recorded)
+    uow.custom_domains.remove(organization.id, claim.id)
+    uow.record(AuditAction.DOMAIN_DELETED, organization.id, organization_id=organization.id, domain=claim.proof.domain)
 
 
 def find_to_verify(uow: UnitOfWork, slug: str) -> DomainClaim:
@@ -186,24 +169,21 @@ def find_to_verify(uow: UnitOfWork, slug: str) -> DomainClaim:
     return _find(uow, organization.id)
 
 
-def find_by_link(uow: UnitOfWork, cookie: str | None) -> DomainClaim | None:
-    """Return the claim that the holder of a setup link sees; None without one."""
-    return uow.custom_domains.of(setup_links.present(uow, cookie, Part.DOMAIN).organization_id)
-
-
 def verify(uow: UnitOfWork, slug: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
     """Record what the name servers answered when the organization asked for it; raise what is missing.
 
     Raise `DomainVerifiedElsewhere` when another claim to the domain holds.
     """
     organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
-    return _verify(uow, organization.id, asked, records)
-
-
-def verify_by_link(uow: UnitOfWork, cookie: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
-    """Do what `verify` does, for the holder of a setup link."""
-    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
-    return _verify(uow, setup.organization_id, asked, records, **setup.recorded)
+    claim = uow.custom_domains.of(organization.id)
+    if claim is None or claim.id != asked.id:
+        raise DomainUnset
+    finding = domain_proofs.finding(claim.proof, records)
+    if finding is DomainFinding.UNANSWERED:
+        raise DomainUnanswered
+    if finding is DomainFinding.MISSING:
+        raise DomainUnproved
+    return shown(_save(uow, claim, finding))
 
 
 def claim_checks(uow: UnitOfWork, limit: int) -> Sequence[DomainClaim]:
@@ -245,57 +225,7 @@ def _find(uow: UnitOfWork, organization_id: UUID) -> DomainClaim:
     return claim
 
 
-def _delete(uow: UnitOfWork, claim: DomainClaim, **recorded: Any) -> None:
-    organization_id = claim.organization_id
-    uow.custom_domains.remove(organization_id, claim.id)
-    uow.record(
-        AuditAction.DOMAIN_DELETED,
-        organization_id,
-        organization_id=organization_id,
-        domain=claim.proof.domain,
-        **recorded,
-    )
-
-
-def _set(
-    uow: UnitOfWork, organization_id: UUID, text: str, own_names: Collection[str], **recorded: Any
-) -> CustomDomain:
-    domain = domain_proofs.checked_domain(uow, text)
-    if domain in own_names:
-        raise BadRequest.of_field("domain", "This domain is that of the platform itself. Choose one of your own.")
-    before = uow.custom_domains.of(organization_id)
-    if before is not None and before.proof.domain == domain:
-        return shown(before.proof)
-    if before is not None:
-        uow.custom_domains.remove(organization_id, before.id)
-    proof = domain_proofs.claim(uow, domain)
-    uow.custom_domains.add(DomainClaim(id=uow.randomness.new_id(), organization_id=organization_id, proof=proof))
-    uow.record(
-        AuditAction.DOMAIN_SET,
-        organization_id,
-        organization_id=organization_id,
-        domain=domain,
-        replaced=before.proof.domain if before is not None else None,
-        **recorded,
-    )
-    return shown(proof)
-
-
-def _verify(
-    uow: UnitOfWork, organization_id: UUID, asked: DomainClaim, records: Sequence[str] | None, **recorded: Any
-) -> CustomDomain:
-    claim = uow.custom_domains.of(organization_id)
-    if claim is None or claim.id != asked.id:
-        raise DomainUnset
-    finding = domain_proofs.finding(claim.proof, records)
-    if finding is DomainFinding.UNANSWERED:
-        raise DomainUnanswered
-    if finding is DomainFinding.MISSING:
-        raise DomainUnproved
-    return shown(_save(uow, claim, finding, **recorded))
-
-
-def _save(uow: UnitOfWork, claim: DomainClaim, finding: DomainFinding, **recorded: Any) -> DomainProof:
+def _save(uow: UnitOfWork, claim: DomainClaim, finding: DomainFinding) -> DomainProof:
     """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
     proof = claim.proof.checked(finding, at=uow.now)
     if not uow.custom_domains.save(claim.organization_id, claim.id, proof):
@@ -306,7 +236,6 @@ def _save(uow: UnitOfWork, claim: DomainClaim, finding: DomainFinding, **recorde
             claim.organization_id,
             organization_id=claim.organization_id,
             domain=proof.domain,
-            **recorded,
         )
     if claim.proof.ends_at is None and proof.ends_at is not None:
         _warn(uow, claim.organization_id, proof, proof.ends_at)

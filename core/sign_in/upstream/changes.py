@@ -151,7 +151,7 @@ def require_allowed(
     at one issuer is never sent to another.
     """
     has_identities = uow.upstream_connections.has_identities(editor.organization_id, before.id)
-    if editor.member is None and has_identities:
+    if editor.is_link and has_identities:
         raise IdentitiesLinked
     for role in _given_roles(uow, editor.organization_id, before):
         editor.require_may_keep(uow, role)

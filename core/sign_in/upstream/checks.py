@@ -12,8 +12,6 @@ from uuid import UUID
 
 from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
-from core.organizations import setup_links
-from core.organizations.setup_links import Part
 from core.outbound import Network
 from core.secrets import Secret
 from core.sign_in.upstream import changes, connection_wishes, connections
@@ -56,76 +54,10 @@ class CheckedChange:
     described: SamlDescription | None = None
 
 
-def prepare_new(
-    uow: UnitOfWork, cookie: str, kind: str, wishes: ConnectionWishes, *, allowed: Iterable[Network]
-) -> ConnectionToCheck:
-    """Return the connection that the holder of a setup link wants to make; raise as `create_by_link`."""
-    editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
-    connections.require_none_linked(uow, editor)
-    connection = connections.checked(uow, editor, kind, wishes, None, tuple(allowed))
-    return to_check(uow, editor, connection, wishes)
-
-
-def prepare_change(
-    uow: UnitOfWork, cookie: str, connection_id: UUID, wishes: ConnectionWishes, *, allowed: Iterable[Network]
-) -> ConnectionToCheck:
-    """Return a connection as the holder of a setup link wants it to be; raise as `change_by_link`."""
-    editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
-    before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    connections.require_not_in_force(uow, editor, before)
-    return changed(uow, editor, before, wishes, allowed=allowed)
-
-
-def prepare_test(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionToCheck:
-    """Return a connection to the holder of a setup link who tests it; raise `ConnectionUnknown`."""
-    editor = Editor.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
-    connection = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    return to_check(uow, editor, connection)
-
-
-def prepare_test_by_member(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionToCheck:
-    """Do what `prepare_test` does, for a member."""
+def prepare_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionToCheck:
+    """Return a connection that the caller tests; raise `ConnectionUnknown`."""
     organization_id, connection = connections.find_to_test(uow, slug, connection_id)
     return to_check(uow, Editor(organization_id=organization_id), connection)
-
-
-def create(
-    uow: UnitOfWork,
-    cookie: str,
-    kind: str,
-    wishes: ConnectionWishes,
-    finding: Finding | None,
-    *,
-    allowed: Iterable[Network],
-) -> ConnectionRecord:
-    """Create a connection for the holder of a setup link, with what a check of it has found; None without one."""
-    made = connections.create_by_link(uow, cookie, kind, wishes, described=None, allowed=allowed)
-    if finding is not None:
-        organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
-        uow.upstream_failures.save_check(organization_id, made.id, finding.problem, at=uow.now)
-    return made
-
-
-def change(
-    uow: UnitOfWork,
-    cookie: str,
-    connection_id: UUID,
-    wishes: ConnectionWishes,
-    checked: CheckedChange,
-    *,
-    allowed: Iterable[Network],
-) -> None:
-    """Change a connection for the holder of a setup link, with what a check of the change has found.
-
-    Raise `ConnectionChangedMeanwhile` when fields that the change leaves alone may not be as they were checked.
-    """
-    organization_id = setup_links.lock(uow, cookie, Part.UPSTREAM).organization_id
-    before = uow.upstream_connections.find(organization_id, connection_id)
-    asked = checked.connection
-    if asked is not None and before is not None and before.updated_at != asked.updated_at:
-        raise ConnectionChangedMeanwhile
-    connections.change_by_link(uow, cookie, connection_id, wishes, described=checked.described, allowed=allowed)
-    uow.upstream_failures.save_check(organization_id, connection_id, checked.finding.problem, at=uow.now)
 
 
 def record(uow: UnitOfWork, checked: ConnectionToCheck, finding: Finding) -> None:

@@ -1,8 +1,9 @@
-"""Configuring the sign-in of an organization in the console: its connections, mail domains, and rules of its own.
+"""Configuring the sign-in of an organization on pages: its connections, mail domains, and rules of its own.
 
-A connection that is made here is off until a member switches it on after a trial sign-in (`trials.py`, `enabling.py`).
-Its provider is asked before it is saved, as with a setup link (`checks.py`). A change names the state that the caller
-has seen, and is refused with a conflict on any other.
+A connection that is made here is off until it is switched on after a trial sign-in (`trials.py`, `enabling.py`). Its
+provider is asked before it is saved (`checks.py`). A change names the state that the caller has seen, and is refused
+with a conflict on any other. The holder of a setup link sees the same without persons: neither who has tested a
+connection, nor what a person has here.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from core.organizations.management import OrganizationSettings
 from core.organizations.memberships import MEMBER
 from core.outbound import Network
 from core.sign_in.upstream import checks, connections, domain_routes
-from core.sign_in.upstream.checks import CheckedChange, ConnectionToCheck
+from core.sign_in.upstream.checks import CheckedChange, ConnectionChangedMeanwhile, ConnectionToCheck
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
 from core.sign_in.upstream.domain_routes import DomainRoute
 from core.sign_in.upstream.editors import Editor
@@ -95,6 +96,8 @@ class ConfiguredConnection:
     """All of one connection; `judgement` says what becomes of the person of the last trial, None without a person.
 
     `roles` are those with which it may let people join, and `certificates` those of its key, the active one first.
+    For the holder of a setup link, `was_on` says that it was switched on before, and `is_beside` that people sign in by
+    a connection of the organization already (`enabling.py`).
     """
 
     state: ConnectionState
@@ -103,41 +106,72 @@ class ConfiguredConnection:
     domains: Sequence[DomainRoute]
     certificates: Sequence[SamlCertificate]
     roles: Sequence[str]
+    was_on: bool = False
+    is_beside: bool = False
+
+    @property
+    def can_be_switched_on(self) -> bool:
+        """Whether the caller may switch it on once it was tested."""
+        return not (self.state.connection.enabled or self.was_on or self.is_beside)
 
 
 def overview(uow: UnitOfWork, slug: str, operation: Operation = Operation.CONNECTIONS_READ) -> SignInSetup:
     """Return how an organization signs people in."""
     organization_id = authorize(uow, slug, operation).organization.id
-    progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization_id)}
-    trials = {one.connection_id: one for one in uow.trial_sign_ins.last_of_each(organization_id)}
     return SignInSetup(
-        connections=[
-            ConnectionState(connection=one, progress=progress[one.id], trial=trials.get(one.id))
-            for one in uow.upstream_connections.of_organization(organization_id)
-            # One that was made between the two statements is in one of them alone.
-            if one.id in progress
-        ],
+        connections=list_states(uow, slug),
         domains=domain_routes.list_all(uow, slug),
         credentials=uow.oauth_credentials.of_organization(organization_id),
     )
 
 
+def list_states(uow: UnitOfWork, slug: str) -> Sequence[ConnectionState]:
+    """List the connections of an organization with how far they are, the oldest first."""
+    authorized = authorize(uow, slug, Operation.CONNECTIONS_READ)
+    organization_id, is_for_link = authorized.organization.id, authorized.caller.limits.link is not None
+    progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization_id)}
+    trials = {
+        one.connection_id: one.for_link() if is_for_link else one
+        for one in uow.trial_sign_ins.last_of_each(organization_id)
+    }
+    return [
+        ConnectionState(connection=one, progress=progress[one.id], trial=trials.get(one.id))
+        for one in uow.upstream_connections.of_organization(organization_id)
+        # One that was made between the two statements is in one of them alone.
+        if one.id in progress
+    ]
+
+
+def show_next(uow: UnitOfWork, slug: str) -> ConfiguredConnection | None:
+    """Return the connection to go on with: the last one that is off, else the last one; None without any."""
+    listed = [one.connection for one in list_states(uow, slug)]
+    off = [one for one in listed if not one.enabled]
+    return show(uow, slug, (off or listed)[-1].id) if listed else None
+
+
 def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConfiguredConnection:
     """Return all of a connection; raise `ConnectionUnknown`."""
-    organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
+    authorized = authorize(uow, slug, Operation.CONNECTIONS_READ)
+    organization, is_for_link = authorized.organization, authorized.caller.limits.link is not None
     connection = connections.found(uow.upstream_connections.find(organization.id, connection_id))
     progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization.id)}
     trial = uow.trial_sign_ins.last(organization.id, connection_id)
+    if is_for_link and trial is not None:
+        trial = trial.for_link()
     answer = trial.answer if trial is not None else None
     return ConfiguredConnection(
         state=ConnectionState(
             connection=connection, progress=connections.found(progress.get(connection_id)), trial=trial
         ),
-        judgement=judged(uow, organization, connection, answer) if answer is not None else None,
+        judgement=(
+            judged(uow, organization, connection, answer, is_for_link=is_for_link) if answer is not None else None
+        ),
         failures=uow.upstream_failures.of_connection(organization.id, connection_id, limit=SHOWN_MAX),
         domains=[one for one in domain_routes.list_all(uow, slug) if one.provider_id == connection_id],
         certificates=uow.connection_keys.published(organization.id, connection_id, at=uow.now),
         roles=[MEMBER, *(role.slug for role in uow.roles.of_organization(organization.id))],
+        was_on=is_for_link and connection.id in uow.upstream_connections.were_on(organization.id),
+        is_beside=is_for_link and uow.upstream_connections.have_identities(organization.id),
     )
 
 
@@ -175,8 +209,12 @@ def _require_seen_route(uow: UnitOfWork, slug: str, route_id: UUID, seen: SeenRo
 def prepare_new(
     uow: UnitOfWork, slug: str, kind: str, wishes: ConnectionWishes, *, allowed: Iterable[Network]
 ) -> ConnectionToCheck:
-    """Return the connection that a member wants to make, for a check of its provider; raise as `connections.create`."""
+    """Return the connection that the caller wants to make, for a check of its provider.
+
+    Raise as `connections.create`.
+    """
     editor = Editor.of_reader(uow, slug, Operation.CONNECTION_CONFIGURE)
+    connections.require_may_make(uow, editor)
     connection = connections.checked(uow, editor, kind, wishes, None, tuple(allowed))
     return checks.to_check(uow, editor, connection, wishes)
 
@@ -205,12 +243,13 @@ def prepare_change(
     wishes: ConnectionWishes,
     *,
     allowed: Iterable[Network],
-    seen: datetime | None,
+    seen: datetime | None = None,
 ) -> ConnectionToCheck:
-    """Return a connection as a member wants it to be, for a check; raise as `connections.change`."""
+    """Return a connection as the caller wants it to be, for a check; raise as `connections.change`."""
     editor = Editor.of_reader(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
     connections.require_seen(before, seen)
+    connections.require_may_change_it(uow, editor, before)
     return checks.changed(uow, editor, before, wishes, allowed=allowed)
 
 
@@ -222,12 +261,24 @@ def change(
     checked: CheckedChange | None,
     *,
     allowed: Iterable[Network],
-    seen: datetime | None,
+    seen: datetime | None = None,
 ) -> ConnectionRecord:
-    """Change a connection, with what a check of the change has found; None without one."""
+    """Change a connection, with what a check of the change has found; None without one.
+
+    Raise `ConnectionChangedMeanwhile` when fields that the change leaves alone may not be as they were checked.
+    """
     organization_id = authorize(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
+    if checked is not None and checked.connection is not None and seen is None:
+        _require_as_checked(uow, slug, checked.connection)
     described = checked.described if checked is not None else None
     after = connections.change(uow, slug, connection_id, wishes, described=described, allowed=allowed, seen=seen)
     if checked is not None:
         uow.upstream_failures.save_check(organization_id, connection_id, checked.finding.problem, at=uow.now)
     return after
+
+
+def _require_as_checked(uow: UnitOfWork, slug: str, checked: ConnectionRecord) -> None:
+    organization_id = authorize_and_lock(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
+    stored = uow.upstream_connections.find(organization_id, checked.id)
+    if stored is not None and stored.updated_at != checked.updated_at:
+        raise ConnectionChangedMeanwhile

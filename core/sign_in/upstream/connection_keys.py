@@ -90,20 +90,24 @@ def require_rotatable(uow: UnitOfWork, slug: str, connection_id: UUID) -> None:
 def rotate(
     uow: UnitOfWork, slug: str, connection_id: UUID, made: MadeCertificate, *, valid_from: datetime
 ) -> SamlCertificate:
-    """Make a new key the active one; the previous one no longer signs, and is published for some days more."""
-    editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
-    connection = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    return _rotate(uow, editor, connection, made, valid_from)
+    """Make a new key the active one; the previous one no longer signs, and is published for some days more.
 
-
-def rotate_by_link(
-    uow: UnitOfWork, cookie: str, connection_id: UUID, made: MadeCertificate, *, valid_from: datetime
-) -> SamlCertificate:
-    """Do what `rotate` does, for the holder of a setup link; raise `ConnectionInForce` as a change does."""
-    editor = Editor.of_link(uow, cookie)
+    Raise `ConnectionInForce` as a change does.
+    """
+    editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
     connection = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    connections.require_not_in_force(uow, editor, connection)
-    return _rotate(uow, editor, connection, made, valid_from)
+    connections.require_may_change_it(uow, editor, connection)
+    _require_saml(connection)
+    certificate = _make_active(uow, editor.organization_id, connection.id, made, valid_from)
+    changes.record(
+        uow,
+        editor,
+        AuditAction.UPSTREAM_CONNECTION_UPDATED,
+        connection,
+        cause="key_rotated",
+        certificate_id=str(certificate.id),
+    )
+    return certificate
 
 
 def warn(uow: UnitOfWork, limit: int) -> int:
@@ -121,22 +125,6 @@ def warn(uow: UnitOfWork, limit: int) -> int:
                 at=one.ends_at.strftime("%Y-%m-%d"),
             )
     return len(ending)
-
-
-def _rotate(
-    uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, made: MadeCertificate, valid_from: datetime
-) -> SamlCertificate:
-    _require_saml(connection)
-    certificate = _make_active(uow, editor.organization_id, connection.id, made, valid_from)
-    changes.record(
-        uow,
-        editor,
-        AuditAction.UPSTREAM_CONNECTION_UPDATED,
-        connection,
-        cause="key_rotated",
-        certificate_id=str(certificate.id),
-    )
-    return certificate
 
 
 def _make_active(

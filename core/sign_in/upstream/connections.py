@@ -15,10 +15,9 @@ from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
-from core.organizations import group_roles, setup_links
+from core.organizations import group_roles
 from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
-from core.organizations.setup_links import Part
 from core.outbound import Network
 from core.sign_in.upstream import at_once, changes, connection_wishes
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
@@ -74,12 +73,6 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[ConnectionRecord]:
     return uow.upstream_connections.of_organization(organization.id)
 
 
-def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionRecord:
-    """Return a connection to the holder of a setup link; raise `ConnectionUnknown`."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return found(uow.upstream_connections.find(setup.organization_id, connection_id))
-
-
 def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionRecord:
     """Return a connection; raise `ConnectionUnknown`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_READ).organization
@@ -103,28 +96,14 @@ def create(
     """Create a connection. `described` is what the metadata say that the caller has named.
 
     One by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name; it is
-    enabled if it has metadata. Its identity provider may make those only after it knows ours, so that they follow.
+    enabled if it has metadata. Its identity provider may make those only after it knows ours, so that they follow. One
+    of the holder of a setup link is off until it was tested (`enabling.py`).
     """
-    editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
+    editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
+    require_may_make(uow, editor)
+    if editor.is_link:
+        wishes = replace(wishes, enabled=False)
     return _create(uow, editor, kind, wishes, described, tuple(allowed))
-
-
-def create_by_link(
-    uow: UnitOfWork,
-    cookie: str,
-    kind: str,
-    wishes: ConnectionWishes,
-    *,
-    described: SamlDescription | None,
-    allowed: Iterable[Network],
-) -> ConnectionRecord:
-    """Do what `create` does, for the holder of a setup link.
-
-    The connection is off until it was tested (`enabling.py`).
-    """
-    editor = Editor.of_link(uow, cookie)
-    require_none_linked(uow, editor)
-    return _create(uow, editor, kind, replace(wishes, enabled=False), described, tuple(allowed))
 
 
 def change(
@@ -139,48 +118,46 @@ def change(
 ) -> ConnectionRecord:
     """Change the given fields of a connection; what ends with that, and who may make it, is in `changes.py`.
 
-    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change.
+    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change, and
+    `ConnectionInForce`. The holder of a setup link switches nothing on or off by this.
     """
-    editor = Editor.of_member(uow, slug, Operation.CONNECTION_CONFIGURE)
+    editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = uow.upstream_connections.find(editor.organization_id, connection_id)
     if before is not None:
         require_seen(before, seen)
+        require_may_change_it(uow, editor, before)
+    if editor.is_link:
+        wishes = replace(wishes, enabled=None)
     return _change(uow, editor, before, wishes, described, tuple(allowed))
 
 
-def change_by_link(
-    uow: UnitOfWork,
-    cookie: str,
-    connection_id: UUID,
-    wishes: ConnectionWishes,
-    *,
-    described: SamlDescription | None,
-    allowed: Iterable[Network],
+def switch(
+    uow: UnitOfWork, editor: Editor, before: ConnectionRecord, *, is_on: bool, allowed: Iterable[Network]
 ) -> ConnectionRecord:
-    """Do what `change` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`."""
-    editor = Editor.of_link(uow, cookie)
-    before = found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    require_not_in_force(uow, editor, before)
-    return _change(uow, editor, before, replace(wishes, enabled=None), described, tuple(allowed))
-
-
-def switch_on(
-    uow: UnitOfWork, editor: Editor, before: ConnectionRecord, *, allowed: Iterable[Network]
-) -> ConnectionRecord:
-    """Switch on a connection whose organization the editor has locked; whether they may, `enabling.py` says."""
-    return _change(uow, editor, before, ConnectionWishes(enabled=True), None, tuple(allowed))
+    """Switch a connection whose organization the editor has locked; whether they may, `enabling.py` says."""
+    return _change(uow, editor, before, ConnectionWishes(enabled=is_on), None, tuple(allowed))
 
 
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | None = None, note: str = "") -> None:
     """Delete a connection, its identities and its domain routes; the sessions that began by it end.
 
     Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change. The note is kept in
-    the audit log alone.
+    the audit log alone. The holder of a setup link deletes what nobody has signed in by, and what is not in force, so
+    that nobody loses a way to sign in; raise `ConnectionInForce` or `IdentitiesLinked`.
     """
-    editor = Editor.of_member(uow, slug, Operation.CONNECTIONS_CHANGE)
+    editor = Editor.of_caller(uow, slug, Operation.CONNECTIONS_CHANGE)
     connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))
     require_seen(connection, seen)
-    _delete(uow, editor, connection, note=checked_note(note))
+    require_may_change_it(uow, editor, connection)
+    if editor.is_link and uow.upstream_connections.has_identities(editor.organization_id, connection_id):
+        raise changes.IdentitiesLinked
+    note = checked_note(note)
+    ended = changes.end_sessions(uow, editor.organization_id, connection.id)
+    uow.upstream_connections.remove(editor.organization_id, connection.id)
+    # Its rules and what it asserted go with it.
+    group_roles.apply(uow, editor.organization_id, None)
+    noted = {"audit_only": {"note": note}} if note else {}
+    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended, **noted)
 
 
 def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
@@ -189,38 +166,27 @@ def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID,
     return organization.id, found(uow.upstream_connections.find(organization.id, connection_id))
 
 
-def find_to_test_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
-    """Do what `find_to_test` does, for the holder of a setup link."""
-    organization_id = setup_links.present(uow, cookie, Part.UPSTREAM).organization_id
-    return organization_id, found(uow.upstream_connections.find(organization_id, connection_id))
-
-
-def delete_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> None:
-    """Do what `delete` does, for the holder of a setup link; raise `ConnectionInForce` or `IdentitiesLinked`.
-
-    So nobody loses a way to sign in: the holder deletes what nobody has signed in by, and nothing is enforced by.
-    """
-    editor = Editor.of_link(uow, cookie)
-    connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    require_not_in_force(uow, editor, connection)
-    if uow.upstream_connections.has_identities(editor.organization_id, connection_id):
-        raise changes.IdentitiesLinked
-    _delete(uow, editor, connection)
-
-
-def require_none_linked(uow: UnitOfWork, editor: Editor) -> None:
-    """Raise `IdentitiesLinked` where the holder of a setup link may make no connection."""
-    if uow.upstream_connections.have_identities(editor.organization_id):
+def require_may_make(uow: UnitOfWork, editor: Editor) -> None:
+    """Raise `IdentitiesLinked` where the holder of a setup link may make no connection, and switch none on."""
+    if editor.is_link and uow.upstream_connections.have_identities(editor.organization_id):
         # It would assert the addresses of the organization's domains, beside the connection that they use.
         raise changes.IdentitiesLinked
 
 
-def require_not_in_force(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
-    """Raise `ConnectionInForce` when the organization relies on a connection already."""
-    is_enforced = uow.domain_routes.is_enforced(editor.organization_id, connection.id)
-    has_rules = bool(uow.group_rules.roles_of_connection(editor.organization_id, connection.id))
-    if connection.joins_as is not None or connection.trust_mfa or is_enforced or has_rules:
+def require_may_change_it(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:
+    """Raise `ConnectionInForce` where the holder of a setup link may not change a connection."""
+    if editor.is_link and is_in_force(uow, editor.organization_id, connection):
         raise ConnectionInForce
+
+
+def is_in_force(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> bool:
+    """Return whether the organization relies on a connection already."""
+    return (
+        connection.joins_as is not None
+        or connection.trust_mfa
+        or uow.domain_routes.is_enforced(organization_id, connection.id)
+        or bool(uow.group_rules.roles_of_connection(organization_id, connection.id))
+    )
 
 
 def require_seen(connection: ConnectionRecord, seen: datetime | None) -> None:
@@ -275,15 +241,6 @@ def _create(
         uow.upstream_connections.save_certificates(editor.organization_id, connection.id, named)
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_CREATED, connection)
     return connection
-
-
-def _delete(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, *, note: str = "") -> None:
-    ended = changes.end_sessions(uow, editor.organization_id, connection.id)
-    uow.upstream_connections.remove(editor.organization_id, connection.id)
-    # Its rules and what it asserted go with it.
-    group_roles.apply(uow, editor.organization_id, None)
-    noted = {"audit_only": {"note": note}} if note else {}
-    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended, **noted)
 
 
 def _change(

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations import setup_links
 from core.organizations.access import Operation, authorize
-from core.organizations.setup_links import Part
 from core.sign_in.upstream import connections
 from core.sign_in.upstream.connection_wishes import ConnectionRecord
-from core.sign_in.upstream.connections import ConnectionInForce
-from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -36,20 +32,9 @@ class ConnectionEnds:
     is_open: bool
 
 
-def show_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> ConnectionEnds:
-    """Return what ends with a connection, to the holder of a setup link; raise `ConnectionUnknown`."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return _show(uow, Editor.of_setup(setup), connection_id)
-
-
 def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionEnds:
-    """Return what ends with a connection, to a member; raise `ConnectionUnknown`."""
-    organization = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization
-    return _show(uow, Editor(organization_id=organization.id), connection_id)
-
-
-def _show(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> ConnectionEnds:
-    organization_id = editor.organization_id
+    """Return what ends with a connection; raise `ConnectionUnknown`."""
+    organization_id = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization.id
     connection = connections.found(uow.upstream_connections.find(organization_id, connection_id))
     identities, sessions = uow.upstream_connections.count_uses(organization_id, connection_id, at=uow.now)
     routes = uow.domain_routes.of_organization(organization_id)
@@ -59,13 +44,5 @@ def _show(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> ConnectionEnd
         without_other_way=uow.upstream_connections.count_without_other_way(organization_id, connection_id),
         sessions=sessions,
         domains=[one.proof.domain for one in routes if one.connection_id == connection_id],
-        is_open=identities == 0 and not _is_in_force(uow, editor, connection),
+        is_open=identities == 0 and not connections.is_in_force(uow, organization_id, connection),
     )
-
-
-def _is_in_force(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> bool:
-    try:
-        connections.require_not_in_force(uow, editor, connection)
-    except ConnectionInForce:
-        return True
-    return False

@@ -15,11 +15,10 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import domain_proofs, setup_links
+from core.organizations import domain_proofs
 from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
-from core.organizations.setup_links import Part
 from core.sign_in.upstream import at_once, enforcement
 from core.sign_in.upstream.editors import Editor
 from core.wording import Wording
@@ -121,31 +120,37 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[DomainRoute]:
     return [_shown(claim) for claim in uow.domain_routes.of_organization(organization.id)]
 
 
-def list_by_link(uow: UnitOfWork, cookie: str) -> Sequence[DomainRoute]:
-    """Do what `list_all` does, for the holder of a setup link."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return [_shown(claim) for claim in uow.domain_routes.of_organization(setup.organization_id)]
-
-
 def create(uow: UnitOfWork, slug: str, text: str, connection_id: UUID, *, enforced: bool) -> DomainRoute:
-    """Claim a mail domain; it routes nothing before it is verified."""
-    editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
-    return _create(uow, editor, text, connection_id, enforced=enforced)
-
-
-def create_by_link(uow: UnitOfWork, cookie: str, text: str, connection_id: UUID) -> DomainRoute:
-    """Do what `create` does, for the holder of a setup link, who enforces nothing."""
-    return _create(uow, Editor.of_link(uow, cookie), text, connection_id, enforced=False)
+    """Claim a mail domain; it routes nothing before it is verified. The holder of a setup link enforces nothing."""
+    editor = Editor.of_caller(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    domain = domain_proofs.checked_domain(uow, text)
+    require_connection(uow, editor.organization_id, connection_id)
+    if len(uow.domain_routes.of_organization(editor.organization_id)) >= ROUTES_MAX:
+        raise TooManyRoutes
+    claim = RouteClaim(
+        id=uow.randomness.new_id(),
+        organization_id=editor.organization_id,
+        connection_id=connection_id,
+        enforced=enforced and not editor.is_link,
+        proof=domain_proofs.claim(uow, domain),
+        vouched_for=at_once.lead_domain(uow, editor, connection_id),
+    )
+    if not uow.domain_routes.add(claim):
+        raise DomainRoutedAlready
+    _record(uow, editor, AuditAction.DOMAIN_ROUTE_CREATED, claim)
+    return _shown(claim)
 
 
 def change(
     uow: UnitOfWork, slug: str, route_id: UUID, *, connection_id: UUID | None, enforced: bool | None
 ) -> DomainRoute:
-    """Change the given fields of a route."""
-    editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    """Change the given fields of a route; raise `RouteInForce` as `delete` does."""
+    editor = Editor.of_caller(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    if editor.is_link:
+        enforced = None
     if connection_id is not None:
         require_connection(uow, editor.organization_id, connection_id)
-    before = _locked(uow, editor.organization_id, route_id)
+    before = _changeable(uow, editor, route_id)
     after = replace(
         before,
         connection_id=connection_id or before.connection_id,
@@ -159,19 +164,12 @@ def change(
 
 
 def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
-    """Delete a route, and give the claim to its domain up."""
-    editor = Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
-    claim = _locked(uow, editor.organization_id, route_id)
-    uow.domain_routes.remove(editor.organization_id, route_id)
-    _record(uow, editor, AuditAction.DOMAIN_ROUTE_DELETED, claim)
+    """Delete a route, and give the claim to its domain up.
 
-
-def delete_by_link(uow: UnitOfWork, cookie: str, route_id: UUID) -> None:
-    """Give up a claim that routes nothing yet, for the holder of a setup link; else raise `RouteInForce`."""
-    editor = Editor.of_link(uow, cookie)
-    claim = _locked(uow, editor.organization_id, route_id)
-    if not claim.is_open:
-        raise RouteInForce
+    Raise `RouteInForce` for the holder of a setup link, unless it routes nothing yet.
+    """
+    editor = Editor.of_caller(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    claim = _changeable(uow, editor, route_id)
     uow.domain_routes.remove(editor.organization_id, route_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_DELETED, claim)
 
@@ -182,19 +180,19 @@ def find_to_verify(uow: UnitOfWork, slug: str, route_id: UUID) -> RouteClaim:
     return found(uow, organization.id, route_id)
 
 
-def find_by_link(uow: UnitOfWork, cookie: str, route_id: UUID) -> RouteClaim:
-    """Do what `find_to_verify` does, for the holder of a setup link."""
-    return found(uow, setup_links.present(uow, cookie, Part.UPSTREAM).organization_id, route_id)
-
-
 def verify(uow: UnitOfWork, slug: str, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
     """Record what the name servers answered when the organization asked for it; raise what is missing."""
-    return _verify(uow, Editor.of_member(uow, slug, Operation.DOMAIN_ROUTES_CHANGE), route_id, records)
-
-
-def verify_by_link(uow: UnitOfWork, cookie: str, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
-    """Do what `verify` does, for the holder of a setup link."""
-    return _verify(uow, Editor.of_link(uow, cookie), route_id, records)
+    editor = Editor.of_caller(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
+    claim = _locked(uow, editor.organization_id, route_id)
+    finding = domain_proofs.finding(claim.proof, records)
+    if finding is DomainFinding.UNANSWERED:
+        raise DomainUnanswered
+    if finding is DomainFinding.MISSING:
+        raise DomainUnproved
+    after = _checked(uow, claim, finding)
+    if claim.proof.verified_at is None:
+        _record(uow, editor, AuditAction.DOMAIN_ROUTE_VERIFIED, after)
+    return _shown(after)
 
 
 def claim_checks(uow: UnitOfWork, limit: int) -> Sequence[RouteClaim]:
@@ -222,38 +220,6 @@ def require_connection(uow: UnitOfWork, organization_id: UUID, connection_id: UU
     """Raise `BadRequest` for a connection that the organization does not have."""
     if uow.upstream_connections.find(organization_id, connection_id) is None:
         raise BadRequest.of_field("provider_id", "This organization has no such connection.")
-
-
-def _create(uow: UnitOfWork, editor: Editor, text: str, connection_id: UUID, *, enforced: bool) -> DomainRoute:
-    domain = domain_proofs.checked_domain(uow, text)
-    require_connection(uow, editor.organization_id, connection_id)
-    if len(uow.domain_routes.of_organization(editor.organization_id)) >= ROUTES_MAX:
-        raise TooManyRoutes
-    claim = RouteClaim(
-        id=uow.randomness.new_id(),
-        organization_id=editor.organization_id,
-        connection_id=connection_id,
-        enforced=enforced,
-        proof=domain_proofs.claim(uow, domain),
-        vouched_for=at_once.lead_domain(uow, editor, connection_id),
-    )
-    if not uow.domain_routes.add(claim):
-        raise DomainRoutedAlready
-    _record(uow, editor, AuditAction.DOMAIN_ROUTE_CREATED, claim)
-    return _shown(claim)
-
-
-def _verify(uow: UnitOfWork, editor: Editor, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
-    claim = _locked(uow, editor.organization_id, route_id)
-    finding = domain_proofs.finding(claim.proof, records)
-    if finding is DomainFinding.UNANSWERED:
-        raise DomainUnanswered
-    if finding is DomainFinding.MISSING:
-        raise DomainUnproved
-    after = _checked(uow, claim, finding)
-    if claim.proof.verified_at is None:
-        _record(uow, editor, AuditAction.DOMAIN_ROUTE_VERIFIED, after)
-    return _shown(after)
 
 
 def _record(uow: UnitOfWork, editor: Editor, action: AuditAction, claim: RouteClaim, **details: Any) -> None:
@@ -288,6 +254,13 @@ def _checked(uow: UnitOfWork, claim: RouteClaim, finding: DomainFinding) -> Rout
         raise DomainVerifiedElsewhere
     _enforce(uow, claim, after)
     return after
+
+
+def _changeable(uow: UnitOfWork, editor: Editor, route_id: UUID) -> RouteClaim:
+    claim = _locked(uow, editor.organization_id, route_id)
+    if editor.is_link and not claim.is_open:
+        raise RouteInForce
+    return claim
 
 
 def _locked(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClaim:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import Forbidden
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, setup_links
+from core.organizations import access
 from core.organizations.access import Capability, Operation, OrganizationAccess, authorize_and_lock
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
-from core.organizations.setup_links import OpenSetup, Part
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -25,55 +22,35 @@ _TRUSTING: Final = frozenset({Capability.ORG_MEMBERS_MANAGE, Capability.ORG_ROLE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Editor:
-    """A caller who may change what an organization has set, which is locked. `member` is None for a setup link.
+    """A caller who may change what an organization has set, which is locked.
 
-    `user_id` is the member, or who made the setup link; None for metadata that are read again by themselves.
+    `user_id` is the member, or who made the setup link whose holder calls (`is_link`), and `capabilities` are those of
+    this member; None for metadata that are read again by themselves.
     """
 
     organization_id: UUID
     user_id: UUID | None = None
     capabilities: frozenset[Capability] = frozenset()
-    member: OrganizationAccess | None = None
-    recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_link: bool = False
 
     @classmethod
-    def of_member(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
-        """Return the member who calls; raise as `authorize_and_lock`."""
-        member = authorize_and_lock(uow, slug, operation)
-        return cls(
-            organization_id=member.organization.id,
-            user_id=member.caller.maker_id,
-            capabilities=member.capabilities,
-            member=member,
-        )
+    def of_caller(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
+        """Return who calls; raise as `authorize_and_lock`."""
+        return cls.of(authorize_and_lock(uow, slug, operation))
 
     @classmethod
     def of_reader(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
-        """Do what `of_member` does, before a change is made: nothing is locked for them."""
-        member = access.authorize(uow, slug, operation)
-        return cls(
-            organization_id=member.organization.id,
-            user_id=member.caller.maker_id,
-            capabilities=member.capabilities,
-            member=member,
-        )
+        """Do what `of_caller` does, before a change is made: nothing is locked for them."""
+        return cls.of(access.authorize(uow, slug, operation))
 
     @classmethod
-    def of_link(cls, uow: UnitOfWork, cookie: str) -> Editor:
-        """Return the holder of a setup link; raise `SetupLinkDead`."""
-        uow.organizations.lock(setup_links.present(uow, cookie, Part.UPSTREAM).organization_id)
-        # Again, because the transaction that held the lock before may have revoked the link.
-        return cls.of_setup(setup_links.present(uow, cookie, Part.UPSTREAM))
-
-    @classmethod
-    def of_setup(cls, setup: OpenSetup) -> Editor:
-        """Return the holder of a setup link that is open; nothing is locked for them."""
+    def of(cls, authorized: OrganizationAccess) -> Editor:
+        """Return a caller who was authorized."""
         return cls(
-            organization_id=setup.organization_id,
-            user_id=setup.created_by,
-            # What the maker of the link may do; its holder can do no more.
-            capabilities=setup.capabilities,
-            recorded=setup.recorded,
+            organization_id=authorized.organization.id,
+            user_id=authorized.caller.maker_id,
+            capabilities=authorized.capabilities,
+            is_link=authorized.caller.limits.link is not None,
         )
 
     def require_may_give(self, uow: UnitOfWork, role: str) -> bool:
@@ -104,7 +81,7 @@ class Editor:
     @property
     def may_trust(self) -> bool:
         """Whether the editor is a member who may give every role; the holder of a setup link is none."""
-        return self.member is not None and self.capabilities >= _TRUSTING
+        return not self.is_link and self.capabilities >= _TRUSTING
 
     @property
     def may_vouch_for_certificates(self) -> bool:
@@ -122,5 +99,5 @@ class Editor:
             )
 
     def record(self, uow: UnitOfWork, action: AuditAction, **details: Any) -> None:
-        """Record a change to the organization; one by a setup link has no actor, and names the link."""
-        uow.record(action, self.organization_id, organization_id=self.organization_id, **details, **self.recorded)
+        """Record a change to the organization."""
+        uow.record(action, self.organization_id, organization_id=self.organization_id, **details)

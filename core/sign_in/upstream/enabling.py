@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.errors import Conflict
-from core.organizations.access import Operation, authorize_and_lock
+from core.organizations.access import Operation
 from core.outbound import Network
 from core.sign_in.upstream import connections
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connections import ConnectionInForce
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.trials import NothingToTry
 
@@ -48,36 +49,32 @@ def switch(
     *,
     is_on: bool,
     allowed: Iterable[Network],
-    seen: datetime | None,
+    seen: datetime | None = None,
 ) -> ConnectionRecord:
-    """Switch a connection on or off; raise `ConnectionSeenOtherwise`, and `ConnectionUntested` before a test."""
-    organization_id = authorize_and_lock(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
-    before = connections.found(uow.upstream_connections.find(organization_id, connection_id))
-    connections.require_seen(before, seen)
-    if is_on and not before.enabled:
-        _require_tested(uow, organization_id, before)
-    wishes = ConnectionWishes(enabled=is_on)
-    return connections.change(uow, slug, connection_id, wishes, described=None, allowed=allowed)
+    """Switch a connection on or off; raise `ConnectionSeenOtherwise`, and `ConnectionUntested` before a test.
 
-
-def switch_on_by_link(
-    uow: UnitOfWork, cookie: str, connection_id: UUID, *, allowed: Iterable[Network]
-) -> ConnectionRecord:
-    """Switch on a connection that never was, for the holder of a setup link.
-
-    Raise `ConnectionUntested`, `ConnectionWasOn`, and as `connections.create_by_link`: it would sign people in beside
-    the connection that they use.
+    The holder of a setup link switches on what never was, where nobody signs in by another connection: raise
+    `ConnectionWasOn`, and as `connections.create`.
     """
-    editor = Editor.of_link(uow, cookie)
+    editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    if before.enabled:
+    connections.require_seen(before, seen)
+    if editor.is_link and is_on and before.enabled:
         return before
-    connections.require_not_in_force(uow, editor, before)
-    connections.require_none_linked(uow, editor)
-    if connection_id in uow.upstream_connections.were_on(editor.organization_id):
+    if editor.is_link:
+        _require_may_switch(uow, editor, before, is_on=is_on)
+    if is_on and not before.enabled:
+        _require_tested(uow, editor.organization_id, before)
+    return connections.switch(uow, editor, before, is_on=is_on, allowed=allowed)
+
+
+def _require_may_switch(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, *, is_on: bool) -> None:
+    if not is_on:
+        raise ConnectionInForce
+    connections.require_may_change_it(uow, editor, connection)
+    connections.require_may_make(uow, editor)
+    if connection.id in uow.upstream_connections.were_on(editor.organization_id):
         raise ConnectionWasOn
-    _require_tested(uow, editor.organization_id, before)
-    return connections.switch_on(uow, editor, before, allowed=allowed)
 
 
 def _require_tested(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> None:

@@ -58,13 +58,23 @@ class TrialJudgement:
 
 
 def judged(
-    uow: UnitOfWork, organization: Organization, connection: ConnectionRecord, answer: TrialAnswer
+    uow: UnitOfWork,
+    organization: Organization,
+    connection: ConnectionRecord,
+    answer: TrialAnswer,
+    *,
+    is_for_link: bool = False,
 ) -> TrialJudgement | None:
-    """Return what becomes of the person of a trial; None when it has brought nobody."""
+    """Return what becomes of the person of a trial; None when it has brought nobody.
+
+    The holder of a setup link learns of no person what they have here.
+    """
     if answer.problem is not None or answer.subject is None:
         return None
     email = _address(uow, answer.email)
     refused = _refused_for_address(uow, organization.id, email, answer.email)
+    if is_for_link:
+        return TrialJudgement(verdict=refused or TrialVerdict.ACCEPTED, email=email, is_own_domain=refused is None)
     verdict, role = _verdict(uow, organization, connection, answer.subject, email, refused)
     return TrialJudgement(
         verdict=verdict,
@@ -73,15 +83,6 @@ def judged(
         role=role,
         links_at_once=verdict is TrialVerdict.TO_LINK and _links_at_once(uow, organization.id, connection, email),
     )
-
-
-def judged_for_link(uow: UnitOfWork, organization_id: UUID, answer: TrialAnswer) -> TrialJudgement | None:
-    """Return what `judged` does, for the holder of a setup link, who learns of no person what they have here."""
-    if answer.problem is not None or answer.subject is None:
-        return None
-    email = _address(uow, answer.email)
-    refused = _refused_for_address(uow, organization_id, email, answer.email)
-    return TrialJudgement(verdict=refused or TrialVerdict.ACCEPTED, email=email, is_own_domain=refused is None)
 
 
 def _verdict(

@@ -23,9 +23,8 @@ from uuid import UUID
 from core.accounts.providers import Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations import setup_links
+from core.organizations import link_callers
 from core.organizations.access import Operation, authorize
-from core.organizations.setup_links import Part
 from core.secrets import Secret, hash_token
 from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdentity
 from core.sign_in.reasons import SignInReason
@@ -176,26 +175,33 @@ def fingerprint(connection: ConnectionRecord) -> bytes:
 def find(uow: UnitOfWork, slug: str, connection_id: UUID) -> OpenConnection:
     """Return the connection that a caller wants to try, enabled or not; raise `ConnectionUnknown` or `NothingToTry`."""
     organization = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).organization
-    return _triable(uow, slug, organization.id, connection_id)
-
-
-def find_by_link(uow: UnitOfWork, cookie: str, connection_id: UUID) -> OpenConnection:
-    """Do what `find` does, for the holder of a setup link."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    return _triable(uow, setup.organization_slug, setup.organization_id, connection_id)
+    connection = connections.found(uow.upstream_connections.find(organization.id, connection_id))
+    if connection.issuer is None:
+        raise NothingToTry
+    return _target(slug, organization.id, connection)
 
 
 def begin(uow: UnitOfWork, slug: str, target: OpenConnection) -> Departure:
     """Store that the caller's browser goes to the provider of a connection, and return what it takes along."""
-    caller = authorize(uow, slug, Operation.CONNECTIONS_CHANGE).caller
-    return _begin(uow, target, user_id=caller.account.id, session_id=caller.session.id)
-
-
-def begin_by_link(uow: UnitOfWork, cookie: str, target: OpenConnection) -> Departure:
-    """Do what `begin` does, for the holder of a setup link."""
-    setup = setup_links.present(uow, cookie, Part.UPSTREAM)
-    assert setup.organization_id == target.organization_id, "a setup link tries a connection of another organization"
-    return _begin(uow, target, visit_hash=hash_token(cookie))
+    authorized = authorize(uow, slug, Operation.CONNECTIONS_CHANGE)
+    assert authorized.organization.id == target.organization_id, "a connection of another organization is tried"
+    caller, connection = authorized.caller, target.connection
+    link = caller.limits.link
+    trial = TrialSignIn(
+        id=uow.randomness.new_id(),
+        organization_id=target.organization_id,
+        organization_slug=target.organization_slug,
+        connection_id=connection.id,
+        user_id=caller.account.id if link is None else None,
+        session_id=caller.session.id if link is None else None,
+        visit_hash=link.visit_hash if link is not None else None,
+        client_id=connection.client_id,
+        tested_as=fingerprint(connection),
+        expires_at=uow.now + flows.LIFETIME,
+    )
+    state = _state(uow)
+    uow.trial_sign_ins.add(trial, _hash(state))
+    return flows.departure(uow, _sign_in(trial), state)
 
 
 def fail(uow: UnitOfWork, begun: Departure, answer: TrialAnswer) -> None:
@@ -213,7 +219,7 @@ def arrive(uow: UnitOfWork, state: str, browser: TrialBrowser) -> ArrivedTrial:
     trial = uow.trial_sign_ins.use(_hash(Secret(state)), session_id=browser.session_id, visit_hash=browser.visit_hash)
     if trial is None:
         raise SignInOver().because("unknown_state")
-    target = _of_trial(uow, trial, browser)
+    target = _of_trial(uow, trial)
     connection = target.connection
     assert connection.issuer is not None, "a connection has lost its issuer"
     client = uow.upstream_connections.client_of(
@@ -261,7 +267,7 @@ def conclude_posted(uow: UnitOfWork, connection_id: UUID, continue_id: str, brow
     )
     if trial is None:
         raise SignInOver().because("unknown_continuation")
-    _of_trial(uow, trial, browser)
+    _of_trial(uow, trial)
     return trial
 
 
@@ -305,44 +311,11 @@ def _groups(asserted: AssertedGroups | None) -> TrialGroups:
     return TrialGroups.TOO_MANY if asserted.values is None else TrialGroups.SENT
 
 
-def _triable(uow: UnitOfWork, slug: str, organization_id: UUID, connection_id: UUID) -> OpenConnection:
-    connection = connections.found(uow.upstream_connections.find(organization_id, connection_id))
-    if connection.issuer is None:
-        raise NothingToTry
-    return _target(slug, organization_id, connection)
-
-
-def _begin(
-    uow: UnitOfWork,
-    target: OpenConnection,
-    *,
-    user_id: UUID | None = None,
-    session_id: UUID | None = None,
-    visit_hash: bytes | None = None,
-) -> Departure:
-    connection = target.connection
-    trial = TrialSignIn(
-        id=uow.randomness.new_id(),
-        organization_id=target.organization_id,
-        organization_slug=target.organization_slug,
-        connection_id=connection.id,
-        user_id=user_id,
-        session_id=session_id,
-        visit_hash=visit_hash,
-        client_id=connection.client_id,
-        tested_as=fingerprint(connection),
-        expires_at=uow.now + flows.LIFETIME,
-    )
-    state = _state(uow)
-    uow.trial_sign_ins.add(trial, _hash(state))
-    return flows.departure(uow, _sign_in(trial), state)
-
-
-def _of_trial(uow: UnitOfWork, trial: TrialSignIn, browser: TrialBrowser) -> OpenConnection:
+def _of_trial(uow: UnitOfWork, trial: TrialSignIn) -> OpenConnection:
     """Return the connection of a trial to the person who has begun it, and has to be allowed to do so still."""
-    if trial.is_by_link:
+    if trial.visit_hash is not None:
         # The visit of the cookie is of one link, and so of one organization.
-        setup_links.present(uow, browser.setup_cookie, Part.UPSTREAM)
+        link_callers.identify(uow.setup_links.caller_of_visit(trial.visit_hash)).require(Operation.CONNECTIONS_CHANGE)
     else:
         authorize(uow, trial.organization_slug, Operation.CONNECTIONS_CHANGE)
     return _unchanged(uow, trial)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from quart import Response
 
-from core.audit import setup, siem, siem_console, siem_stream
+from core.audit import siem, siem_console, siem_stream
 from core.audit.siem import (
     SiemChanged,
     SiemConfiguration,
@@ -19,7 +19,7 @@ from core.audit.siem import (
 )
 from core.errors import BadRequest, Conflict, Refusal
 from core.organizations.access import Operation
-from core.organizations.setup_links import SetupLinkDead
+from core.organizations.link_callers import Part, SetupLinkDead
 from core.organizations.standing import Standing
 from core.secrets import Secret
 from core.typed_times import time_of
@@ -34,112 +34,23 @@ from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_aga
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
-    SetupForm,
     part_page,
-    protected_cookie,
-    setup_cookie,
+    require_own_form,
+    sent,
+    shared_page,
 )
+from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm, recent_for_form
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console, public
+from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes = setup_pages()
 console_routes: Routes = console_pages()
 
 SIEM: Final = "/app/setup/parts/siem"
-
-
-class SiemSetupForm(SetupForm, kw_only=True):
-    """The receiver; an empty token keeps the one that the same receiver has."""
-
-    siem_provider: str = ""
-    endpoint: str = ""
-    siem_token: Secret = msgspec.field(default_factory=no_secret)
-    index: str = ""
-
-
-@routes.get(SIEM, refuses=(SetupLinkDead,))
-@public
-async def show_siem(
-    call: Call,
-    *,
-    query: KindQuery | None = None,
-    form: SiemSetupForm | None = None,
-    refusal: BadRequest | None = None,
-    tested: str = "",
-    was_tested: bool = False,
-) -> Page:
-    """Show the receiver of the audit log, and how the stream is doing; before there is one, the steps of a kind."""
-    shown = await call.read(setup.show, setup_cookie(call))
-    query = query or KindQuery()
-    typed = form or SiemSetupForm(**_stored(shown.configuration))
-    problems = problems_of(refusal)
-    return await part_page(
-        call,
-        "audit/siem_setup.html",
-        shown.setup,
-        status=400 if problems else 200,
-        stream=shown.configuration,
-        typed=typed,
-        problems=problems,
-        kinds=receiver_kinds.KINDS,
-        kind=kind_of(receiver_kinds.KINDS, query.provider or typed.siem_provider),
-        tested=tested,
-        was_tested=was_tested,
-    )
-
-
-@routes.post(SIEM, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
-@public
-@shows_again(show_siem, BadRequest)
-async def set_siem(call: Call, form: SiemSetupForm) -> PageOrRedirect:
-    """Set the receiver; members use `POST /api/organizations/:slug/siem`."""
-    cookie = protected_cookie(call, form)
-    shown = await call.read(setup.show, cookie)
-    await call.transact(
-        setup.configure, cookie, _wanted(form, shown.configuration), allowed=call.installation.settings.outbound_allowed
-    )
-    return see_other(SIEM)
-
-
-@routes.post("/app/setup/parts/siem/test", limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
-@public
-async def test_siem(call: Call, form: SetupForm) -> PageOrRedirect:
-    """Send a test event to the receiver, and show what it answered."""
-    try:
-        target, event = await call.transact(setup.prepare_test, protected_cookie(call, form))
-    except SiemUnknown:
-        return see_other(SIEM)
-    receipt = await call.installation.siem_sender.send(target, [event])
-    return await show_siem(call, tested=receipt.error or "", was_tested=True)
-
-
-@routes.get(f"{SIEM}/delete", refuses=(SetupLinkDead, SiemUnknown))
-@public
-async def ask_to_delete_siem(call: Call) -> Page:
-    """Show what ends with the stream, and ask whether it is to be deleted."""
-    shown, stream = await call.read(setup.show_ends, setup_cookie(call))
-    return await part_page(call, "audit/siem_setup_deletion.html", shown, stream=stream)
-
-
-@routes.post(f"{SIEM}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SiemUnknown))
-@public
-async def delete_siem(call: Call, form: SetupForm) -> None:
-    """Delete the stream; members use `DELETE /api/organizations/:slug/siem`."""
-    await call.transact(setup.remove, protected_cookie(call, form))
-    call.headers["Location"] = SIEM
-
-
-# What a receiver may get.
-CONTENTS: Final = {
-    "audit,sign_ins": marked("The audit log and the sign-ins"),
-    "audit": marked("The audit log alone"),
-    "sign_ins": marked("The sign-ins alone"),
-}
-CONSOLE_SIEM: Final = "/app/organizations/:org_slug/siem"
 
 
 class SiemForm(ProtectedForm, kw_only=True):
@@ -151,6 +62,87 @@ class SiemForm(ProtectedForm, kw_only=True):
     index: str = ""
     include: str = ""
     seen_at: str = ""
+
+
+@routes.get(SIEM, refuses=(SetupLinkDead,))
+@holding_setup_link
+async def show_siem(
+    call: Call,
+    *,
+    query: KindQuery | None = None,
+    form: SiemForm | None = None,
+    refusal: BadRequest | None = None,
+    tested: str = "",
+    was_tested: bool = False,
+) -> Page:
+    """Show the receiver of the audit log, and how the stream is doing; before there is one, the steps of a kind."""
+    setup, shown = await opened_by_link(call, Operation.SIEM_READ, siem_console.look_at)
+    stream = shown[0] if shown is not None else None
+    query = query or KindQuery()
+    typed = form or SiemForm(**_stored(stream))
+    problems = problems_of(refusal)
+    return await part_page(
+        call,
+        "audit/siem_setup.html",
+        setup,
+        status=400 if problems else 200,
+        stream=stream,
+        typed=typed,
+        problems=problems,
+        kinds=receiver_kinds.KINDS,
+        kind=kind_of(receiver_kinds.KINDS, query.provider or typed.siem_provider),
+        tested=tested,
+        was_tested=was_tested,
+    )
+
+
+@routes.post(SIEM, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
+@holding_setup_link
+@shows_again(show_siem, BadRequest)
+async def set_siem(call: Call, form: SiemForm) -> PageOrRedirect:
+    """Set the receiver; members use `POST /api/organizations/:slug/siem`."""
+    require_own_form(call, form)
+    _, shown = await opened_by_link(call, Operation.SIEM_CONFIGURE, siem_console.look_at)
+    wanted = _wanted(form, shown[0] if shown is not None else None)
+    await sent(call, form, siem.configure, wanted, allowed=call.installation.settings.outbound_allowed)
+    return see_other(SIEM)
+
+
+@routes.post("/app/setup/parts/siem/test", limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
+@holding_setup_link
+async def test_siem(call: Call, form: ProtectedForm) -> PageOrRedirect:
+    """Send a test event to the receiver, and show what it answered."""
+    try:
+        target, event = await sent(call, form, siem_stream.prepare_test)
+    except SiemUnknown:
+        return see_other(SIEM)
+    receipt = await call.installation.siem_sender.send(target, [event])
+    return await show_siem(call, tested=receipt.error or "", was_tested=True)
+
+
+@routes.get(f"{SIEM}/delete", refuses=(SetupLinkDead, SiemUnknown))
+@holding_setup_link
+async def ask_to_delete_siem(call: Call) -> Page:
+    """Show what ends with the stream, and ask whether it is to be deleted."""
+    setup, stream = await opened_by_link(call, Operation.SIEM_CHANGE, siem.show)
+    return await shared_page(call, "audit/siem_deletion.html", setup, Part.SIEM, stream=stream)
+
+
+@routes.post(f"{SIEM}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SiemUnknown))
+@holding_setup_link
+async def delete_siem(call: Call, form: ProtectedForm) -> None:
+    """Delete the stream; members use `DELETE /api/organizations/:slug/siem`."""
+    await sent(call, form, siem.remove)
+    call.headers["Location"] = SIEM
+
+
+# What a receiver may get.
+CONTENTS: Final = {
+    "audit,sign_ins": marked("The audit log and the sign-ins"),
+    "audit": marked("The audit log alone"),
+    "sign_ins": marked("The sign-ins alone"),
+}
+CONSOLE_SIEM: Final = "/app/organizations/:org_slug/siem"
 
 
 class SeenSiemForm(ProtectedForm, kw_only=True):
@@ -340,7 +332,7 @@ async def delete_stream(call: Call, org_slug: str, form: SeenSiemForm) -> PageOr
     return after(f"{page_of(org_slug)}/siem", "stream-deleted")
 
 
-def _wanted(form: SiemSetupForm | SiemForm, present: SiemConfiguration | None) -> SiemRequest:
+def _wanted(form: SiemForm, present: SiemConfiguration | None) -> SiemRequest:
     try:
         provider = SiemProvider(form.siem_provider)
     except ValueError:

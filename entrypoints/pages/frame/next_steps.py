@@ -26,9 +26,9 @@ from core.errors import (
 )
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
+from core.organizations.link_callers import SetupLinkDead
 from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import PasskeyRequired, SecondFactorRequired
-from core.organizations.setup_links import SetupLinkDead
 from core.services.end_users import EndUserUnknown
 from core.services.services import ServiceUnknown
 from core.sessions.limits import AddressNotConfirmed

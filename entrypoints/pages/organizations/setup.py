@@ -1,20 +1,22 @@
 """The pages of a setup link: the button that begins, and the parts to set (decisions 13.7).
 
 They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
-of the parts are in the areas of their capabilities: `settings/domain.py`, `pages/saml/setup.py`,
-`pages/scim/setup.py`, `pages/scim/group_setup.py`, `pages/audit/siem.py`, `pages/sign_in/upstream/setup.py`. They use
-`part_page`, `setup_cookie`, `protected_cookie` and `SetupForm` of it.
+of the parts are in the modules of their capabilities: `settings/domain.py`, `saml/applications.py`, `scim/tokens.py`,
+`scim/single_rules.py`, `audit/siem.py`, `sign_in/upstream/configuring.py`. They use `opened`, `sent`, `part_page` and
+`shared_page` of it, and the forms of the console.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
 from quart import Response
 
-from core.organizations import setup_links
-from core.organizations.setup_links import OpenSetup, Part, PartProgress, SetupLinkDead, SetupState
+from core.organizations import link_callers, setup_links
+from core.organizations.access import Operation
+from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead
+from core.organizations.setup_links import PartProgress, SetupState
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.wording import Wording
@@ -23,16 +25,19 @@ from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, page
 from entrypoints.pages.frame.routes import setup_pages
-from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.browsers import SETUP_COOKIE, FormRefused, ProtectedForm, setup_cookie
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.credentials import holding_setup_link, public
 
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
 routes = setup_pages()
 
-COOKIE: Final = "gatehouse_setup"
 # A day of work; the link itself stays valid for longer.
 COOKIE_LIFETIME: Final = timedelta(hours=12)
 SETUP: Final = "/app/setup"
@@ -77,10 +82,6 @@ def steps_of_part(part: Part) -> Callable[[Steps], Steps]:
     return declare
 
 
-class SetupForm(ProtectedForm, kw_only=True):
-    """A form of the pages, whose token belongs to the cookie of the setup."""
-
-
 class KindQuery(Query, kw_only=True):
     """The kind of provider whose steps a page shows."""
 
@@ -92,7 +93,7 @@ class KindQuery(Query, kw_only=True):
 async def show_link(call: Call, secret: str) -> Page:
     """Show what a setup link is for, with a button; opening the page begins nothing."""
     setup = await call.read(setup_links.inspect, secret)
-    brand = await brand_of(call, setup.organization_id)
+    brand = await brand_of(call, setup.organization.id)
     titles = [PARTS[part][0] for part in setup.parts]
     token = browsers.form_token_before_sign_in(call)
     return _protected(
@@ -115,16 +116,15 @@ async def press_begin(call: Call, secret: str, form: ProtectedForm) -> None:
     browsers.require_own_site(call)
     browsers.require_form_token_before_sign_in(call, form)
     cookie = await call.transact(setup_links.enter, secret)
-    call.set_cookie(browsers.cookie_name(call, COOKIE), cookie.reveal(), lifetime=COOKIE_LIFETIME)
+    call.set_cookie(browsers.cookie_name(call, SETUP_COOKIE), cookie.reveal(), lifetime=COOKIE_LIFETIME)
     call.headers["Location"] = SETUP
 
 
 @routes.get(SETUP, refuses=(SetupLinkDead,))
-@public
+@holding_setup_link
 async def show_setup(call: Call) -> Page:
     """Show the steps of the parts that a setup link allows to set, how far each of them is, and what comes next."""
-    setup = await call.read(setup_links.present, setup_cookie(call))
-    progress = await call.read(setup_links.progress, setup_cookie(call))
+    setup, progress = await call.read(setup_links.progress)
     steps: list[SetupStep] = []
     for part in ORDER:
         if part in progress:
@@ -142,10 +142,41 @@ async def show_setup(call: Call) -> Page:
     )
 
 
-async def part_page(call: Call, template: str, setup: OpenSetup, *, status: int = 200, **values: Any) -> Response:
+async def opened(
+    call: Call,
+    operation: Operation,
+    use_case: "Callable[Concatenate[UnitOfWork, str, Arguments], Found]",
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[LinkCaller, Found]:
+    """Return the holder of a link that opens an operation, and what a page shows of it; raise `SetupLinkDead`."""
+    return await call.read(link_callers.read, operation, use_case, *args, **kwargs)
+
+
+async def sent(
+    call: Call,
+    form: ProtectedForm,
+    use_case: "Callable[Concatenate[UnitOfWork, str, Arguments], Found]",
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Found:
+    """Run the use case of a form that our own page has sent; raise `FormRefused` for any other, and `SetupLinkDead`."""
+    require_own_form(call, form)
+    return await call.transact(link_callers.serve, use_case, *args, **kwargs)
+
+
+async def shared_page(call: Call, template: str, setup: LinkCaller, part: Part, **values: Any) -> Response:
+    """Return a page of a setup whose template the console renders too."""
+    frame = "organizations/setup_frame.html"
+    return await part_page(call, template, setup, house=frame, standing=setup, page=PARTS[part][1], **values)
+
+
+async def part_page(call: Call, template: str, setup: LinkCaller, *, status: int = 200, **values: Any) -> Response:
     """Return a page of a setup, whose forms carry the token of its cookie."""
     token = browsers.masked(browser_sessions.form_token_of(setup_cookie(call)))
-    brand = await brand_of(call, setup.organization_id)
+    brand = await brand_of(call, setup.organization.id)
     return _protected(page(call, template, status=status, setup=setup, form_token=token, brand=brand, **values))
 
 
@@ -164,19 +195,12 @@ def _protected(response: Response) -> Response:
     return response
 
 
-def setup_cookie(call: Call) -> str:
-    """Return the cookie of a setup; empty without one."""
-    return cookie_of(call.request, browsers.cookie_name(call, COOKIE)) or ""
-
-
 async def verify_holder(call: Call, _words: Mapping[str, str]) -> None:
     """Raise `SetupLinkDead` unless the browser has the cookie of a link that is open; before a large form is read."""
-    await call.read(setup_links.present, setup_cookie(call))
+    await call.read(link_callers.present)
 
 
-def protected_cookie(call: Call, form: SetupForm) -> str:
-    """Return the cookie of a form that our own page has sent; raise `FormRefused` for any other."""
+def require_own_form(call: Call, form: ProtectedForm) -> None:
+    """Raise `FormRefused` for a form that our own page has not sent to this browser."""
     browsers.require_own_site(call)
-    cookie = setup_cookie(call)
-    browsers.require_token(form, browser_sessions.form_token_of(cookie))
-    return cookie
+    browsers.require_token(form, browser_sessions.form_token_of(setup_cookie(call)))

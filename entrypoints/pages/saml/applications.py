@@ -1,6 +1,10 @@
-"""The tab of a service with SAML: its application, certificate and settings, as the organization sets them up."""
+"""The pages of an application that signs its users in to a service by SAML, in the console and of a setup link.
+
+The holder of a link says where the application is, and creates its certificate; the console says the rest.
+"""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
@@ -9,6 +13,7 @@ from quart import Response
 from core.errors import BadRequest, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
+from core.organizations.link_callers import SetupLinkDead, on_service
 from core.saml import applications
 from core.saml.applications import SamlApplication, SamlCertificateChanged, SamlConfigurationChanged
 from core.saml.certificates import NoCertificate
@@ -21,17 +26,27 @@ from entrypoints.pages.frame.forms import DoneQuery, text_of_file
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
-from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
+from entrypoints.pages.organizations.setup import (
+    LIMITS,
+    KindQuery,
+    part_page,
+    require_own_form,
+    sent,
+    verify_holder,
+)
+from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.saml.configuration import NAMES, changes_of, copies_of, proposed
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
-from entrypoints.web.serving.answers import Media
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.answers import Media, see_other
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
+from entrypoints.web.serving.credentials import holding_setup_link, on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
+setup_routes: Routes = setup_pages()
 
 SAML: Final = "/app/organizations/:org_slug/services/:service_slug/single-sign-on"
 TAB: Final = "/single-sign-on"
@@ -323,3 +338,101 @@ def _details(shown: SamlApplication) -> DetailsForm:
         slo_binding=stored.slo_binding.value,
         **{f"{one}_attribute": mapping.get(one, "") for one in ATTRIBUTES},
     )
+
+
+SETUP_SAML: Final = "/app/setup/parts/saml"
+
+
+@setup_routes.get(SETUP_SAML, refuses=(SetupLinkDead,))
+@holding_setup_link
+async def show_saml(
+    call: Call,
+    *,
+    query: KindQuery | None = None,
+    form: ApplicationForm | None = None,
+    refusal: BadRequest | None = None,
+) -> Page:
+    """Show how SAML is set up for the service of the link, with the steps of a kind, and what the application sent."""
+    setup, shown = await opened_by_link(call, Operation.SAML_READ, on_service, applications.show)
+    stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
+    kind = kind_of(application_kinds.KINDS, (form or query or KindQuery()).provider) or stored
+    if kind is None and form is not None:
+        kind = application_kinds.OTHER
+    entity_id = f"{call.installation.settings.base_url}/saml/{setup.organization.slug}/{shown.service.slug}"
+    problems = problems_of(refusal)
+    return await part_page(
+        call,
+        "saml/applications_setup.html",
+        setup,
+        status=400 if problems else 200,
+        shown=shown,
+        kinds=application_kinds.KINDS,
+        kind=kind,
+        typed=form or proposed(shown.configuration, kind, stored),
+        problems=problems,
+        names=NAMES,
+        copies=copies_of(entity_id),
+    )
+
+
+@setup_routes.post(
+    SETUP_SAML,
+    limits=LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    verify_sender=verify_holder,
+    refuses=(SetupLinkDead, FormRefused),
+)
+@holding_setup_link
+@shows_again(show_saml, BadRequest)
+async def set_saml(call: Call, form: ApplicationForm) -> PageOrRedirect:
+    """Turn SAML on; members use `POST /api/organizations/:org_slug/services/:service_slug/saml`."""
+    require_own_form(call, form)
+    # Reading metadata takes a thread, so a dead link is refused before.
+    await opened_by_link(call, Operation.SAML_CHANGE, on_service, applications.show)
+    email_attribute = form.email_attribute.strip()
+    changes = await changes_of(call, form)
+    await sent(call, form, on_service, applications.set_application, changes, email_attribute=email_attribute)
+    # With the kind of application that is stored now, whose fields are filled in.
+    return see_other(SETUP_SAML)
+
+
+@setup_routes.post("/app/setup/parts/saml/certificate", status=303, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
+@holding_setup_link
+async def create_certificate(call: Call, form: NewCertificateForm) -> None:
+    """Create the certificate that the application trusts, if there is none."""
+    require_own_form(call, form)
+    _, shown = await opened_by_link(call, Operation.SAML_CERTIFICATE_CREATE, on_service, applications.show)
+    if shown.certificate is None:
+        # A certificate has whole seconds.
+        valid_from = call.installation.clock().replace(microsecond=0)
+        made = await call.installation.saml.make_certificate(f"{shown.service.slug} by SAML", valid_from=valid_from)
+        # Of two at once, the first makes it.
+        with suppress(SamlCertificateChanged):
+            await sent(call, form, on_service, applications.add_certificate, made, valid_from=valid_from)
+    call.headers["Location"] = _setup_address(form.provider)
+
+
+@setup_routes.get(f"{SETUP_SAML}/delete", refuses=(SetupLinkDead, SamlNotSetUp))
+@holding_setup_link
+async def ask_to_delete_saml(call: Call) -> Page:
+    """Show what ends with the application, and ask whether it is to be deleted."""
+    setup, ends = await opened_by_link(call, Operation.SAML_REMOVE, on_service, applications.show_end)
+    return await part_page(call, "saml/applications_setup_deletion.html", setup, shown=ends.application)
+
+
+@setup_routes.post(
+    f"{SETUP_SAML}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SamlNotSetUp)
+)
+@holding_setup_link
+async def delete_saml(call: Call, form: ApplicationDeletionForm) -> None:
+    """Delete the application that the page has shown, and the certificates.
+
+    Members use `DELETE /api/organizations/:org_slug/services/:service_slug/saml`, which keeps the settings.
+    """
+    await sent(call, form, on_service, applications.remove, form.shown_entity_id)
+    call.headers["Location"] = SETUP_SAML
+
+
+def _setup_address(word: str) -> str:
+    known = kind_of(application_kinds.KINDS, word)
+    return SETUP_SAML + (f"?provider={known.word}" if known is not None else "")

@@ -1,4 +1,4 @@
-"""The pages of provisioning by SCIM: tokens of the directory, the steps at its console, and the log of its calls."""
+"""The pages of provisioning by SCIM, in the console and of a setup link: tokens, steps at the directory, its calls."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,12 +8,14 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Refusal
+from core.organizations import link_callers
 from core.organizations.access import Operation, authorize
+from core.organizations.link_callers import Part, SetupLinkDead
+from core.organizations.memberships import MEMBER
 from core.scim import log, tokens
 from core.scim.log import AskedCalls, ProvisioningLogEntry
-from core.scim.setup import TOKEN_NAME
-from core.scim.tokens import FoundGroups, ScimTokenUnknown, TooManyTokens
-from core.sessions.shown_secrets import ToShow
+from core.scim.tokens import LINK_TOKEN_NAME, FoundGroups, ScimTokenUnknown, TooManyTokens
+from core.sessions.shown_secrets import ToShow, holder_of_setup
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
@@ -30,15 +32,25 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
-from entrypoints.pages.frame.routes import console_pages, shows_again, shows_itself_again
+from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again, shows_itself_again
+from entrypoints.pages.organizations.setup import (
+    LIMITS,
+    KindQuery,
+    part_page,
+    require_own_form,
+    sent,
+    shared_page,
+)
+from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm, setup_cookie
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
+setup_routes: Routes = setup_pages()
 
 PROVISIONING: Final = "/app/organizations/:org_slug/provisioning"
 LIFETIMES: Final = (
@@ -136,7 +148,7 @@ async def show_provisioning(
         refusal=refusal,
         problems=problems_of(refusal),
         tokens=known,
-        own_name=TOKEN_NAME,
+        own_name=LINK_TOKEN_NAME,
         at=call.installation.clock(),
         last_called_at=max(used, default=None),
         token=token,
@@ -198,7 +210,7 @@ async def ask_to_revoke_token_here(call: Call, org_slug: str, token_id: UUID) ->
         standing,
         program=Program("SCIM_tokens_revoke_scim_token", org_slug, token_id),
         ends=ends,
-        own_name=TOKEN_NAME,
+        own_name=LINK_TOKEN_NAME,
         page=f"{page_of(org_slug)}/provisioning",
     )
 
@@ -239,3 +251,77 @@ async def show_calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: R
 async def download_calls(call: Call, org_slug: str, query: CallsQuery) -> CsvFile:
     """Download the calls that a search finds, at most 100,000, for a spreadsheet."""
     return await CALLS.csv(call, org_slug, query=query)
+
+
+SCIM: Final = "/app/setup/parts/scim"
+
+
+class NewTokenForm(ProtectedForm, kw_only=True):
+    """A wish for a token, and the kind of directory whose steps go on."""
+
+    provider: str = ""
+
+
+@setup_routes.get(SCIM, refuses=(SetupLinkDead,))
+@holding_setup_link
+async def show_scim(call: Call, *, query: KindQuery, shown_id: UUID | None = None) -> Page:
+    """Show how the directory is connected, when it last called, and what failed; of one kind, its steps."""
+    setup, (known, failures) = await opened_by_link(call, Operation.SCIM_TOKENS_READ, log.list_failures)
+    holder = holder_of_setup(setup_cookie(call))
+    secrets = () if shown_id is None else await shown_once(call, shown_id, holder=holder)
+    url = f"{call.installation.settings.base_url}/scim/v2"
+    return await part_page(
+        call,
+        "scim/tokens_setup.html",
+        setup,
+        tokens=known,
+        failures=failures,
+        own_name=LINK_TOKEN_NAME,
+        changed_roles=list(dict.fromkeys((MEMBER, *setup.roles))),
+        at=call.installation.clock(),
+        token="".join(secrets),
+        was_shown=shown_id is not None and not secrets,
+        kinds=directory_kinds.KINDS,
+        kind=kind_of(directory_kinds.KINDS, query.provider),
+        copies=copies_of(url),
+    )
+
+
+@setup_routes.post(SCIM, makes_secret=True, limits=LIMITS, refuses=(SetupLinkDead, FormRefused, TooManyTokens))
+@holding_setup_link
+async def create_token(call: Call, form: NewTokenForm) -> PageOrRedirect:
+    """Create a token and lead to it; members use `POST /api/organizations/:org_slug/scim-tokens`."""
+    require_own_form(call, form)
+    kind = kind_of(directory_kinds.KINDS, form.provider)
+    return await leading_to(
+        call,
+        lambda uow: link_callers.serve(uow, tokens.create, name=LINK_TOKEN_NAME, expires_at=None),
+        lambda made: ToShow(page=SCIM, secrets=(made[1],)),
+        holder=holder_of_setup(setup_cookie(call)),
+        query={"provider": kind.word if kind is not None else ""},
+    )
+
+
+@setup_routes.get(f"{SCIM}/shown/:shown_id", shows_secret=True, refuses=(SetupLinkDead,))
+@holding_setup_link
+async def show_token(call: Call, shown_id: UUID, query: KindQuery) -> Page:
+    """Show the same with a new token, once and in the browser that made it."""
+    return await show_scim(call, query=query, shown_id=shown_id)
+
+
+@setup_routes.get(f"{SCIM}/:token_id/revoke", refuses=(SetupLinkDead, ScimTokenUnknown))
+@holding_setup_link
+async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
+    """Show what ends with a token, and ask whether it is to be revoked."""
+    setup, ends = await opened_by_link(call, Operation.SCIM_TOKENS_CHANGE, tokens.show_ends, token_id)
+    return await shared_page(call, "scim/tokens_revocation.html", setup, Part.SCIM, ends=ends, own_name=LINK_TOKEN_NAME)
+
+
+@setup_routes.post(
+    f"{SCIM}/:token_id/revoke", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, ScimTokenUnknown)
+)
+@holding_setup_link
+async def revoke_token(call: Call, token_id: UUID, form: ProtectedForm) -> None:
+    """Revoke a token; members use `DELETE /api/organizations/:org_slug/scim-tokens/:token_id`."""
+    await sent(call, form, tokens.revoke, token_id)
+    call.headers["Location"] = SCIM

@@ -170,7 +170,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "OrganizationKeyList.keys": _field("The keys, the newest first."),
     "key_id": _field("The id of the key."),
     "shown_id": _field("Under which the secret is kept until it is shown."),
-    "SamlSetupForm.name_id_format": _field("The format of the user's name in assertions; empty for the usual one."),
+    "ApplicationForm.name_id_format": _field("The format of the user's name in assertions; empty for the usual one."),
     "email_attribute": _field("The name of the attribute with the email address; empty for the usual one."),
     "claim_id": _field("The claim that the page has shown; another one is not deleted."),
     "shown_entity_id": _field("The entity id that the page has shown; another application is not deleted."),

@@ -14,6 +14,7 @@ from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.openid.refusals import TokenBound
 from core.organizations import key_callers
+from core.organizations.link_callers import SetupVisit
 from core.rate_limits import RateLimit
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimTokenInvalid
@@ -151,6 +152,11 @@ async def admit_scim_token(call: Call) -> None:
         raise ScimTokenInvalid from None
     call.scim_token = scim_tokens.presented(token)
     call.limit_key(call.scim_token.token_hash, RateLimit.SCIM_TOKEN)
+
+
+async def admit_setup_visit(call: Call) -> None:
+    """Read the cookie of a setup link; what takes its holder refuses a request without a valid one."""
+    call.organization_key = SetupVisit(cookie=browsers.setup_cookie(call))
 
 
 async def admit_signature(call: Call) -> None:

@@ -44,6 +44,8 @@ UPSTREAM_COOKIE: Final = "gatehouse_upstream"
 # Proposes the address that was typed last on another page of the sign-in: what stands in a link is logged on its way.
 ADDRESS_COOKIE: Final = "gatehouse_address"
 ADDRESS_LIFETIME: Final = timedelta(minutes=15)
+# Of a browser that has opened a setup link.
+SETUP_COOKIE: Final = "gatehouse_setup"
 # For how long after a sign-in what matters is changed without another one, and how much of it is left for a form.
 RECENT: Final = timedelta(minutes=10)
 TIME_TO_TYPE: Final = timedelta(minutes=5)
@@ -131,6 +133,11 @@ def begin_session(call: Call, cookie: BrowserCookie) -> None:
     call.forget_cookie(cookie_name(call, FORM_COOKIE))
     call.forget_cookie(cookie_name(call, LINK_COOKIE))
     call.forget_cookie(cookie_name(call, ADDRESS_COOKIE))
+
+
+def setup_cookie(call: Call) -> str:
+    """Return the cookie of a setup link; empty without one."""
+    return cookie_of(call.request, cookie_name(call, SETUP_COOKIE)) or ""
 
 
 def end_session(call: Call) -> None:

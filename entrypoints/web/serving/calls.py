@@ -18,6 +18,7 @@ from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.networks import limited_network, throttled_network
 from core.openid.clients import PresentedClient
 from core.organizations.key_callers import TokenOfKey
+from core.organizations.link_callers import SetupVisit
 from core.organizations.settings.branding import BrandedOrganization
 from core.prefixed_tokens import PrefixedToken
 from core.rate_limits import RateLimit
@@ -152,8 +153,8 @@ class Call:
         self.scim_token: PrefixedToken | None = None
         # Whether the route takes the key of an organization, and so a token that stands for one.
         self.takes_key = False
-        # The key of an organization, in place of an access token.
-        self.organization_key: PrefixedToken | TokenOfKey | None = None
+        # The key of an organization, or the cookie of a setup link, in place of an access token.
+        self.organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None
         # The organization for which a large body counts: its credential is verified. Without one, the network's.
         self.sender: UUID | None = None
         # What the body calls the user that the request is about, for the log of such a directory.

@@ -36,6 +36,14 @@ def public(handler: Handler) -> Handler:
     return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_caller))
 
 
+def holding_setup_link(handler: Handler) -> Handler:
+    """Let every browser in, as the holder of the setup link whose cookie it has.
+
+    The use case decides it with `access.authorize`; without a valid cookie it raises `SetupLinkDead`.
+    """
+    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_setup_visit))
+
+
 def signed_in(handler: Handler) -> Handler:
     """Require a valid access token."""
     return _declared(

@@ -10,8 +10,8 @@ from uuid import UUID
 from core.invitations.invitations import InvitationStatus
 from core.organizations.access import Capability
 from core.organizations.bulk_jobs import JobKind, JobState, RowState
+from core.organizations.link_callers import Part
 from core.organizations.organizations import OrganizationStatus
-from core.organizations.setup_links import Part
 from tests.pages.crawl.people import Person, insert_account, insert_session
 from tests.pages.crawl.rows import Rows
 from tests.pages.crawl.services import insert_keys, insert_services

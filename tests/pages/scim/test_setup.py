@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from core.scim.setup import FAILURES_MAX
+from core.scim.log import FAILURES_MAX
 from core.scim.tokens import TOKENS_MAX
 from entrypoints.pages.organizations.setup import SETUP
 from tests.application import Answer

@@ -143,7 +143,7 @@ async def test_upstream_provider(call: Call, slug: str, provider_id: UUID) -> Co
     By OpenID Connect, its token endpoint is asked whether it accepts the client id and secret, for which no user is
     needed. An organization can ask ten times at once, and ten times a minute.
     """
-    return as_answer(await tested(call, await call.read(checks.prepare_test_by_member, slug, provider_id)))
+    return as_answer(await tested(call, await call.read(checks.prepare_test, slug, provider_id)))
 
 
 @routes.post(

@@ -5,8 +5,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest, Refusal
-from core.organizations import setup_links
 from core.organizations.access import Operation
+from core.organizations.link_callers import SetupLinkDead
 from core.organizations.settings import domain
 from core.organizations.settings.domain import (
     DomainChanged,
@@ -16,19 +16,19 @@ from core.organizations.settings.domain import (
     DomainUnset,
     DomainVerifiedElsewhere,
 )
-from core.organizations.setup_links import Part, SetupLinkDead
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import DOMAIN as SETUP_DOMAIN
-from entrypoints.pages.organizations.setup import LIMITS, SetupForm, part_page, protected_cookie, setup_cookie
+from entrypoints.pages.organizations.setup import LIMITS, part_page, sent
+from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console, public
+from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
@@ -47,18 +47,6 @@ class DomainForm(ProtectedForm, kw_only=True):
 
 
 class DomainDeletionForm(ProtectedForm, kw_only=True):
-    """The claim to give up, as the page has shown it."""
-
-    claim_id: str = ""
-
-
-class SetupDomainForm(SetupForm, kw_only=True):
-    """The domain to claim."""
-
-    domain: str = ""
-
-
-class SetupDomainDeletionForm(SetupForm, kw_only=True):
     """The claim to give up, as the page has shown it."""
 
     claim_id: str = ""
@@ -145,18 +133,17 @@ async def give_domain_up(call: Call, org_slug: str, form: DomainDeletionForm) ->
 
 
 @setup_routes.get(SETUP_DOMAIN, refuses=(SetupLinkDead,))
-@public
+@holding_setup_link
 async def show_setup_of_domain(
     call: Call,
     *,
-    form: SetupDomainForm | None = None,
+    form: DomainForm | None = None,
     refusal: BadRequest | None = None,
     failure: str = "",
     found: Sequence[str] | None = (),
 ) -> Page:
     """Show the custom domain, its TXT record, and how to publish it."""
-    setup = await call.read(setup_links.present, setup_cookie(call), Part.DOMAIN)
-    claim = await call.read(domain.find_by_link, setup_cookie(call))
+    setup, claim = await opened_by_link(call, Operation.DOMAIN_READ, domain.find)
     return await part_page(
         call,
         "organizations/settings/domain_setup.html",
@@ -170,47 +157,44 @@ async def show_setup_of_domain(
 
 
 @setup_routes.post(SETUP_DOMAIN, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
-@public
+@holding_setup_link
 @shows_again(show_setup_of_domain, BadRequest)
-async def set_domain(call: Call, form: SetupDomainForm) -> PageOrRedirect:
+async def set_domain(call: Call, form: DomainForm) -> PageOrRedirect:
     """Claim a domain; members use `PUT /api/organizations/:slug/domain`."""
-    cookie = protected_cookie(call, form)
-    own_names = hosts.own_names(call.installation.settings)
-    await call.transact(domain.set_by_link, cookie, form.domain, own_names=own_names)
+    await sent(call, form, domain.set_domain, form.domain, own_names=hosts.own_names(call.installation.settings))
     return see_other(SETUP_DOMAIN)
 
 
 @setup_routes.post(f"{SETUP_DOMAIN}/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, *REFUSALS))
-@public
-async def verify_domain(call: Call, form: SetupForm) -> PageOrRedirect:
+@holding_setup_link
+async def verify_domain(call: Call, form: ProtectedForm) -> PageOrRedirect:
     """Ask the name servers of the domain for the TXT record now, and show what they said."""
-    cookie = protected_cookie(call, form)
-    claim = await call.read(domain.find_by_link, cookie)
+    claim = await sent(call, form, domain.find)
     if claim is None:
         return see_other(SETUP_DOMAIN)
     records = await call.installation.resolver.txt_records(claim.proof.record_name)
     try:
-        await call.transact(domain.verify_by_link, cookie, claim, records)
+        await sent(call, form, domain.verify, claim, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
         return await show_setup_of_domain(call, failure=refusal.message, found=records)
     return see_other(SETUP_DOMAIN)
 
 
 @setup_routes.get(f"{SETUP_DOMAIN}/delete", refuses=(SetupLinkDead, DomainUnset))
-@public
+@holding_setup_link
 async def ask_to_delete_domain(call: Call) -> Page:
     """Show what ends with the domain, and ask whether it is to be given up."""
-    ends = await call.read(domain.show_ends_by_link, setup_cookie(call))
-    return await part_page(call, "organizations/settings/domain_setup_deletion.html", ends.setup, ends=ends)
+    setup, ends = await opened_by_link(call, Operation.DOMAIN_CHANGE, domain.show_ends)
+    return await part_page(call, "organizations/settings/domain_setup_deletion.html", setup, ends=ends)
 
 
 @setup_routes.post(
     f"{SETUP_DOMAIN}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, DomainUnset)
 )
-@public
-async def delete_domain(call: Call, form: SetupDomainDeletionForm) -> None:
+@holding_setup_link
+async def delete_domain(call: Call, form: DomainDeletionForm) -> None:
     """Give the domain up that the page has shown; members use `DELETE /api/organizations/:slug/domain`."""
-    await call.transact(domain.delete_by_link, protected_cookie(call, form), form.claim_id)
+    await sent(call, form, domain.delete, claim_id=form.claim_id)
     call.headers["Location"] = SETUP_DOMAIN
 
 

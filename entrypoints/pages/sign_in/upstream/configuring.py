@@ -1,30 +1,87 @@
-"""The overview of how an organization signs people in: its rules, connections, mail domains, and credentials."""
+"""The overview of how an organization signs people in, in the console, and the pages of a setup link for connections.
 
+The console shows rules, connections, mail domains and credentials. With a link, a page asks for the kind of provider
+first and then shows its steps alone. A connection is checked before it is saved, so that what cannot sign anybody in is
+told before the page is left; `provider_problems.py` says what. It is off until a test sign-in has succeeded. What was
+typed is shown again, but for the client secret.
+"""
+
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 import msgspec
+from quart import Response
 
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest, Conflict, Refusal
+from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
+from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead, serve
 from core.organizations.management import OrganizationSettings
 from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX
 from core.organizations.session_strength import SecondFactorRequired
-from core.sign_in.upstream import configuring
-from core.sign_in.upstream.configuring import RulesSeenOtherwise
+from core.organizations.settings.domain import DomainVerifiedElsewhere
+from core.sign_in.upstream import (
+    checks,
+    configuring,
+    connection_keys,
+    connections,
+    deletion,
+    domain_routes,
+    enabling,
+    trials,
+)
+from core.sign_in.upstream.checks import CheckedChange
+from core.sign_in.upstream.configuring import ConfiguredConnection, RulesSeenOtherwise
+from core.sign_in.upstream.connection_keys import NoKeyOfConnection
+from core.sign_in.upstream.connections import ConnectionUnknown, ConnectionWishes
+from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
+from core.sign_in.upstream.trials import NothingToTry
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.lists import ways
+from entrypoints.pages.console.setup_steps import SetupStep, current_of, kind_of
+from entrypoints.pages.frame import refusals
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
-from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
+from entrypoints.pages.organizations.setup import (
+    LIMITS,
+    KindQuery,
+    part_page,
+    require_own_form,
+    sent,
+    steps_of_part,
+    verify_holder,
+)
+from entrypoints.pages.organizations.setup import opened as opened_by_link
+from entrypoints.pages.sign_in.upstream import provider_kinds
+from entrypoints.pages.sign_in.upstream.connection_steps import StepAddresses, steps_of, steps_without_connection
+from entrypoints.pages.sign_in.upstream.connection_wishes import (
+    NotUsable,
+    copies_of,
+    described_change,
+    redirect_uri,
+    required,
+    stored,
+)
+from entrypoints.pages.sign_in.upstream.connections import ConnectionForm, TokenIssuerForm
+from entrypoints.pages.sign_in.upstream.domain_routes import MailDomainClaimForm
+from entrypoints.pages.sign_in.upstream.provider_problems import SENTENCES
+from entrypoints.pages.sign_in.upstream.trial_judgements import UPSTREAM, page_by_link
+from entrypoints.pages.sign_in.upstream.trials import leave
 from entrypoints.shared.sign_in.identities import offered_by_platform
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.shared.sign_in.upstream.connection_keys import make_key
+from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
+from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
+setup_routes: Routes = setup_pages()
 
 SIGN_IN: Final = "/app/organizations/:org_slug/sign-in"
 # How many connections the page shows at once, and how many mail domains beside their own list.
@@ -143,3 +200,265 @@ def _no_days() -> BadRequest:
     return BadRequest.of_field(
         "device_trust_days", Wording("Enter a whole number from 0 to %(maximum)s.", maximum=DEVICE_TRUST_DAYS_MAX)
     )
+
+
+REFUSES: Final = (SetupLinkDead, FormRefused, ConnectionUnknown)
+
+
+@setup_routes.get(UPSTREAM, refuses=(SetupLinkDead,))
+@holding_setup_link
+async def show_upstream(
+    call: Call, *, query: KindQuery | None = None, form: ConnectionForm | None = None, refusal: Refusal | None = None
+) -> Page:
+    """Show the connections of the organization and the kinds of providers; of one kind, the steps and a form."""
+    setup, listed = await opened_by_link(call, Operation.CONNECTIONS_READ, configuring.list_states)
+    kind = kind_of(provider_kinds.ALL, (form or query or KindQuery()).provider)
+    if kind is None and form is not None:
+        kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
+    shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
+    if kind is None:
+        shown["connections"] = listed
+    typed = form or ConnectionForm(name=setup.organization.name, issuer=provider_kinds.ISSUERS.get(_word(kind), ""))
+    return await _part_page(
+        call,
+        "sign_in/upstream/configuring_setup.html" if kind is None else "sign_in/upstream/configuring_setup_new.html",
+        setup,
+        refusal,
+        **shown,
+        is_saml=kind is not None and provider_kinds.is_saml(kind),
+        typed=typed,
+        copies=redirect_uri(call),
+    )
+
+
+@setup_routes.get(f"{UPSTREAM}/:connection_id", refuses=(SetupLinkDead, ConnectionUnknown))
+@holding_setup_link
+async def show_connection(
+    call: Call,
+    connection_id: UUID,
+    *,
+    query: KindQuery | None = None,
+    form: ProtectedForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show a connection, what to enter at its provider, how sign-ins went, and the mail domains that it signs in."""
+    setup, found = await opened_by_link(call, Operation.CONNECTIONS_READ, configuring.show, connection_id)
+    connection = found.state.connection
+    steps = _steps(found)
+    sent = form if isinstance(form, ConnectionForm) else None
+    word = sent.provider if sent is not None else query.provider if query is not None else ""
+    return await _part_page(
+        call,
+        "sign_in/upstream/configuring_setup_connection.html",
+        setup,
+        refusal,
+        found=found,
+        connection=connection,
+        steps=steps,
+        current=current_of(steps),
+        kind=provider_kinds.kind_of_connection(connection, word),
+        typed=sent or ConnectionForm(**stored(connection)),
+        progress=found.state.progress,
+        failures=found.failures,
+        typed_domain=form.domain if isinstance(form, MailDomainClaimForm) else "",
+        claimed=found.domains,
+        copies=copies_of(call, connection.id),
+        token_issuer=form.token_issuer if isinstance(form, TokenIssuerForm) else connection.token_issuer or "",
+    )
+
+
+@setup_routes.get(f"{UPSTREAM}/:connection_id/delete", refuses=(SetupLinkDead, ConnectionUnknown))
+@holding_setup_link
+async def ask_to_delete_connection(call: Call, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
+    """Show what ends with a connection, and ask whether it is to be deleted."""
+    setup, ends = await opened_by_link(call, Operation.CONNECTIONS_CHANGE, deletion.show, connection_id)
+    return await _part_page(call, "sign_in/upstream/configuring_setup_deletion.html", setup, refusal, ends=ends)
+
+
+@setup_routes.post(UPSTREAM, limits=LIMITS, refuses=(*REFUSES, Conflict))
+@holding_setup_link
+@shows_again(show_upstream, BadRequest, Conflict)
+async def create_connection(call: Call, form: ConnectionForm) -> PageOrRedirect:
+    """Check a connection and create it; members use `POST /api/organizations/:slug/upstream-providers`.
+
+    One by OpenID Connect is refused when the provider cannot be read, or does not accept the client secret.
+    """
+    require_own_form(call, form)
+    wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
+    finding = None
+    if form.type != "saml":
+        to_check = await call.read(serve, configuring.prepare_new, form.type, wishes, allowed=allowed)
+        finding = required(await found_by_check(call, to_check))
+    made = await sent(call, form, configuring.create, form.type, wishes, finding, allowed=allowed)
+    return see_other(_address(made.id, form.provider))
+
+
+@setup_routes.post(
+    f"{UPSTREAM}/:connection_id",
+    limits=LIMITS,
+    body_bytes_max=LARGE_BODY_BYTES_MAX,
+    verify_sender=verify_holder,
+    refuses=(*REFUSES, Conflict),
+)
+@holding_setup_link
+@shows_again(show_connection, BadRequest, Conflict)
+async def change_connection(call: Call, connection_id: UUID, form: ConnectionForm) -> PageOrRedirect:
+    """Check a connection as it is to be, and change it, if the organization does not rely on it yet."""
+    require_own_form(call, form)
+    wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
+    # Before anything is fetched for them.
+    organization_id, connection = await call.read(serve, connections.find_to_test, connection_id)
+    if not connection.is_saml:
+        to_check = await call.read(serve, configuring.prepare_change, connection_id, wishes, allowed=allowed)
+        finding = required(await found_by_check(call, to_check))
+        checked = CheckedChange(finding=finding, connection=to_check.connection)
+    else:
+        checked = await described_change(call, organization_id, wishes)
+    await sent(call, form, configuring.change, connection_id, wishes, checked, allowed=allowed)
+    return see_other(_address(connection_id, form.provider))
+
+
+@setup_routes.post(f"{UPSTREAM}/:connection_id/test", limits=LIMITS, refuses=REFUSES)
+@holding_setup_link
+async def test_connection(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+    """Ask the provider of a connection what it says of itself and of our credentials, and show the result."""
+    require_own_form(call, form)
+    await tested(call, await call.read(serve, checks.prepare_test, connection_id))
+    return see_other(f"{UPSTREAM}/{connection_id}")
+
+
+@setup_routes.post(f"{UPSTREAM}/:connection_id/trial", limits=LIMITS, refuses=(*REFUSES, NothingToTry))
+@holding_setup_link
+@shows_again(show_connection, NothingToTry)
+async def begin_trial(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+    """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
+    require_own_form(call, form)
+    target = await call.read(serve, trials.find, connection_id)
+    return await leave(call, target, lambda uow: serve(uow, trials.begin, target), page_by_link(connection_id))
+
+
+@setup_routes.post(f"{UPSTREAM}/:connection_id/enabling", limits=LIMITS, refuses=(*REFUSES, BadRequest, Conflict))
+@holding_setup_link
+@shows_again(show_connection, BadRequest, Conflict)
+async def switch_on(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+    """Switch on a connection that was tested; members use `PATCH /api/organizations/:slug/upstream-providers/:id`."""
+    allowed = call.installation.settings.outbound_allowed
+    await sent(call, form, enabling.switch, connection_id, is_on=True, allowed=allowed)
+    return see_other(f"{UPSTREAM}/{connection_id}#live")
+
+
+@setup_routes.post(f"{UPSTREAM}/:connection_id/delete", limits=LIMITS, refuses=(*REFUSES, Conflict))
+@holding_setup_link
+@shows_again(ask_to_delete_connection, Conflict)
+async def delete_connection(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+    """Delete a connection that nobody has signed in by and on which the organization does not rely."""
+    await sent(call, form, connections.delete, connection_id)
+    return see_other(UPSTREAM)
+
+
+@setup_routes.post(f"{UPSTREAM}/:connection_id/key", limits=LIMITS, refuses=(*REFUSES, Conflict, NoKeyOfConnection))
+@holding_setup_link
+@shows_again(show_connection, BadRequest, Conflict)
+async def replace_key(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+    """Replace the key of a connection by SAML on which the organization does not rely yet."""
+    require_own_form(call, form)
+    # Before a key is made for them.
+    await call.read(serve, connection_keys.require_rotatable, connection_id)
+    made, valid_from = await make_key(call, connection_id)
+    await sent(call, form, connection_keys.rotate, connection_id, made, valid_from=valid_from)
+    return see_other(f"{UPSTREAM}/{connection_id}")
+
+
+@setup_routes.post(f"{UPSTREAM}/:connection_id/token-issuer", limits=LIMITS, refuses=(*REFUSES, BadRequest, Conflict))
+@holding_setup_link
+@shows_again(show_connection, BadRequest, Conflict)
+async def save_token_issuer(call: Call, connection_id: UUID, form: TokenIssuerForm) -> PageOrRedirect:
+    """Say whose tokens end sessions by a connection by SAML on which the organization does not rely yet."""
+    wishes, allowed = ConnectionWishes(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
+    await sent(call, form, connections.change, connection_id, wishes, described=None, allowed=allowed)
+    return see_other(f"{UPSTREAM}/{connection_id}#revocation")
+
+
+@setup_routes.post(f"{UPSTREAM}/:connection_id/domains", limits=LIMITS, refuses=(*REFUSES, Conflict))
+@holding_setup_link
+@shows_again(show_connection, BadRequest, Conflict)
+async def claim_mail_domain(call: Call, connection_id: UUID, form: MailDomainClaimForm) -> PageOrRedirect:
+    """Claim a mail domain, whose addresses the connection signs in once it is proved."""
+    await sent(call, form, domain_routes.create, form.domain, connection_id, enforced=False)
+    return see_other(f"{UPSTREAM}/{connection_id}")
+
+
+@setup_routes.post(
+    f"{UPSTREAM}/domains/:route_id/verify", limits=LIMITS, refuses=(*REFUSES, RouteUnknown, DomainVerifiedElsewhere)
+)
+@holding_setup_link
+async def verify_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+    """Ask the name servers of a mail domain for the TXT record now."""
+    claim = await sent(call, form, domain_routes.find_to_verify, route_id)
+    records = await call.installation.resolver.txt_records(claim.proof.record_name)
+    try:
+        await sent(call, form, domain_routes.verify, route_id, records)
+    except (BadRequest, DomainVerifiedElsewhere) as refusal:
+        return await show_connection(call, claim.connection_id, refusal=refusal)
+    return see_other(f"{UPSTREAM}/{claim.connection_id}")
+
+
+@setup_routes.post(
+    f"{UPSTREAM}/domains/:route_id/delete", limits=LIMITS, refuses=(*REFUSES, RouteUnknown, RouteInForce)
+)
+@holding_setup_link
+async def delete_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+    """Give up a mail domain that is not verified yet, such as a mistyped one."""
+    claim = await sent(call, form, domain_routes.find_to_verify, route_id)
+    try:
+        await sent(call, form, domain_routes.delete, route_id)
+    except RouteInForce as refusal:
+        return await show_connection(call, claim.connection_id, refusal=refusal)
+    return see_other(f"{UPSTREAM}/{claim.connection_id}")
+
+
+@steps_of_part(Part.UPSTREAM)
+async def steps_on_overview(call: Call) -> Sequence[SetupStep]:
+    """Return the steps of the connection to go on with, for the page of all parts."""
+    found = await call.read(serve, configuring.show_next)
+    return steps_without_connection(UPSTREAM) if found is None else _steps(found)
+
+
+def _steps(found: ConfiguredConnection) -> Sequence[SetupStep]:
+    page = f"{UPSTREAM}/{found.state.connection.id}"
+    can_go_live = found.can_be_switched_on or found.state.connection.enabled
+    return steps_of(
+        found.state,
+        found.judgement,
+        found.domains,
+        StepAddresses(
+            provider=f"{page}#provider",
+            domains=f"{page}#domains",
+            test=f"{page}#test",
+            live=f"{page}#live" if can_go_live else "",
+        ),
+    )
+
+
+async def _part_page(call: Call, template: str, setup: LinkCaller, refusal: Refusal | None, **values: Any) -> Response:
+    """Return a page with the problems of a form: those of fields at their fields, every other one above."""
+    return await part_page(
+        call,
+        template,
+        setup,
+        status=refusal.code.status if refusal is not None else 200,
+        problem=refusals.problem_of(refusal),
+        problems=refusals.problems_of(refusal),
+        right_issuer=refusal.finding.right_issuer if isinstance(refusal, NotUsable) else None,
+        sentences=SENTENCES,
+        **values,
+    )
+
+
+def _word(kind: Any) -> str:
+    return kind.word if kind is not None else ""
+
+
+def _address(connection_id: UUID, word: str) -> str:
+    known = kind_of(provider_kinds.ALL, word)
+    return f"{UPSTREAM}/{connection_id}" + (f"?provider={known.word}" if known is not None else "")

@@ -338,7 +338,7 @@ async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, fo
 @in_console(Operation.CONNECTIONS_CHANGE)
 async def ask_provider(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
     """Ask the provider what it says of itself now; programs use `POST …/upstream-providers/:id/test`."""
-    await tested(call, await call.read(checks.prepare_test_by_member, org_slug, connection_id))
+    await tested(call, await call.read(checks.prepare_test, org_slug, connection_id))
     return after(_page_of(org_slug, connection_id), "provider-asked")
 
 

@@ -10,11 +10,10 @@ from uuid import UUID
 import pytest
 
 from core.sign_in.upstream import trials
-from core.sign_in.upstream.configuring import ConnectionState
+from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.failures import ConnectionProgress
 from core.sign_in.upstream.provider_problems import ProviderProblem
-from core.sign_in.upstream.setup import SetupConnection
 from core.sign_in.upstream.trials import TrialAnswer, TrialResult
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
@@ -93,6 +92,15 @@ def test_a_setup_link_switches_on_what_never_was_where_people_sign_in_by_no_othe
     is_on: bool, was_on: bool, is_beside: bool, can_be_switched_on: bool
 ) -> None:
     state = ConnectionState(connection=replace(CONNECTION, enabled=is_on), progress=PROGRESS, trial=TRIAL)
-    found = SetupConnection(state=state, domains=[], was_on=was_on, is_beside=is_beside)
+    found = ConfiguredConnection(
+        state=state,
+        judgement=None,
+        failures=[],
+        domains=[],
+        certificates=[],
+        roles=[],
+        was_on=was_on,
+        is_beside=is_beside,
+    )
 
     assert found.can_be_switched_on is can_be_switched_on

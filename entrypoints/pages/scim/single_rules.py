@@ -5,10 +5,12 @@ from typing import Final
 from uuid import UUID
 
 from core.errors import BadRequest, Forbidden, Refusal
+from core.organizations import link_callers
+from core.organizations.access import Operation
 from core.organizations.group_roles import SCIM
-from core.organizations.setup_links import SetupLinkDead
-from core.scim import group_setup
-from core.scim.group_setup import GroupRuleUnknown, GroupSetup
+from core.organizations.link_callers import SetupLinkDead
+from core.scim import single_rules
+from core.scim.single_rules import ChangeableRules, GroupRuleUnknown
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -17,16 +19,15 @@ from entrypoints.pages.frame.routes import setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     KindQuery,
-    SetupForm,
+    opened,
     part_page,
-    protected_cookie,
-    setup_cookie,
+    sent,
 )
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.credentials import holding_setup_link
 
 routes = setup_pages()
 
@@ -34,7 +35,7 @@ GROUPS: Final = "/app/setup/parts/groups"
 REFUSES: Final = (SetupLinkDead, FormRefused, Forbidden)
 
 
-class GroupRuleForm(SetupForm, kw_only=True):
+class GroupRuleForm(ProtectedForm, kw_only=True):
     """A new rule: where its group is, the group, and the role that it gives."""
 
     source: str = SCIM
@@ -43,7 +44,7 @@ class GroupRuleForm(SetupForm, kw_only=True):
 
 
 @routes.get(GROUPS, refuses=(SetupLinkDead,))
-@public
+@holding_setup_link
 async def show_group_setup(
     call: Call,
     *,
@@ -52,19 +53,19 @@ async def show_group_setup(
     refusal: Refusal | None = None,
 ) -> Page:
     """Show how groups arrive from the directory, those that arrived, and which roles they give."""
-    shown = await call.read(group_setup.show, setup_cookie(call))
+    setup, shown = await opened(call, Operation.GROUPS_READ, single_rules.show)
     sources = _sources(shown)
     return await part_page(
         call,
-        "scim/group_setup.html",
-        shown.setup,
+        "scim/single_rules.html",
+        setup,
         status=400 if refusal is not None else 200,
         shown=shown,
         form=form or GroupRuleForm(),
         problems=problems_of(refusal),
         problem=refusal.message if refusal is not None else "",
         sources=list(sources.items()),
-        roles=[(role, role) for role in shown.setup.given_roles],
+        roles=[(role, role) for role in setup.given_roles],
         names=sources,
         arrived=[*shown.arrived.group_names.values(), *shown.arrived.asserted],
         kinds=directory_kinds.GROUP_KINDS,
@@ -73,51 +74,49 @@ async def show_group_setup(
 
 
 @routes.post(f"{GROUPS}/check", limits=LIMITS, refuses=(*REFUSES, BadRequest))
-@public
+@holding_setup_link
 @shows_again(show_group_setup, BadRequest)
 async def check_group_rule(call: Call, form: GroupRuleForm) -> PageOrRedirect:
     """Show how many people get another role by a new rule, before it is saved."""
-    cookie = protected_cookie(call, form)
-    considered = await call.transact(group_setup.consider, cookie, form.source, form.group, form.role)
-    shown = await call.read(group_setup.show, cookie)
+    considered = await sent(call, form, single_rules.consider, form.source, form.group, form.role)
+    setup, shown = await opened(call, Operation.GROUPS_READ, single_rules.show)
     return await part_page(
-        call, "scim/group_setup_check.html", considered.setup, considered=considered, form=form, names=_sources(shown)
+        call, "scim/single_rules_check.html", setup, considered=considered, form=form, names=_sources(shown)
     )
 
 
 @routes.post(GROUPS, limits=LIMITS, refuses=(*REFUSES, BadRequest))
-@public
+@holding_setup_link
 @shows_again(show_group_setup, BadRequest)
 async def add_group_rule(call: Call, form: GroupRuleForm) -> PageOrRedirect:
     """Save a new rule; members use `PUT /api/organizations/:slug/group-rules`."""
-    await call.transact(group_setup.add, protected_cookie(call, form), form.source, form.group, form.role)
+    await sent(call, form, single_rules.add, form.source, form.group, form.role)
     return see_other(GROUPS)
 
 
 @routes.get(f"{GROUPS}/:rule_id/remove", refuses=(SetupLinkDead, Forbidden, GroupRuleUnknown))
-@public
+@holding_setup_link
 async def ask_to_remove_group_rule(call: Call, rule_id: UUID) -> Page:
     """Show how many people lose the role of a rule, and ask whether it is to be removed."""
-    cookie = setup_cookie(call)
-    considered = await call.transact(group_setup.consider_removal, cookie, rule_id)
-    names = _sources(await call.read(group_setup.show, cookie))
+    considered = await call.transact(link_callers.serve, single_rules.consider_removal, rule_id)
+    setup, shown = await opened(call, Operation.GROUPS_READ, single_rules.show)
     return await part_page(
         call,
-        "scim/group_setup_removal.html",
-        considered.setup,
+        "scim/single_rules_removal.html",
+        setup,
         considered=considered,
         rule_id=rule_id,
-        names=names,
+        names=_sources(shown),
     )
 
 
 @routes.post(f"{GROUPS}/:rule_id/remove", limits=LIMITS, status=303, refuses=(*REFUSES, GroupRuleUnknown))
-@public
-async def remove_group_rule(call: Call, rule_id: UUID, form: SetupForm) -> None:
+@holding_setup_link
+async def remove_group_rule(call: Call, rule_id: UUID, form: ProtectedForm) -> None:
     """Remove a rule, and take the role from the people who have it by the rule."""
-    await call.transact(group_setup.remove, protected_cookie(call, form), rule_id)
+    await sent(call, form, single_rules.remove, rule_id)
     call.headers["Location"] = GROUPS
 
 
-def _sources(shown: GroupSetup) -> Mapping[str, str]:
+def _sources(shown: ChangeableRules) -> Mapping[str, str]:
     return {SCIM: marked("Groups of your directory"), **dict(shown.arrived.connections)}

@@ -1,0 +1,213 @@
+"""Holders of setup links as callers: what a link opens for them (decisions 13.7).
+
+A link acts for the member who made it, as a key does (`key_callers.py`), and opens the operations of its parts alone.
+It is dead as soon as its maker may not set one of these, or may not give one of its roles. Its holder has no account:
+the pages exchange the secret of a link for a cookie of that setup, and what is done is recorded with the id of the
+link. What use cases do not let such a caller do they say themselves. Making links is in `setup_links.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from uuid import UUID
+
+from core.errors import NotFound
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess, capabilities_of
+from core.organizations.authority import Authority
+from core.organizations.memberships import MEMBER, Membership
+from core.organizations.organizations import Organization
+from core.secrets import hash_token
+from core.sessions.callers import Caller
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+
+class Part(Enum):
+    """A part of the settings: the word of the interface, the operation whose capabilities it takes, and others."""
+
+    SAML = (
+        "saml",
+        Operation.SAML_CERTIFICATE_CREATE,
+        Operation.SAML_READ,
+        Operation.SAML_CHANGE,
+        Operation.SAML_REMOVE,
+    )
+    SCIM = (
+        "scim",
+        Operation.SCIM_TOKEN_CREATE,
+        Operation.SCIM_TOKENS_READ,
+        Operation.SCIM_TOKENS_CHANGE,
+        Operation.SCIM_LOG_READ,
+    )
+    UPSTREAM = (
+        "upstream",
+        Operation.CONNECTION_CONFIGURE,
+        Operation.CONNECTIONS_READ,
+        Operation.CONNECTIONS_CHANGE,
+        Operation.DOMAIN_ROUTES_READ,
+        Operation.DOMAIN_ROUTES_CHANGE,
+    )
+    DOMAIN = ("domain", Operation.DOMAIN_CHANGE, Operation.DOMAIN_READ)
+    SIEM = ("siem", Operation.SIEM_CONFIGURE, Operation.SIEM_READ, Operation.SIEM_CHANGE)
+    GROUPS = ("groups", Operation.GROUP_RULES_CHANGE, Operation.GROUPS_READ)
+
+    capabilities: frozenset[Capability]
+    operations: frozenset[Operation]
+
+    def __new__(cls, value: str, operation: Operation, *others: Operation) -> Part:
+        """Create a part; the word is its value."""
+        member = object.__new__(cls)
+        member._value_ = value
+        member.capabilities = operation.capabilities
+        member.operations = frozenset({operation, *others})
+        return member
+
+
+class SetupLinkDead(NotFound):
+    """The link is unknown, expired or revoked, or its maker may not set these parts any more."""
+
+    default_message = "This setup link is no longer valid. Ask the person who sent it to you for a new one."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupVisit:
+    """The cookie with which a browser comes that has opened a setup link; empty without one."""
+
+    cookie: str = field(repr=False)
+
+    @property
+    def prefix(self) -> str:
+        """What the log calls the caller: nothing."""
+        return ""
+
+    @property
+    def token_hash(self) -> bytes:
+        """What is stored of the cookie."""
+        return hash_token(self.cookie)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkCaller:
+    """The holder of a setup link: what the link names, its organization, and its maker as a member of it.
+
+    `maker` is the caller of use cases, and names the link. `custom_permissions` are those of the maker's custom role,
+    and `given_permissions` those of the custom roles that the link names.
+    """
+
+    link_id: UUID
+    parts: Sequence[Part]
+    roles: Sequence[str]
+    service_id: UUID | None
+    service_slug: str | None
+    expires_at: datetime
+    organization: Organization
+    membership: Membership
+    custom_permissions: list[str] | None
+    given_permissions: Mapping[str, Sequence[str]]
+    maker: Caller
+
+    @property
+    def given_roles(self) -> Sequence[str]:
+        """The roles that rules of groups may give which are made with the link: `member` alone where it names none."""
+        return self.roles or (MEMBER,)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the maker of the link may set its parts and give its roles."""
+        role = self.membership.role
+        allowed = {named: capabilities_of(named, self.given_permissions.get(named)) for named in self.roles}
+        allowed[role] = capabilities_of(role, self.custom_permissions)
+        return may_make(role, self.parts, self.roles, allowed)
+
+    def context(self, slug: str) -> AccessContext:
+        """Return what `authorize` decides from; no organization for a slug that is not that of the link's own."""
+        return AccessContext(
+            caller=self.maker,
+            organization=self.organization if slug == self.organization.slug else None,
+            membership=self.membership,
+            custom_permissions=self.custom_permissions,
+            is_unconfirmed=False,
+            narrowed=self.narrowed,
+        )
+
+    def narrowed(self, _uow: UnitOfWork, maker: OrganizationAccess, operation: Operation) -> OrganizationAccess:
+        """Return the access of the maker to an operation of the parts; raise `SetupLinkDead` for any other."""
+        self.require(operation)
+        return maker
+
+    def require(self, operation: Operation) -> None:
+        """Raise `SetupLinkDead` unless a part of the link opens an operation."""
+        if not any(operation in part.operations for part in self.parts):
+            raise SetupLinkDead
+
+
+def may_make(
+    role: str, parts: Iterable[Part], roles: Iterable[str], allowed: Mapping[str, frozenset[Capability]]
+) -> bool:
+    """Return whether a member with a role may set these parts and give these roles; `allowed` is what each allows."""
+    maker = Authority.of(role, allowed[role])
+    may_set = all(part.capabilities <= allowed[role] for part in parts)
+    return may_set and all(maker.may_give(given, allowed[given]) for given in roles)
+
+
+def identify(found: LinkCaller | None) -> LinkCaller:
+    """Return the holder of a link that was looked up; raise `SetupLinkDead` without one, and for one that is dead."""
+    if found is None or not found.is_usable:
+        raise SetupLinkDead
+    return found
+
+
+def serve(
+    uow: UnitOfWork,
+    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Found:
+    """Run a use case for the holder of a link, in the organization of the link; raise `SetupLinkDead`."""
+    return use_case(uow, uow.link_caller.organization.slug, *args, **kwargs)
+
+
+def on_service(
+    uow: UnitOfWork,
+    slug: str,
+    use_case: Callable[Concatenate[UnitOfWork, str, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Found:
+    """Run a use case on the service of the link; raise `SetupLinkDead` for a link without one."""
+    service_slug = uow.link_caller.service_slug
+    if service_slug is None:
+        raise SetupLinkDead
+    return use_case(uow, slug, service_slug, *args, **kwargs)
+
+
+def read(
+    uow: UnitOfWork,
+    operation: Operation,
+    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[LinkCaller, Found]:
+    """Return the holder of a link that opens an operation, and what the use case of a page returns."""
+    caller = present(uow, operation)
+    return caller, use_case(uow, caller.organization.slug, *args, **kwargs)
+
+
+def present(uow: UnitOfWork, operation: Operation | None = None) -> LinkCaller:
+    """Return the holder of a link; raise `SetupLinkDead`, also for one that does not open an operation."""
+    caller = uow.link_caller
+    if operation is not None:
+        caller.require(operation)
+    return caller

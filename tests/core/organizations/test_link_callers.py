@@ -1,0 +1,86 @@
+"""What a setup link opens, by the declarations of its parts (decisions 13.7 and 16.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core.organizations import link_callers
+from core.organizations.access import Capability, Operation, implied_by
+from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead, SetupVisit
+from core.secrets import hash_token
+from core.sessions.callers import Caller
+from core.sessions.limits import CallerLimits, LinkLimits
+
+
+def link_of(*parts: Part, service_slug: str | None = None) -> LinkCaller:
+    """Return the holder of a link with these parts, of which nothing else is asked."""
+    nothing: Any = None
+    return LinkCaller(
+        link_id=UUID(int=1),
+        parts=parts,
+        roles=[],
+        service_id=None,
+        service_slug=service_slug,
+        expires_at=nothing,
+        organization=nothing,
+        membership=nothing,
+        custom_permissions=None,
+        given_permissions={},
+        maker=nothing,
+    )
+
+
+@pytest.mark.parametrize("part", list(Part))
+def test_a_part_opens_its_own_operations_alone(part: Part) -> None:
+    link = link_of(part)
+
+    for operation in Operation:
+        if operation in part.operations:
+            link.require(operation)
+        else:
+            with pytest.raises(SetupLinkDead):
+                link.require(operation)
+
+
+def test_no_operation_belongs_to_two_parts() -> None:
+    counted = Counter(operation for part in Part for operation in part.operations)
+
+    assert set(counted.values()) == {1}
+
+
+def test_a_part_opens_nothing_that_takes_more_than_the_part() -> None:
+    beyond = {
+        operation: operation.capabilities - implied_by(part.capabilities)
+        for part in Part
+        for operation in part.operations
+        if not operation.capabilities <= implied_by(part.capabilities)
+    }
+
+    # Rules name groups, which members read.
+    assert beyond == {Operation.GROUPS_READ: {Capability.ORG_MEMBERS_VIEW}}
+
+
+def test_a_link_without_a_service_serves_none() -> None:
+    uow: Any = type("Uow", (), {"link_caller": link_of(Part.DOMAIN)})()
+
+    with pytest.raises(SetupLinkDead):
+        link_callers.on_service(uow, "acme", lambda *_arguments: None)
+
+
+def test_a_visit_is_known_by_the_hash_of_its_cookie_and_has_no_name() -> None:
+    visit = SetupVisit(cookie="secret")
+
+    assert (visit.token_hash, visit.prefix) == (hash_token("secret"), "")
+    assert "secret" not in repr(visit)
+
+
+def test_the_actor_of_what_a_link_does_is_the_link() -> None:
+    account: Any = None
+    link = LinkLimits(id=UUID(int=7), parts=["domain"], roles=[], service_id=None, visit_hash=b"")
+    caller = Caller(account=account, session=account, place=account, limits=CallerLimits(link=link))
+
+    assert (caller.actor, caller.actor_user_id) == (f"setup_link:{UUID(int=7)}", None)
