@@ -72,10 +72,10 @@ def test_a_link_without_a_service_serves_none() -> None:
 
 
 def test_a_visit_is_known_by_the_hash_of_its_cookie_and_has_no_name() -> None:
-    visit = SetupVisit(cookie="secret")
+    visit = SetupVisit(cookie="gh-cookie-of-the-visit")
 
-    assert (visit.token_hash, visit.prefix) == (hash_token("secret"), "")
-    assert "secret" not in repr(visit)
+    assert (visit.token_hash, visit.prefix) == (hash_token("gh-cookie-of-the-visit"), "")
+    assert "gh-cookie-of-the-visit" not in repr(visit)
 
 
 def test_the_actor_of_what_a_link_does_is_the_link() -> None:

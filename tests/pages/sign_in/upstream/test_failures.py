@@ -8,7 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from core.sign_in.upstream import checks, failures, setup
+from core.organizations.link_callers import SetupVisit
+from core.sessions.origins import BACKGROUND
+from core.sign_in.upstream import checks, configuring, failures
 from core.sign_in.upstream.checks import ConnectionToCheck
 from core.sign_in.upstream.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
@@ -197,13 +199,13 @@ async def test_a_link_of_another_organization_sees_and_deletes_nothing(acme: Acm
 async def test_the_progress_of_a_connection_that_is_deleted_while_its_page_is_read_is_unknown(
     acme: Acme, holder: Visitor
 ) -> None:
-    cookie = holder.cookies["gatehouse_setup"]
-    database = acme.world.installation.database
+    visit = SetupVisit(cookie=holder.cookies["gatehouse_setup"])
+    database = acme.world.installation.database.on_behalf_of(BACKGROUND, organization_key=visit)
 
-    shown = await database.read(setup.show, cookie, UUID(acme.connection_id))
-    assert shown.found.state.connection.id == UUID(acme.connection_id)
+    shown = await database.read(configuring.show, "acme", UUID(acme.connection_id))
+    assert shown.state.connection.id == UUID(acme.connection_id)
     with pytest.raises(ConnectionUnknown):
-        await database.read(setup.show, cookie, new_id())
+        await database.read(configuring.show, "acme", new_id())
 
 
 async def test_what_was_found_of_a_connection_that_was_changed_or_deleted_meanwhile_is_dropped(acme: Acme) -> None:
