@@ -59,6 +59,8 @@ READ_BESIDE = {
     "profile": {
         "one_time_tokens": {"one_time_tokens_of_user"},
         "scim_profiles": {"scim_profiles_pkey", "scim_profiles_of_user"},
+        # There are none, so that nothing is saved by an index.
+        "identities": {None, "identities_of_user"},
     },
 }
 FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")
@@ -280,12 +282,14 @@ def test_among_a_million_sessions_a_caller_is_found_by_keys_in_a_few_pages(raw_c
                 raw_connection.execute(f"SET plan_cache_mode = {mode}".encode())
 
                 nodes = list(nodes_of(explained(raw_connection, execution)))
+                scans = [node for node in nodes if "Relation Name" in node]
 
                 assert nodes[0]["Actual Rows"] == 1
-                assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == set(found_by)
-                for node in nodes:
-                    if "Relation Name" in node:
-                        assert node["Index Name"] in found_by[node["Relation Name"]]
+                read = {node["Relation Name"] for node in scans if node["Actual Loops"]}
+                assert read <= set(found_by) <= {node["Relation Name"] for node in scans}
+                for node in scans:
+                    if node["Actual Loops"]:
+                        assert node.get("Index Name") in found_by[node["Relation Name"]]
                 assert nodes[0]["Shared Hit Blocks"] + nodes[0]["Shared Read Blocks"] <= pages_max, (name, number, mode)
 
 
