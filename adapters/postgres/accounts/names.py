@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.directory_names import NAMES, SAID
-from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
+from adapters.postgres.sessions.callers import caller_row, live_at, reading_caller
 from adapters.postgres.transaction import Aggregate
 from core.accounts.names import PersonNames
 from core.accounts.one_time_tokens import TokenPurpose
@@ -22,17 +22,19 @@ _OF_USER: Final = f"""
     {SAID.format(organization_id="%(organization_id)s", user_id="u.id")}
     WHERE     u.id = %(user_id)s
 """
-OF_SESSION_WITH_NAMES: Final = f"""
-    SELECT {CALLER}, {_NAMES},
-           (SELECT email
-            FROM   one_time_tokens
-            WHERE  user_id = s.user_id AND purpose = %(purpose)s AND used_at IS NULL AND expires_at > %(now)s)
-               AS requested_email
-    {LIVE}
+OF_SESSION_WITH_NAMES: Final = reading_caller(
+    f"""
+    {_NAMES},
+    (SELECT email
+     FROM   one_time_tokens
+     WHERE  user_id = s.user_id AND purpose = %(purpose)s AND used_at IS NULL AND expires_at > %(now)s)
+        AS requested_email
+    """,
+    f"""
     LEFT JOIN scim_profiles p ON p.organization_id = s.organization_id AND p.user_id = s.user_id
     {SAID.format(organization_id="s.organization_id", user_id="s.user_id")}
-    {LIVE_SESSION}
-"""
+    """,
+)
 
 
 class PostgresPersonNames(Aggregate):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.sessions.callers import CALLER, LIVE, counts, live_at, subject_row
+from adapters.postgres.sessions.callers import counts, live_at, reading_caller, subject_row
 from adapters.postgres.sessions.token_additions import additions
 from adapters.postgres.transaction import Aggregate
 from core.ids import FIRST_ID
@@ -23,10 +23,11 @@ _SESSION: Final = """
             NULL::uuid AS confined_to_service, NULL::uuid AS connection_id, NULL::text AS confined_to_role,
             false AS lacks_connection) s
 """
-PREVIEWED: Final = f"""
-    SELECT {CALLER}, {additions(counts("dm", "s"), reads_always=True)}
-    {LIVE.replace("sessions s", _SESSION)}
-    WHERE  o.id = %(organization_id)s AND v.organization_id = %(organization_id)s
+PREVIEWED: Final = reading_caller(
+    additions(counts("dm", "s"), reads_always=True),
+    session=_SESSION,
+    condition="""
+           o.id = %(organization_id)s AND v.organization_id = %(organization_id)s
       AND  u.deactivated_at IS NULL AND u.anonymized_at IS NULL
       AND  (%(customer_id)s::uuid IS NOT NULL
             OR EXISTS (SELECT FROM memberships
@@ -35,7 +36,8 @@ PREVIEWED: Final = f"""
             OR EXISTS (SELECT FROM service_users
                        WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s AND user_id = u.id
                          AND  last_login_at IS NOT NULL))
-"""
+    """,
+)
 
 
 class PostgresTokenPreviews(Aggregate):

@@ -9,34 +9,35 @@ from uuid import UUID
 from adapters.postgres.domains_in_force import IN_FORCE
 from adapters.postgres.driver.columns import prefixed
 from adapters.postgres.organizations.organizations import organization_row
-from adapters.postgres.sessions.callers import CALLER, LIVE, LIVE_SESSION, caller_row, live_at
+from adapters.postgres.sessions.callers import caller_row, live_at, reading_caller
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import AccessContext
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 
 # The organization of the path and the membership in it, beside those of the session's context, which may differ.
-CONTEXT: Final = f"""
-    SELECT {CALLER},
-           {prefixed(Organization, table="p", prefix="path_organization_")},
-           {prefixed(Membership, table="pm", prefix="path_membership_")},
-           pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
-           pm.suspended_at IS NOT NULL AS is_suspended,
-           pr.permissions       AS path_permissions,
-           pm.role <> 'owner' AND NOT u.is_platform_owner AND u.disowned_at IS NULL AND s.impersonator_id IS NULL
-           AND EXISTS (SELECT FROM domain_routes route
-                       JOIN   upstream_connections c ON c.organization_id = route.organization_id
-                                                    AND c.id = route.connection_id
-                       WHERE  route.organization_id = p.id AND route.domain = split_part(u.email, '@', 2)
-                         AND  route.enforced AND {IN_FORCE} AND c.enabled
-                         AND  s.connection_id IS DISTINCT FROM c.id)
-                                AS is_single_sign_on_missing
-    {LIVE}
+CONTEXT: Final = reading_caller(
+    f"""
+    {prefixed(Organization, table="p", prefix="path_organization_")},
+    {prefixed(Membership, table="pm", prefix="path_membership_")},
+    pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
+    pm.suspended_at IS NOT NULL AS is_suspended,
+    pr.permissions       AS path_permissions,
+    pm.role <> 'owner' AND NOT u.is_platform_owner AND u.disowned_at IS NULL AND s.impersonator_id IS NULL
+    AND EXISTS (SELECT FROM domain_routes route
+                JOIN   upstream_connections c ON c.organization_id = route.organization_id
+                                             AND c.id = route.connection_id
+                WHERE  route.organization_id = p.id AND route.domain = split_part(u.email, '@', 2)
+                  AND  route.enforced AND {IN_FORCE} AND c.enabled
+                  AND  s.connection_id IS DISTINCT FROM c.id)
+                         AS is_single_sign_on_missing
+    """,
+    """
     LEFT   JOIN organizations p       ON p.slug = %(slug)s AND p.status <> 'deleting'
     LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
-    {LIVE_SESSION}
-"""
+    """,
+)
 # The fields by column, computed once, because finding them in every row takes as long as reading it.
 _ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organization.__dataclass_fields__}
 _MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}

@@ -37,7 +37,7 @@ ROLES: Final = f"""
           ORDER BY known.key)
 """
 # The groups of a member `cm` that its customer `c` shows the vendor; one more than a token names.
-_GROUPS: Final = """
+SHOWN_GROUPS: Final = """
     coalesce((SELECT jsonb_agg(jsonb_build_object('id', named.id, 'name', named.display_name)
                                ORDER BY lower(named.display_name), named.id)
               FROM   (SELECT g.id, g.display_name
@@ -60,15 +60,6 @@ OPEN_CUSTOMER: Final = f"""
       AND  (s.impersonator_id IS NOT NULL OR u.is_platform_owner OR u.disowned_at IS NOT NULL
             OR NOT EXISTS (SELECT {ENFORCED_ROUTE} AND route.organization_id = co.id
                                                    AND s.connection_id IS DISTINCT FROM c.id))
-"""
-# What the user is for that customer; null when it is not open to them.
-CONTEXT: Final = f"""
-    SELECT jsonb_build_object(
-               'id', c.id, 'organization_id', c.organization_id, 'slug', co.slug, 'name', co.name,
-               'external_id', c.external_id, 'role', cm.role, 'service_roles', {ROLES},
-               'groups', CASE WHEN v.group_claims <> '{{}}' OR c.groups <> '{{}}' THEN {_GROUPS} END,
-               'requires_mfa', co.mfa_required, 'mfa_methods', co.mfa_methods)
-    {OPEN_CUSTOMER}
 """
 # The route of the mail domain of a user `u`, proved by a customer `c` or another organization `route.organization_id`.
 _PROVED_DOMAIN: Final = f"""
