@@ -43,8 +43,11 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> RoundTrips:
     send = Statements.round_trip
 
     def round_trip(statements: Statements) -> PQGen[None]:
-        counted.count += 1
-        counted.statements += len(statements.deferred_texts())
+        texts = statements.deferred_texts()
+        # A new connection is checked first. Which test opens one depends on the tests before it.
+        if not any(b"gatehouse.session" in text for text in texts):
+            counted.count += 1
+            counted.statements += len(texts)
         return send(statements)
 
     monkeypatch.setattr(Statements, "round_trip", round_trip)

@@ -39,7 +39,7 @@ def test_every_detail_that_core_writes_has_words() -> None:
     assert recorded - FIELDS.keys() == set()
     # Of calls in other forms: by a wrapper, a dictionary, a property, another name of a module.
     assert {
-        *("plan_id", "sent", "secrets", "role_name", "to", "setup_link_id", "deleted_entity_id", "sessions_ended"),
+        *("plan_id", "sent", "secrets", "role_name", "to", "deleted_entity_id", "sessions_ended"),
         *("note", "source", "leads_elsewhere", "part", "deed", "device_id", "invited_email", "sealed_through"),
     } <= recorded
 
