@@ -60,11 +60,10 @@ async def owner_links_by_connection(hood: Neighbourhood) -> None:
 
 
 @step(CONNECTING)
-async def employer_signs_in(hood: Neighbourhood, address: str) -> None:
-    """The provider of A asserts that it has signed in the person of an address, whom it may have linked once."""
+async def employer_signs_in(hood: Neighbourhood) -> None:
+    """The provider of A asserts that it has signed in each person of an address there, also one who has left."""
     for one in hood.addresses:
-        # A link is to the subject of the address with which it was made.
-        if hood.model.owner_of(one) is hood.model.owner_of(address) and hood.is_at(A, one):
+        if hood.is_at(A, one):
             has_left = _has_left(hood, one)
             await by_connection(hood, hood.employer, A, claims_of_address(one), Way.CONNECTION)
             if has_left and _is_linked(hood, one):
@@ -72,9 +71,14 @@ async def employer_signs_in(hood: Neighbourhood, address: str) -> None:
 
 
 def _has_left(hood: Neighbourhood, address: str) -> bool:
-    """Whether a person has left A, has nothing of it again, and gets nothing of it by signing in."""
+    """Whether a person has left A, has nothing of it again, and gets nothing of it by signing in.
+
+    An account whose address nobody has proved was never linked: the mail domain of A proves it.
+    """
     at_a, user_id = hood.organizations[A], hood.user_id(address)
     if user_id is None or (at_a.slug, user_id) not in hood.model.unlinked or hood.joins_as or _is_linked(hood, address):
+        return False
+    if hood.world.rows("SELECT email_verified_at IS NULL FROM users WHERE id = %s", user_id) == [(True,)]:
         return False
     of_a = (at_a.party.organization_id, user_id)
     return not any(

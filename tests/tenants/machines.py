@@ -93,6 +93,11 @@ async def owner_ends_machine(hood: Neighbourhood, of: str, whole: bool) -> None:
     if answer.status != 204:
         raise Violation("not ended", f"{of} was answered {answer.status}")
     hood.explained.add(ENDED)
+    await judge_ended(hood, of, machine)
+
+
+async def judge_ended(hood: Neighbourhood, of: str, machine: Machine) -> None:
+    """Raise `Violation` when a machine that was ended gets a token, or one that it has opens something."""
     for token in machine.tokens:
         if await _services(hood, of, token) == 200:
             raise Violation(OUTLIVED, f"a token of the job of {of}")
