@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.customers import products
+from core.customers import choices, products
 from core.customers.assignments import Assignment, SubjectKind
 from core.customers.products import Product
 from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
+from core.organizations.choices import Choices, of_members
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.positions import FoundRows, Position, found_rows
 from core.services.customer_rules import ServiceRole
@@ -23,7 +24,7 @@ from core.services.customer_rules import ServiceRole
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many roles of the organization the form of a new assignment offers; more are named by their slugs.
+# How many roles of the organization the form of a new assignment offers; programs name more by their slugs.
 ROLES_OFFERED_MAX: Final = 50
 
 
@@ -72,7 +73,11 @@ class NamedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductDetail:
-    """A product with names in place of ids, the roles of its service, and those of the organization, by slug."""
+    """A product with names in place of ids, the roles of its service, and those of the organization, by slug.
+
+    `people` and `groups_to_assign` are whom a caller who may change the product can assign it to, and `groups_to_show`
+    the groups that its vendor can learn of; None to any other, and to one who sees no members.
+    """
 
     product: Product
     figures: ProductFigures
@@ -80,6 +85,9 @@ class ProductDetail:
     groups: Sequence[NamedGroup]
     service_roles: Sequence[ServiceRole]
     organization_roles: Sequence[str]
+    people: Choices | None = None
+    groups_to_assign: Choices | None = None
+    groups_to_show: Choices | None = None
 
 
 def search(
@@ -113,14 +121,16 @@ def listed(
     )
 
 
-def show(uow: UnitOfWork, slug: str, client_id: UUID) -> ProductDetail:
+def show(uow: UnitOfWork, slug: str, client_id: UUID, *, find: str = "", find_group: str = "") -> ProductDetail:
     """Return a product or offer in detail; raise `ProductUnknown`.
 
+    `find` is a part of what it is to be assigned to, and `find_group` one of the name of a group to show to its vendor.
     Who sees no members sees neither the addresses nor the groups to which it is assigned.
     """
     authorized = authorize(uow, slug, Operation.PRODUCTS_READ)
     product = products.show(uow, slug, client_id)
     name_of = _names(uow, authorized, product)
+    is_changed = product.is_accepted and Capability.PRODUCTS_MANAGE in authorized.capabilities
     return ProductDetail(
         product=product,
         figures=_figures(uow, authorized, product),
@@ -131,6 +141,9 @@ def show(uow: UnitOfWork, slug: str, client_id: UUID) -> ProductDetail:
             *BUILT_IN_ROLES,
             *(role.slug for role in uow.roles.of_organization(authorized.organization.id)[:ROLES_OFFERED_MAX]),
         ],
+        people=of_members(uow, authorized, find) if is_changed else None,
+        groups_to_assign=choices.of_groups(uow, authorized, find) if is_changed else None,
+        groups_to_show=choices.of_groups(uow, authorized, find_group) if is_changed else None,
     )
 
 

@@ -1,23 +1,39 @@
-"""The services of an organization by their slugs, to choose from or to complete what is typed; of many, none."""
+"""The services of an organization to choose from, by their slugs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from core.organizations.access import Capability, Operation, authorize
+from core.organizations.choices import Choice, Choices, choices
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# A longer list is no help to choose from, and makes the page heavy.
-SUGGESTED_MAX: Final = 100
 
+def of_organization(uow: UnitOfWork, slug: str, operation: Operation, search: str = "") -> Choices | None:
+    """Return the services for a caller who does this; None to one who does not see the services.
 
-def of_organization(uow: UnitOfWork, slug: str, operation: Operation) -> Sequence[str]:
-    """Return the slugs to suggest to a caller who does this; none to one who does not see the services."""
+    A search is for a part of the name or the slug.
+    """
     authorized = authorize(uow, slug, operation)
     if Capability.SERVICES_VIEW not in authorized.capabilities:
-        return ()
-    found = uow.services.slugs(authorized.organization.id, limit=SUGGESTED_MAX + 1)
-    return found if len(found) <= SUGGESTED_MAX else ()
+        return None
+    return of_services(uow, authorized.organization.id, search)
+
+
+def of_services(uow: UnitOfWork, organization_id: UUID, search: str) -> Choices:
+    """Return the services of an organization to a caller who was authorized."""
+
+    def read(part: str, limit: int) -> Sequence[Choice]:
+        if not part:
+            every = uow.services.names(organization_id, limit=limit)
+            return [Choice(value=one, name=name, about=one) for one, name in every.items()]
+        found = uow.elsewhere.found_services.page(
+            organization_id, part=part.lower(), after=None, limit=limit, users_max=1
+        )
+        return [Choice(value=one.slug, name=one.name, about=one.slug) for one in found]
+
+    return choices(read, search)

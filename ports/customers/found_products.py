@@ -51,7 +51,3 @@ class FoundProducts(Protocol):
     ) -> Mapping[UUID, str]:
         """Return the names of groups of an organization and the addresses of its members, by their ids."""
         ...
-
-    def member(self, organization_id: UUID, email: str) -> UUID | None:
-        """Return the active member of an organization with an address, as its user's id; None without one."""
-        ...

@@ -35,10 +35,6 @@ class Services(Protocol):
         """Return services with their counts, the oldest first, and the usage; in one statement."""
         ...
 
-    def slugs(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
-        """Return the slugs of the services of an organization, in alphabetical order."""
-        ...
-
     def names(self, organization_id: UUID, *, limit: int) -> Mapping[str, str]:
         """Return the names of the services of an organization by their slugs, in the order of the names."""
         ...

@@ -45,7 +45,10 @@ class _Forms(HTMLParser):
                 Form(action=values["action"], id=values.get("id", ""), method=values.get("method", "get"))
             )
         elif tag == "input" and self.forms and "name" in values and values.get("type") != "checkbox":
-            self.forms[-1].fields[values["name"]] = values.get("value", "")
+            if values.get("type") != "radio" or "checked" in values:
+                self.forms[-1].fields[values["name"]] = values.get("value", "")
+        elif tag == "button" and self.forms and values.get("name") == "form_token":
+            self.forms[-1].fields["form_token"] = values["value"]
 
 
 def without_tokens(html: str) -> str:

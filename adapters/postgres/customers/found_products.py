@@ -61,12 +61,6 @@ NAMES: Final = """
     FROM   memberships m
     WHERE  m.organization_id = %(organization_id)s AND m.user_id = ANY (%(user_ids)s)
 """
-MEMBER: Final = """
-    SELECT m.user_id
-    FROM   users u
-    JOIN   memberships m ON m.organization_id = %(organization_id)s AND m.user_id = u.id AND m.suspended_at IS NULL
-    WHERE  u.email = %(email)s
-"""
 
 
 class PostgresFoundProducts(Aggregate):
@@ -121,9 +115,6 @@ class PostgresFoundProducts(Aggregate):
     ) -> Mapping[UUID, str]:
         values = {"organization_id": organization_id, "group_ids": list(group_ids), "user_ids": list(user_ids)}
         return {row["id"]: row["name"] for row in self._rows(NAMES, values)}
-
-    def member(self, organization_id: UUID, email: str) -> UUID | None:
-        return self._value_or_none(MEMBER, {"organization_id": organization_id, "email": email})
 
 
 def _filters(organization_id: UUID, part: str, state: CustomerState | None, at: datetime) -> dict[str, Any]:

@@ -148,11 +148,6 @@ class PostgresServices(Aggregate):
         ]
         return ServicesPage(services=[_counted(**row) for row in rows if row["id"] is not None], usage=usages[0])
 
-    def slugs(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
-        return self._values(
-            "SELECT slug FROM services WHERE organization_id = %s ORDER BY slug LIMIT %s", (organization_id, limit)
-        )
-
     def names(self, organization_id: UUID, *, limit: int) -> Mapping[str, str]:
         found = self._connection.execute(
             "SELECT slug, name FROM services WHERE organization_id = %s ORDER BY lower(name), slug LIMIT %s",

@@ -6,7 +6,6 @@ from uuid import UUID
 from core.customers import product_assignments
 from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.errors import BadRequest, Forbidden, Refusal
-from core.ids import id_or_none
 from core.organizations.access import Operation, authorize
 from entrypoints.pages.console.frame import after
 from entrypoints.pages.customers.products import (
@@ -54,9 +53,9 @@ async def _page(
 async def assign_product(call: Call, org_slug: str, client_id: UUID, form: ProductAssignmentForm) -> PageOrRedirect:
     """Assign a product; programs use `PATCH /api/organizations/:slug/products/:client_id` with all `assignments`."""
     await call.read(authorize, org_slug, Operation.PRODUCTS_CHANGE)
-    await call.transact(
-        product_assignments.assign, org_slug, client_id, kind=form.kind, named=form.name, roles=form.roles
-    )
+    if not form.subject:
+        raise BadRequest.of_field("subject", "Choose who gets the product.")
+    await call.transact(product_assignments.assign, org_slug, client_id, form.subject, form.roles)
     return after(page_of_product(org_slug, client_id), "product-assigned")
 
 
@@ -74,7 +73,8 @@ async def unassign_product(call: Call, org_slug: str, client_id: UUID, form: Pro
 @shows_again(_page, BadRequest)
 async def show_group_to_product(call: Call, org_slug: str, client_id: UUID, form: ProductGroupForm) -> PageOrRedirect:
     """Let a product learn of a group; programs use `PATCH /api/organizations/:slug/products/:client_id`."""
-    await call.transact(product_assignments.show_group, org_slug, client_id, form.group)
+    await call.read(authorize, org_slug, Operation.PRODUCTS_CHANGE)
+    await call.transact(product_assignments.show_group, org_slug, client_id, form.group_id)
     return after(page_of_product(org_slug, client_id), "product-saved")
 
 
@@ -84,8 +84,5 @@ async def show_group_to_product(call: Call, org_slug: str, client_id: UUID, form
 async def hide_group_from_product(call: Call, org_slug: str, client_id: UUID, form: ProductGroupForm) -> PageOrRedirect:
     """Let a product no longer learn of a group; programs use `PATCH /api/organizations/:slug/products/:client_id`."""
     await call.read(authorize, org_slug, Operation.PRODUCTS_CHANGE)
-    group_id = id_or_none(form.group)
-    if group_id is None:
-        raise BadRequest("This form is damaged. Load the page again, and make your change once more.")
-    await call.transact(product_assignments.hide_group, org_slug, client_id, group_id)
+    await call.transact(product_assignments.hide_group, org_slug, client_id, form.group_id)
     return after(page_of_product(org_slug, client_id), "product-saved")

@@ -1,6 +1,7 @@
 """The pages of the products of an organization: offers, what it uses, what its vendors see, pausing and ending one."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -8,6 +9,7 @@ import msgspec
 
 from core.customers import found_products, products
 from core.customers.assignments import SubjectKind
+from core.customers.found_products import ProductDetail
 from core.customers.products import (
     Product,
     ProductAccess,
@@ -19,6 +21,7 @@ from core.customers.relations import CustomerState
 from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
 from core.organizations.access import Capability, Operation, authorize
+from core.organizations.choices import Choice, Choices
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
@@ -31,9 +34,10 @@ from entrypoints.pages.console.frame import (
     with_query,
 )
 from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.pickers import Picker, picker
 from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.frame.forms import DoneQuery
-from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.languages import marked, translated
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -105,32 +109,42 @@ class ProductSightForm(ProtectedForm, kw_only=True):
 
 
 class ProductAssignmentForm(ProtectedForm, kw_only=True):
-    """To whom a product is assigned, and with which of its roles; `whom` is a kind of subject or `role:<slug>`."""
+    """To whom a product is assigned, as its record says it, with which of its roles, and what was searched for."""
 
-    whom: str = ""
-    named: str = ""
+    subject: str = ""
+    find_subject: str = ""
     roles: Annotated[list[str], msgspec.Meta(description="The names of roles of the service.")] = msgspec.field(
         default_factory=list[str]
     )
 
-    @property
-    def kind(self) -> SubjectKind:
-        """What the subject is; raise `BadRequest` for no choice."""
-        kind = self.whom.partition(":")[0]
-        if kind not in set(SubjectKind):
-            raise BadRequest.of_field("whom", "Choose who gets the product.")
-        return SubjectKind(kind)
-
-    @property
-    def name(self) -> str:
-        """The slug of the role that was chosen, else the name or address that was typed."""
-        return self.whom.partition(":")[2] or self.named
-
 
 class ProductGroupForm(ProtectedForm, kw_only=True):
-    """A group of the directory: its name where the vendor is to learn of it, its id where it is not any more."""
+    """A group of the directory by its id, and what was searched for."""
 
     group: str = ""
+    find_group: str = ""
+
+    @property
+    def group_id(self) -> UUID:
+        """The id of the group; raise `BadRequest` for none."""
+        group_id = id_or_none(self.group)
+        if group_id is None:
+            raise BadRequest.of_field("group", "Choose a group.")
+        return group_id
+
+
+class ProductQuery(DoneQuery, kw_only=True):
+    """What was just done, and what the forms held when one of them was searched with."""
+
+    subject: Annotated[str, msgspec.Meta(description="To whom the product is to be assigned.", max_length=100)] = ""
+    find_subject: Annotated[
+        str, msgspec.Meta(description="A part of an address, or of the name of a role or group.", max_length=254)
+    ] = ""
+    roles: Annotated[list[str], msgspec.Meta(description="The roles of the new assignment.")] = msgspec.field(
+        default_factory=list[str]
+    )
+    group: Annotated[str, msgspec.Meta(description="The group to show to the vendor.", max_length=100)] = ""
+    find_group: Annotated[str, msgspec.Meta(description="A part of the name of a group.", max_length=254)] = ""
 
 
 @routes.get(PRODUCTS)
@@ -206,14 +220,12 @@ async def show_product_page(
     org_slug: str,
     client_id: UUID,
     *,
-    query: DoneQuery | None = None,
+    query: ProductQuery | None = None,
     form: ProductAccessForm | ProductSightForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     """Show a product: its vendor, who may use it, what the vendor sees of the organization, and how to end it."""
-    return await product_page(
-        call, org_slug, client_id, done=query.done if query is not None else "", form=form, refusal=refusal
-    )
+    return await product_page(call, org_slug, client_id, query=query, form=form, refusal=refusal)
 
 
 async def product_page(
@@ -221,19 +233,30 @@ async def product_page(
     org_slug: str,
     client_id: UUID,
     *,
-    done: str = "",
+    query: ProductQuery | None = None,
     form: ProtectedForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    """Return the page of a product, after a refusal with what was typed into one of its forms."""
-    standing, found = await opened(call, org_slug, Operation.PRODUCTS_READ, found_products.show, client_id)
+    """Return the page of a product, after a search or a refusal with what one of its forms held."""
+    query = query or ProductQuery()
+    assignment = form if isinstance(form, ProductAssignmentForm) else query
+    shown = form if isinstance(form, ProductGroupForm) else query
+    standing, found = await opened(
+        call,
+        org_slug,
+        Operation.PRODUCTS_READ,
+        found_products.show,
+        client_id,
+        find=assignment.find_subject,
+        find_group=shown.find_group,
+    )
     product = found.product
     return console_page(
         call,
         "customers/products_one.html",
         standing,
         program=_program(product, org_slug),
-        done=done,
+        done=query.done,
         refusal=refusal,
         problems=problems_of(refusal),
         found=found,
@@ -249,8 +272,9 @@ async def product_page(
         lacks_accepting=standing.lacks(Operation.PRODUCT_ACCEPT),
         lacks_lasting=standing.lacks_lasting(Operation.PRODUCTS_CHANGE),
         lacks_sharing=None if Capability.ORG_MEMBERS_VIEW in standing.capabilities else Capability.ORG_MEMBERS_VIEW,
-        assignment=form if isinstance(form, ProductAssignmentForm) else None,
-        group=form.group if isinstance(form, ProductGroupForm) else "",
+        assigned_roles=assignment.roles,
+        subject=_subjects(call, found, assignment),
+        group=picker("group", ("", found.groups_to_show), chosen=shown.group, searched=shown.find_group),
     )
 
 
@@ -337,6 +361,27 @@ async def _confirmation(call: Call, template: str, program: Program, org_slug: s
         figures=found.figures,
         page=page_of_product(org_slug, client_id),
     )
+
+
+def _subjects(call: Call, found: ProductDetail, form: ProductAssignmentForm | ProductQuery) -> Picker | None:
+    """Return whom the product can be assigned to, each as the subject of an assignment."""
+    everyone = Choice(value=SubjectKind.EVERYONE.value, name=translated(call, "Every active member"))
+    fixed = [everyone], [Choice(value=f"{SubjectKind.ROLE}:{role}", name=role) for role in found.organization_roles]
+    return picker(
+        "subject",
+        ("", Choices(found=fixed[0], is_whole=True)),
+        (translated(call, "Members with a role"), Choices(found=fixed[1], is_whole=True)),
+        (translated(call, "Groups of your directory"), _of_kind(SubjectKind.GROUP, found.groups_to_assign)),
+        (translated(call, "Members"), _of_kind(SubjectKind.USER, found.people)),
+        chosen=form.subject,
+        searched=form.find_subject,
+    )
+
+
+def _of_kind(kind: SubjectKind, listed: Choices | None) -> Choices | None:
+    if listed is None:
+        return None
+    return replace(listed, found=[replace(one, value=f"{kind}:{one.value}") for one in listed.found])
 
 
 def _sight_of(product: Product) -> ProductSightForm:

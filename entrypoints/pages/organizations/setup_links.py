@@ -24,6 +24,7 @@ from core.organizations.standing import Standing
 from core.services import suggestions
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
+from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -52,12 +53,16 @@ DAYS: Final = [(str(days), str(days)) for days in range(1, DAYS_MAX + 1)]
 
 
 class SetupLinkForm(ProtectedForm, kw_only=True):
-    """The parts that the holder of the new link may set, the service of the part `saml`, and for how many days."""
+    """The parts that the holder of the new link may set, the service of the part `saml`, and for how many days.
+
+    `find_service_slug` is what was searched for among many services.
+    """
 
     parts: Annotated[list[str], msgspec.Meta(description="The words of the parts.")] = msgspec.field(
         default_factory=list[str]
     )
     service_slug: str = ""
+    find_service_slug: str = ""
     roles: Annotated[list[str], msgspec.Meta(description="The roles that groups may give.")] = msgspec.field(
         default_factory=list[str]
     )
@@ -71,12 +76,15 @@ class SetupLinkForm(ProtectedForm, kw_only=True):
 
 
 class SetupLinksQuery(DoneQuery, kw_only=True):
-    """What was typed into the form before its sender was asked to sign in again, and what was just done."""
+    """What the form held before its sender searched or was asked to sign in again, and what was just done."""
 
     parts: Annotated[list[str], msgspec.Meta(description="The parts of a new link.")] = msgspec.field(
         default_factory=list[str]
     )
     service_slug: Annotated[str, msgspec.Meta(description="The service of a new link.", max_length=100)] = ""
+    find_service_slug: Annotated[
+        str, msgspec.Meta(description="A part of the name or the slug of a service.", max_length=254)
+    ] = ""
     roles: Annotated[list[str], msgspec.Meta(description="The roles that groups may give.")] = msgspec.field(
         default_factory=list[str]
     )
@@ -90,6 +98,7 @@ class SetupLinksQuery(DoneQuery, kw_only=True):
         return SetupLinkForm(
             parts=self.parts,
             service_slug=self.service_slug,
+            find_service_slug=self.find_service_slug,
             roles=self.roles,
             expires_in_days=self.expires_in_days,
         )
@@ -109,9 +118,11 @@ async def show_setup_links(
 ) -> Page:
     """Show the valid setup links of an organization."""
     standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
-    services = await call.read(suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ)
-    roles = await call.read(setup_links.roles_to_give, org_slug)
     form = form or (query.form if query is not None else SetupLinkForm())
+    services = await call.read(
+        suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ, form.find_service_slug
+    )
+    roles = await call.read(setup_links.roles_to_give, org_slug)
     made = next((one.link for one in found if one.link.id == made_id), None)
     if made_id is not None and made is None:
         raise SetupLinkUnknown
@@ -136,7 +147,9 @@ async def show_setup_links(
         was_shown=shown_id is not None and not secret,
         titles={part.value: PARTS[part][0] for part in Part},
         boxes=_boxes(standing),
-        services=services,
+        service=picker(
+            "service_slug", ("", services), chosen=form.service_slug, searched=form.find_service_slug, keeps=True
+        ),
         roles=[(role, role, "", None) for role in roles],
         days=DAYS,
         lacks_creation=standing.lacks(Operation.SETUP_LINK_CREATE),

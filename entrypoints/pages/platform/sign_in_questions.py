@@ -4,7 +4,8 @@ Sign-in links are not sent from here: the code of a link that another person has
 that person, who could sign in with it.
 """
 
-from typing import Annotated, Any, Final
+from dataclasses import replace
+from typing import Annotated, Any, Final, Protocol
 from urllib.parse import quote
 from uuid import UUID
 
@@ -15,11 +16,13 @@ from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
+from core.platform import question_choices
+from core.platform.question_choices import QuestionChoices, Sought
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
-from core.services import suggestions
 from core.sign_in.rules import Rule
 from entrypoints.pages.console.frame import Program, console_page, opened, page_of, path_in_interface, with_query
+from entrypoints.pages.console.pickers import Picker, picker
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages
@@ -52,9 +55,12 @@ _NO_ID: Final = UUID(int=0)
 
 
 class WhyQuery(Query, kw_only=True):
-    """Whose sign-in fails, and which."""
+    """Whose sign-in fails, and which, and what was searched for to choose from."""
 
     email: Annotated[str, msgspec.Meta(description="The address of the user.", max_length=EMAIL_CHARACTERS_MAX)] = ""
+    find_email: Annotated[
+        str, msgspec.Meta(description="An address, or a part of one.", max_length=EMAIL_CHARACTERS_MAX)
+    ] = ""
     service: Annotated[str, msgspec.Meta(description="The slug of a service.", max_length=SLUG_TYPED_MAX)] = ""
     customer: Annotated[
         str, msgspec.Meta(description="A customer of the service, by its id or slug.", max_length=SLUG_TYPED_MAX)
@@ -62,6 +68,9 @@ class WhyQuery(Query, kw_only=True):
     product: Annotated[
         str, msgspec.Meta(description="The client id of a product that is used.", max_length=SLUG_TYPED_MAX)
     ] = ""
+    find_service: Annotated[str, msgspec.Meta(description="A part of a service's name.", max_length=254)] = ""
+    find_customer: Annotated[str, msgspec.Meta(description="A part of a customer's name.", max_length=254)] = ""
+    find_product: Annotated[str, msgspec.Meta(description="A part of a product's name.", max_length=254)] = ""
     way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
 
     @property
@@ -69,7 +78,7 @@ class WhyQuery(Query, kw_only=True):
         """The question; a product that is no client id is none."""
         product = self.product.strip()
         return SignInQuestion(
-            email=self.email.strip(),
+            email=chosen_person(self.email, self.find_email),
             service_slug=self.service.strip() or None,
             customer=self.customer.strip() or None,
             product=(id_or_none(product) or _NO_ID) if product else None,
@@ -88,6 +97,17 @@ class WhyQuery(Query, kw_only=True):
             "way": question.way.value if question.way is not None else "",
         }
 
+    @property
+    def sought(self) -> Sought:
+        """What the page lets its reader choose from."""
+        return Sought(
+            person=self.find_email,
+            service=self.find_service,
+            customer=self.find_customer,
+            product=self.find_product,
+            service_slug=self.service.strip() or None,
+        )
+
 
 @routes.get("/app/organizations/:org_slug/why")
 @in_console(Operation.SIGN_INS_EXPLAIN)
@@ -96,8 +116,8 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
     question = query.question
     refusal: Refusal | None = None
     email, service = question.email, question.service_slug or ""
-    standing, services = await opened(
-        call, org_slug, Operation.SIGN_INS_EXPLAIN, suggestions.of_organization, Operation.SIGN_INS_EXPLAIN
+    standing, found = await opened(
+        call, org_slug, Operation.SIGN_INS_EXPLAIN, question_choices.for_organization, query.sought
     )
     answer: dict[str, Any] = {}
     page = page_of(org_slug)
@@ -128,7 +148,10 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         refusal=refusal,
         asked=bool(answer),
         query=WhyQuery(**query.kept),
-        services=services,
+        **pickers_of(found, query, email),
+        product=picker(
+            "product", ("", found.products), chosen=query.product.strip(), searched=query.find_product, keeps=True
+        ),
         ways=WAYS,
         page=f"{page}/why",
         members=members,
@@ -138,6 +161,42 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         sign_in_page=call.installation.settings.base_url + SIGN_IN,
         **answer,
     )
+
+
+def chosen_person(chosen: str, searched: str) -> str:
+    """Return the address that is asked about: the chosen one that fits what is searched for, else a whole one typed."""
+    chosen, searched = chosen.strip(), searched.strip()
+    if chosen and searched.lower() in chosen.lower():
+        return chosen
+    return searched if "." in searched.partition("@")[2] else ""
+
+
+class Searches(Protocol):
+    """What both pages take of their addresses to choose from."""
+
+    find_email: str
+    service: str
+    find_service: str
+    customer: str
+    find_customer: str
+
+
+def pickers_of(found: QuestionChoices, query: Searches, named: str) -> dict[str, Picker | None]:
+    """Return the fields to choose from, by name; None is one that the reader types."""
+    customers = found.customers
+    customer = query.customer.strip()
+    if customers is not None:
+        customer = next((one.about for one in customers.found if one.value == customer), customer)
+        customers = replace(customers, found=[replace(one, value=one.about) for one in customers.found])
+    return {
+        "person": picker("email", ("", found.people), chosen=named, searched=query.find_email, keeps=True),
+        "service": picker(
+            "service", ("", found.services), chosen=query.service.strip(), searched=query.find_service, keeps=True
+        ),
+        "customer_of_service": picker(
+            "customer", ("", customers), chosen=customer, searched=query.find_customer, keeps=True
+        ),
+    }
 
 
 def way_of(typed: str) -> SignInWay | None:

@@ -13,17 +13,26 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.platform import limits, mails, why_for_platform
+from core.platform import limits, mails, question_choices, why_for_platform
 from core.platform.mails import NothingToVerify
+from core.platform.question_choices import Sought
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
 from entrypoints.pages.console.frame import PLATFORM, Program, console_page, opened_for_platform, with_query
+from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.sign_in_checks import SettingPlace, shown, tells_of
-from entrypoints.pages.platform.sign_in_questions import EXAMPLE, SLUG_TYPED_MAX, WAYS, way_of
+from entrypoints.pages.platform.sign_in_questions import (
+    EXAMPLE,
+    SLUG_TYPED_MAX,
+    WAYS,
+    chosen_person,
+    pickers_of,
+    way_of,
+)
 from entrypoints.pages.platform.users import VerificationHeld
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
@@ -43,10 +52,13 @@ _ORGANIZATIONS: Final = marked("Organizations")
 
 
 class PlatformWhyQuery(Query, kw_only=True):
-    """Whose sign-in fails, and which."""
+    """Whose sign-in fails, and which, and what was searched for to choose from."""
 
     email: Annotated[
         str, msgspec.Meta(description="The address of the user, or their id.", max_length=EMAIL_CHARACTERS_MAX)
+    ] = ""
+    find_email: Annotated[
+        str, msgspec.Meta(description="An address, a part of one, or an id.", max_length=EMAIL_CHARACTERS_MAX)
     ] = ""
     user_id: Annotated[str, msgspec.Meta(description="The id of the user.", max_length=SLUG_TYPED_MAX)] = ""
     organization: Annotated[
@@ -56,6 +68,9 @@ class PlatformWhyQuery(Query, kw_only=True):
     customer: Annotated[
         str, msgspec.Meta(description="A customer of the service, by its id or slug.", max_length=SLUG_TYPED_MAX)
     ] = ""
+    find_organization: Annotated[str, msgspec.Meta(description="A part of its name.", max_length=254)] = ""
+    find_service: Annotated[str, msgspec.Meta(description="A part of a service's name.", max_length=254)] = ""
+    find_customer: Annotated[str, msgspec.Meta(description="A part of a customer's name.", max_length=254)] = ""
     way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
     network: Annotated[
         str, msgspec.Meta(description="The network address of the user.", max_length=NETWORK_TYPED_MAX)
@@ -65,7 +80,10 @@ class PlatformWhyQuery(Query, kw_only=True):
     @property
     def named(self) -> str:
         """What names the user."""
-        return (self.email or self.user_id).strip()
+        searched = self.find_email.strip()
+        if id_or_none(searched) is not None:
+            return searched
+        return chosen_person(self.email or self.user_id, searched)
 
     @property
     def question(self) -> SignInQuestion:
@@ -78,6 +96,18 @@ class PlatformWhyQuery(Query, kw_only=True):
             customer=self.customer.strip() or None,
             way=way_of(self.way),
             network=self.network.strip() or None,
+        )
+
+    @property
+    def sought(self) -> Sought:
+        """What the page lets its reader choose from."""
+        return Sought(
+            person=self.find_email,
+            organization=self.find_organization,
+            service=self.find_service,
+            customer=self.find_customer,
+            organization_slug=self.organization.strip() or None,
+            service_slug=self.service.strip() or None,
         )
 
     @property
@@ -110,6 +140,7 @@ class WhyVerificationForm(ProtectedForm, kw_only=True):
 @platform_support_in_console
 async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
     """Show which rule refuses the sign-in of any user, and what was tried lately."""
+    _, found = await opened_for_platform(call, question_choices.for_platform, query.sought)
     try:
         standing, explanation = await opened_for_platform(
             call,
@@ -143,6 +174,14 @@ async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Ref
         refusal=refusal,
         query=query,
         named=query.named,
+        organization=picker(
+            "organization",
+            ("", found.organizations),
+            chosen=query.organization.strip(),
+            searched=query.find_organization,
+            keeps=True,
+        ),
+        **pickers_of(found, query, query.named),
         ways=WAYS,
         page=WHY,
         lift=with_query(f"{WHY}/lift", **query.kept),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.organizations.choices import CHOICES_MAX
 from tests.shown_text import shows
 from tests.world.directory import Directory
 from tests.world.trade import Trade
@@ -164,7 +165,7 @@ class TestAccess:
         assert refused.status == 400
         assert "Choose who may use the product." in refused.text
 
-    async def test_a_product_is_assigned_one_by_one_to_people_by_address(
+    async def test_a_product_is_assigned_one_by_one_to_what_is_chosen(
         self, trade: Trade, groups: Directory, head: Visitor
     ) -> None:
         await trade.begin()
@@ -173,32 +174,27 @@ class TestAccess:
         [(worker,)] = trade.world.rows("SELECT id FROM users WHERE email = 'worker@example.com'")
         page = await head.open(here)
 
-        for fields in (
-            {"whom": "user", "named": "Worker@Example.com", "roles": "editor"},
-            {"whom": "group", "named": "readers", "roles": "viewer"},
-            {"whom": "role:admin"},
-            {"whom": "everyone", "named": "left over"},
+        subjects = [f"user:{worker}", f"group:{group.json['id']}", "role:admin", "everyone"]
+
+        for subject, name in zip(
+            subjects, ("worker@example.com", "Readers", "admin", "Every active member"), strict=True
         ):
-            page = await head.submit(page, f"{here}/assignments", fields)
-            assert "The assignment is saved." in page.text, fields
-        assert await assigned(trade) == [
-            {"subject": f"user:{worker}", "roles": ["editor"]},
-            {"subject": f"group:{group.json['id']}", "roles": ["viewer"]},
-            {"subject": "role:admin", "roles": []},
-            {"subject": "everyone", "roles": []},
-        ]
+            assert f'<option value="{subject}">{name}</option>' in page.text
+            page = await head.submit(page, f"{here}/assignments", {"subject": subject, "roles": "editor"})
+            assert "The assignment is saved." in page.text, subject
+        assert await assigned(trade) == [{"subject": subject, "roles": ["editor"]} for subject in subjects]
         for text in (">worker@example.com<", ">Group Readers<", ">Role admin<", ">Every active member<"):
             assert text in page.text, text
         assert f">{worker}<" not in page.text
 
-        again = await head.submit(page, f"{here}/assignments", {"whom": "user", "named": "worker@example.com"})
+        again = await head.submit(page, f"{here}/assignments", {"subject": subjects[0]})
         removal = {"subject": "everyone"}
         removed = await head.submit(again, f"{here}/assignments/remove", removal)
         assert "The assignment is removed." in removed.text
         assert await assigned(trade) == [
-            {"subject": f"group:{group.json['id']}", "roles": ["viewer"]},
-            {"subject": "role:admin", "roles": []},
-            {"subject": f"user:{worker}", "roles": []},
+            {"subject": subjects[1], "roles": ["editor"]},
+            {"subject": "role:admin", "roles": ["editor"]},
+            {"subject": subjects[0], "roles": []},
         ]
 
     async def test_what_no_assignment_can_name_is_shown_again(self, trade: Trade, head: Visitor) -> None:
@@ -206,19 +202,22 @@ class TestAccess:
         here = page_of(trade)
         page = await head.open(here)
 
+        [(stranger,)] = trade.world.rows("SELECT id FROM users WHERE email = 'owner@example.com'")
+
         for fields, text in (
-            ({"whom": "user", "named": "owner@example.com"}, "no active member with this address"),
-            ({"whom": "user", "named": "worker"}, "This is not a valid email address."),
-            ({"whom": "group", "named": "Readers"}, "Your directory has no group with this name."),
-            ({"whom": "group", "named": " "}, "Your directory has no group with this name."),
-            ({"whom": "role:helpdesk", "named": "kept"}, "is no role or group of your organization"),
-            ({"whom": "everyone", "named": "kept", "roles": "owner"}, "The service has no role owner."),
-            ({"whom": "all", "named": "kept"}, "Choose who gets the product."),
+            ({"subject": f"user:{stranger}"}, "is no role or group of your organization, and no active member"),
+            ({"subject": f"group:{stranger}"}, "is no role or group of your organization"),
+            ({"subject": "role:helpdesk"}, "is no role or group of your organization"),
+            ({"subject": "everyone", "roles": "owner"}, "The service has no role owner."),
+            ({"subject": "all"}, "A subject is everyone"),
+            ({}, "Choose who gets the product."),
         ):
             shown = await head.submit(page, f"{here}/assignments", fields)
             assert shown.status == 400, fields
             assert text in shown.text, fields
-            assert f'name="named" type="text" value="{fields["named"]}"' in shown.text, fields
+            assert '<select id="subject" name="subject" required aria-describedby="subject-problem"' in shown.text
+            chosen = re.findall(r'<option value="([^"]*)" selected', shown.text.partition('id="subject"')[2])
+            assert chosen == [fields["subject"]] if fields.get("subject") == "everyone" else not chosen, fields
         assert await assigned(trade) == []
 
     async def test_names_are_for_those_who_see_the_members(
@@ -239,8 +238,12 @@ class TestAccess:
         assert not shows(page.text, "Readers")
         assert "A member" in page.text
         assert "org.members.view" in page.text
-        for fields in ({"whom": "user", "named": "worker@example.com"}, {"whom": "group", "named": "Readers"}):
-            assert (await buyer.submit(page, f"{page_of(trade)}/assignments", fields)).status == 403, fields
+        assert '<option value="role:admin">admin</option>' in page.text
+        for one in subjects:
+            sent = await buyer.submit(page, f"{page_of(trade)}/assignments", {"subject": str(one["subject"])})
+            assert sent.status == 403, one
+        token = re.findall(r'name="form_token" value="([^"]+)"', page.text)[0]
+        assert (await buyer.post(f"{page_of(trade)}/groups", {"form_token": token, "group": group})).status == 403
         shared = await buyer.submit(page, f"{page_of(trade)}/sight", {"shares_directory": "on"})
         assert shared.status == 403
 
@@ -263,24 +266,83 @@ class TestSight:
         ]
         assert re.findall(r'name="(shares_directory|hidden)"[^>]* checked', cleared.text) == []
 
-    async def test_groups_are_shown_and_hidden_by_name(self, trade: Trade, groups: Directory, head: Visitor) -> None:
+    async def test_groups_are_shown_and_hidden(self, trade: Trade, groups: Directory, head: Visitor) -> None:
         await trade.begin()
         here = page_of(trade)
+        without = await head.open(here)
         group = (await groups.request("POST", "/Groups", {"displayName": "Readers"})).json["id"]
         page = await head.open(here)
 
-        refused = await head.submit(page, f"{here}/groups", group="Writers")
-        shown = await head.submit(page, f"{here}/groups", group=" readers ")
+        refused = await head.submit(page, f"{here}/groups")
+        unknown = await head.submit(page, f"{here}/groups", group=str(trade.service.client_id))
+        shown = await head.submit(page, f"{here}/groups", group=group)
         product = (await trade.at_customer("GET")).json
         hidden = await head.submit(shown, f"{here}/groups/remove")
         damaged = await head.submit(shown, f"{here}/groups/remove", group="Readers")
 
-        assert refused.status == 400
-        assert 'value="Writers"' in refused.text
+        assert "Your directory has sent no group yet." in without.text
+        assert f'<option value="{group}">Readers</option>' in page.text
+        assert (refused.status, unknown.status) == (400, 400)
+        assert "Choose a group." in refused.text
+        assert "Your directory has no group with one of these ids." in unknown.text
         assert product["groups"] == [group]
         assert "Readers" in shown.text
         assert "There is no group yet" in hidden.text
         assert damaged.status == 400
+
+
+class TestSearch:
+    async def test_of_many_members_a_search_finds_some_and_keeps_what_the_form_holds(
+        self, trade: Trade, groups: Directory, head: Visitor
+    ) -> None:
+        await trade.begin()
+        here = page_of(trade)
+        for number in range(CHOICES_MAX):
+            trade.customer.add(f"person-{number:02}", "member")
+        hostile = '<b onclick="x">"'
+        group = (await groups.request("POST", "/Groups", {"displayName": hostile})).json["id"]
+        [(gone,)] = trade.world.rows(
+            "UPDATE memberships m SET suspended_at = m.created_at FROM users u"
+            " WHERE u.id = m.user_id AND u.email = 'person-11@example.com' RETURNING u.id"
+        )
+
+        page = await head.open(here)
+        found = await head.open(f"{here}?subject=role:admin&find_subject=PERSON-1&roles=editor")
+        many = await head.open(f"{here}?find_subject=example.com")
+        nothing = await head.open(f"{here}?find_subject=owner@")
+        by_name = await head.open(f"{here}?find_subject=onclick")
+        again = await head.submit(found, f"{here}/assignments", {"subject": "", "find_subject": "person-12"})
+
+        assert 'formmethod="get"' in page.text
+        assert "person-01@example.com" not in page.text
+        assert 'type="radio" value="everyone"' in page.text
+        assert found.text.count('type="radio" value="user:') == 9
+        assert f"user:{gone}" not in found.text
+        assert 'type="radio" value="role:admin" checked' in found.text
+        assert 'type="checkbox" value="editor" checked' in found.text
+        assert "There are more." in many.text
+        assert "Nothing that you may see has this" in nothing.text
+        assert f'value="group:{group}"' in by_name.text
+        assert "<b onclick" not in by_name.text
+        assert again.status == 400
+        assert again.text.count('type="radio" value="user:') == 1
+        # The token stands on the button of the form alone, so that a search does not send it.
+        form = found.text.partition(f'action="{here}/assignments"')[2].partition("</form>")[0]
+        assert re.findall(r"<(\w+)[^>]* name=\"form_token\"", form) == ["button"]
+
+    async def test_who_sees_no_members_finds_none(
+        self, trade: Trade, groups: Directory, browser_of: Callable[[str], Awaitable[Visitor]]
+    ) -> None:
+        await trade.begin()
+        trade.world.custom_role(trade.customer.organization_id, "buyer", "products.manage")
+        trade.customer.add("buyer", "buyer")
+        await groups.request("POST", "/Groups", {"displayName": "Readers"})
+
+        page = await (await browser_of("buyer")).open(f"{page_of(trade)}?find_subject=worker&find_group=Readers")
+
+        assert not shows(page.text, "worker@example.com")
+        assert not shows(page.text, ">Readers<")
+        assert "Adding a group needs <code>org.members.view</code>." in page.text
 
 
 class TestEnding:

@@ -7,6 +7,7 @@ from html import unescape
 
 import pytest
 
+from core.organizations.choices import CHOICES_MAX
 from tests.application import Answer
 from tests.secret_watch import WATCH
 from tests.world.team import Team
@@ -100,6 +101,37 @@ async def test_what_is_refused_is_said_at_its_field_and_the_choice_stays(
     assert problem in refused.text
     assert refused.text.count('name="parts" type="checkbox"') == 6
     assert refused.text.count(" checked") >= len(set(parts) - {"king"})
+
+
+async def test_the_service_of_a_link_is_chosen_and_searched_where_there_are_many(acme: Team, ann: Visitor) -> None:
+    acme.world.service(acme.organization_id, "shop")
+
+    few = await ann.open(PAGE)
+    await made(ann, "domain")
+    for number in range(CHOICES_MAX):
+        acme.world.service(acme.organization_id, f"desk-{number}", name=f"<i>Desk {number}</i>")
+    many = await ann.open(f"{PAGE}?parts=saml&expires_in_days=3&find_service_slug=DESK+49")
+    nothing = await ann.open(f"{PAGE}?service_slug=shop&find_service_slug=none")
+
+    assert '<option value="shop">Shop (shop)</option>' in few.text
+    assert re.findall('name="service_slug" type="radio" value="([^"]*)"', many.text) == ["", "desk-49"]
+    assert "<i>Desk" not in many.text
+    assert '<details class="creating" id="new" open>' in many.text
+    assert re.search('name="parts" type="checkbox" value="saml" checked', many.text)
+    assert '<option value="3" selected>' in many.text
+    assert 'type="radio" value="shop" checked' in nothing.text
+    form = many.text.partition(f'action="{PAGE}"')[2].partition("</form>")[0]
+    assert re.findall(r"<(\w+)[^>]* name=\"form_token\"", form) == ["button"]
+
+
+async def test_who_sees_no_services_types_the_slug(acme: Team, visitor: Visitor) -> None:
+    acme.world.service(acme.organization_id, "shop")
+    await visitor.sign_in("cid@example.com")
+
+    page = await visitor.open(f"{PAGE}?find_service_slug=shop")
+
+    assert '<input id="service_slug" name="service_slug" type="text" value=""' in page.text
+    assert ">Shop (shop)<" not in page.text
 
 
 async def test_a_link_to_saml_names_its_service(acme: Team, ann: Visitor) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from core.organizations.choices import CHOICES_MAX
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.rate_limits import RateLimit
-from core.services.suggestions import SUGGESTED_MAX
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.provider_problems import ProviderProblem
@@ -42,6 +43,11 @@ async def ann(acme: Team, visitor: Visitor) -> Visitor:
     """The browser of the owner."""
     await visitor.sign_in("ann@example.com")
     return visitor
+
+
+def people_in(text: str) -> list[str]:
+    """Return the addresses that a page lets its reader choose from."""
+    return re.findall('name="email" type="radio" value="([^"]+)"', text)
 
 
 def execute(world: World, statement: Any, *values: object) -> None:
@@ -77,7 +83,7 @@ async def test_the_page_begins_with_an_example(ann: Visitor) -> None:
 
     assert page.status == 200
     assert "What you will read" in page.text
-    assert "<option>shop</option>" in page.text
+    assert '<option value="shop">Shop (shop)</option>' in page.text
     assert "/api/organizations/acme/why?email=ann%40example.com" in page.text
     assert "What you can do" not in page.text
 
@@ -239,18 +245,66 @@ async def test_a_role_sees_which_capability_opens_the_members(world: World, acme
     assert '<input id="service"' in page.text
 
 
-async def test_a_service_is_chosen_and_typed_where_there_are_very_many(world: World, acme: Team, ann: Visitor) -> None:
+async def test_a_service_is_chosen_and_searched_where_there_are_very_many(
+    world: World, acme: Team, ann: Visitor
+) -> None:
     chosen = (await ann.open(f"{PAGE}?service=shop")).text
     unknown = (await ann.open(f"{PAGE}?service=sh")).text
-    for number in range(SUGGESTED_MAX):
+    for number in range(CHOICES_MAX):
         world.service(acme.organization_id, f"service-{number}")
-    typed = (await ann.open(f"{PAGE}?service=shop")).text
+    many = (await ann.open(f"{PAGE}?service=shop")).text
+    searched = (await ann.open(f"{PAGE}?find_service=SERVICE-4&service=shop")).text
 
     assert '<select id="service"' in chosen
-    assert "<option selected>shop</option>" in chosen
+    assert '<option value="shop" selected>Shop (shop)</option>' in chosen
     # What the address of the page says stays.
-    assert "<option selected>sh</option>" in unknown
-    assert '<input id="service" name="service" value="shop"' in typed
+    assert '<option value="sh" selected>sh</option>' in unknown
+    assert '<select id="service"' not in many
+    assert 'name="service" type="radio" value="shop" checked' in many
+    assert searched.count('name="service" type="radio" value="service-4') == 10
+    assert "There are more." in searched
+    assert 'name="service" type="radio" value="shop" checked' in searched
+
+
+async def test_people_are_found_by_a_part_of_the_address_and_asked_about_when_chosen(
+    world: World, acme: Team, ann: Visitor
+) -> None:
+    shop = world.rows("SELECT id FROM services")[0][0]
+    world.link(acme.organization_id, shop, world.user("cindy@example.com"))
+    world.member(world.organization("bolt"), world.user("cicero@example.com"))
+
+    found = (await ann.open(f"{PAGE}?find_email=CI&service=shop")).text
+    chosen = (await ann.open(f"{PAGE}?find_email=CI&email=cid@example.com&way=password")).text
+    other = (await ann.open(f"{PAGE}?find_email=cin&email=cid@example.com")).text
+    whole = (await ann.open(f"{PAGE}?find_email=cid@example.com")).text
+    stranger = (await ann.open(f"{PAGE}?find_email=cicero")).text
+
+    assert people_in(found) == ["cid@example.com", "cindy@example.com"]
+    assert "What you can do" not in found
+    assert '<option value="shop" selected>' in found
+    assert "Nothing refuses cid@example.com." in chosen
+    # A search for another person is no question about the one before.
+    assert people_in(other) == ["cindy@example.com"]
+    assert "What you can do" not in other
+    assert "Nothing refuses cid@example.com by these ways" in whole
+    assert people_in(stranger) == []
+    assert "Nothing that you may see has this" in stranger
+
+
+async def test_who_sees_neither_members_nor_end_users_types_what_is_asked(
+    world: World, acme: Team, visitor: Visitor
+) -> None:
+    acme.custom_role("desk", "end_users.manage")
+    acme.add("dora", "desk")
+    await visitor.sign_in("dora@example.com")
+
+    page = await visitor.open(f"{PAGE}?find_email=cid&service=shop")
+    whole = await visitor.open(f"{PAGE}?find_email=cid@example.com&service=shop")
+
+    assert people_in(page.text) == []
+    assert '<input id="service" name="service" value="shop"' in page.text
+    assert '<input id="customer" name="customer"' in page.text
+    assert "What you can do" in whole.text
 
 
 async def test_questions_on_the_page_and_of_programs_have_one_limit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -83,6 +84,33 @@ async def test_a_platform_owner_looks_to_support_like_an_unknown_address(callers
     assert "No account has this address." in owner
     assert owner.replace("chief", "unknown") == unknown
     assert callers.world.platform_audit_entries("user.opened") == []
+
+
+async def test_people_organizations_and_services_are_searched_and_chosen(
+    callers: Callers, platform_owner: Visitor, support: Visitor
+) -> None:
+    world = callers.world
+    world.user("chief@example.com", is_platform_owner=True)
+    user_id = world.user("chiara@example.com")
+    team = world.team("zeta")
+    world.service(team.organization_id, "desk")
+    pattern = 'name="email" type="radio" value="([^"]+)"'
+
+    by_support = await support.open(f"{PAGE}?find_email=CHI&find_organization=zet&organization=zeta&service=desk")
+    by_owner = await platform_owner.open(f"{PAGE}?find_email=chi")
+    by_id = await support.open(f"{PAGE}?find_email={user_id}")
+    chosen = await support.open(f"{PAGE}?find_email=chi&email=chiara@example.com&way=password")
+
+    assert re.findall(pattern, by_support.text) == ["chiara@example.com"]
+    assert "What you can do" not in by_support.text
+    assert re.search('value="zeta" (selected|checked)', by_support.text)
+    assert '<option value="desk" selected>' in by_support.text
+    assert '<input id="customer" name="customer"' not in by_support.text
+    assert sorted(re.findall(pattern, by_owner.text)) == ["chiara@example.com", "chief@example.com"]
+    assert "chiara@example.com" in by_id.text
+    assert "Nothing refuses chiara@example.com." in chosen.text
+    # Support searches, and the log has it.
+    assert {entry[1] for entry in world.platform_audit_entries("list.narrowed")} >= {"users"}
 
 
 async def test_the_limit_of_an_address_is_ended(callers: Callers, support: Visitor) -> None:

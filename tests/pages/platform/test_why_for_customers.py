@@ -32,6 +32,22 @@ async def _open(visitor: Visitor, slug: str, **query: object) -> Answer:
     return await visitor.open(f"/app/organizations/{slug}/why?{fields}")
 
 
+async def test_customers_and_products_are_chosen(world: World, desk: Service, visitor: Visitor) -> None:
+    other = Visitor(world.client)
+    await visitor.sign_in("seller@example.com")
+    await other.sign_in("head@example.com")
+    [(customer_id,)] = world.rows("SELECT id FROM service_customers")
+
+    at_vendor = (await _open(visitor, "vendor", service="desk", customer=customer_id)).text
+    without = (await _open(visitor, "vendor")).text
+    at_customer = (await _open(other, "initrode", product=desk.client_id)).text
+
+    assert '<option value="initrode" selected>Initrode (initrode)</option>' in at_vendor
+    assert '<input id="customer" name="customer"' in without
+    assert 'id="product"' not in without
+    assert f'<option value="{desk.client_id}" selected>Desk (Vendor)</option>' in at_customer
+
+
 async def test_the_platform_reads_what_the_customer_lacks(
     callers: Callers, platform_owner: Visitor, desk: Service
 ) -> None:

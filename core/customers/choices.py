@@ -1,0 +1,56 @@
+"""Groups of a directory, customers of a service and products to choose from; their callers authorize."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.organizations.access import Capability, OrganizationAccess
+from core.organizations.choices import Choice, Choices, choices
+from core.scim.directory_group_filters import stored_form
+from core.services.services import Service
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+def of_groups(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> Choices | None:
+    """Return the groups of the organization's directory by their ids; None to a caller who sees no members."""
+    if Capability.ORG_MEMBERS_VIEW not in authorized.capabilities:
+        return None
+
+    def read(part: str, limit: int) -> Sequence[Choice]:
+        found = uow.elsewhere.directory_groups.found(
+            authorized.organization.id, part=stored_form(part), after=None, limit=limit
+        )
+        return [Choice(value=str(one.id), name=one.display_name) for one in found]
+
+    return choices(read, search)
+
+
+def of_customers(uow: UnitOfWork, service: Service, search: str) -> Choices:
+    """Return the customers of a service by their ids, without open offers."""
+
+    def read(part: str, limit: int) -> Sequence[Choice | None]:
+        found = uow.elsewhere.found_customers.page(service, part=part.lower(), at=uow.now, after=None, limit=limit)
+        return [
+            Choice(value=str(one.id), name=one.name or one.slug, about=one.slug) if one.is_accepted else None
+            for one in found
+        ]
+
+    return choices(read, search)
+
+
+def of_products(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> Choices:
+    """Return the products that the organization uses by their client ids, without open offers."""
+
+    def read(part: str, limit: int) -> Sequence[Choice | None]:
+        found = uow.elsewhere.found_products.page(
+            authorized.organization.id, part=part.lower(), state=None, at=uow.now, after=None, limit=limit
+        )
+        return [
+            Choice(value=str(one.client_id), name=one.service_name, about=one.vendor_name) if one.is_accepted else None
+            for one in found
+        ]
+
+    return choices(read, search)
