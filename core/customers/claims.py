@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.customers import customers
+from core.customers.choices import of_customers
 from core.customers.customers import CustomerUnknown
 from core.email_addresses import canonical_email
 from core.errors import NotFound
@@ -20,10 +21,12 @@ from core.lazy_dataclasses import dataclass
 from core.openid import grants, scopes
 from core.openid.grants import IssuedTokens
 from core.organizations.access import Operation
+from core.organizations.choices import Choices
 from core.saml import assertions
 from core.saml.assertions import Attribute
 from core.secrets import Secret
 from core.services import access, management, own_claims
+from core.services.person_choices import of_people
 from core.services.services import Service
 from core.sessions.claim_sources import OwnClaim, value_of
 from core.sessions.client_grants import ClientGrant
@@ -70,6 +73,25 @@ class PreviewWish:
     customer_id: UUID | None = None
     scope: str | None = None
     claims: Sequence[OwnClaim] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewChoices:
+    """Whose tokens can be shown, by their addresses, and for which customers, by their ids."""
+
+    people: Choices
+    customers: Choices
+
+
+def preview_choices(
+    uow: UnitOfWork, slug: str, service_slug: str, *, find_person: str, find_customer: str
+) -> PreviewChoices:
+    """Return what the form of a preview lets its sender choose from."""
+    authorized = access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW)
+    return PreviewChoices(
+        people=of_people(uow, authorized, find_person),
+        customers=of_customers(uow, authorized.service, find_customer),
+    )
 
 
 def preview(uow: UnitOfWork, slug: str, service_slug: str, wish: PreviewWish) -> PreviewedTokens:

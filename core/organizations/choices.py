@@ -47,7 +47,11 @@ def choices(read: Callable[[str, int], Sequence[Choice | None]], search: str) ->
     every = read("", CHOICES_MAX + 1)
     if len(every) <= CHOICES_MAX:
         return Choices(found=_possible(every), is_whole=True)
-    found = read(search.strip(), CHOICES_FOUND_MAX + 1) if search.strip() else ()
+    return searched(read(search.strip(), CHOICES_FOUND_MAX + 1) if search.strip() else ())
+
+
+def searched(found: Sequence[Choice | None]) -> Choices:
+    """Return what a search among more has found, with one more than `CHOICES_FOUND_MAX` where there is more."""
     has_more = len(found) > CHOICES_FOUND_MAX
     return Choices(found=_possible(found[:CHOICES_FOUND_MAX]), is_whole=False, has_more=has_more)
 

@@ -10,19 +10,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.customers.choices import of_customers, of_products
-from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, authorize, authorize_support
-from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choices
+from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choices, searched
 from core.platform import found_users, organization_records
 from core.platform.found_users import UserPosition
 from core.platform.organization_records import OrganizationFilter
 from core.services import suggestions
+from core.services.person_choices import of_people
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-_NOTHING = Choices(found=(), is_whole=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,20 +56,8 @@ def for_organization(uow: UnitOfWork, slug: str, sought: Sought) -> QuestionChoi
     organization_id = authorized.organization.id
     sees_customers = Capability.SERVICES_MANAGE in authorized.capabilities
     service = uow.services.by_slug(organization_id, sought.service_slug) if sought.service_slug else None
-    part = part_of_email(sought.person, uow.domain_names.to_ascii)
-    found = dict[str, Choice]()
-    if part and Capability.ORG_MEMBERS_VIEW in authorized.capabilities:
-        members = uow.elsewhere.people.page(
-            organization_id, part=part, role="", after=None, limit=CHOICES_FOUND_MAX + 1
-        )
-        found |= {one.email: Choice(value=one.email, name=one.email, about=one.name or "") for one in members}
-    if part and Capability.END_USERS_VIEW in authorized.capabilities:
-        users = uow.elsewhere.found_end_users.page(
-            organization_id, part=part, service="", after=None, limit=CHOICES_FOUND_MAX + 1
-        )
-        found |= {one.email: Choice(value=one.email, name=one.email, about=one.name or "") for one in users}
     return QuestionChoices(
-        people=_searched(list(found.values())),
+        people=of_people(uow, authorized, sought.person),
         services=suggestions.of_organization(uow, slug, Operation.SIGN_INS_EXPLAIN, sought.service),
         customers=of_customers(uow, service, sought.customer) if service is not None and sees_customers else None,
         products=of_products(uow, authorized, sought.product),
@@ -97,15 +83,11 @@ def for_platform(uow: UnitOfWork, sought: Sought) -> QuestionChoices:
 
 def _users(uow: UnitOfWork, search: str) -> Choices:
     if not search.strip():
-        return _NOTHING
+        return searched(())
     found = found_users.search(uow, search=search, after=UserPosition(), limit=CHOICES_FOUND_MAX + 1).found
-    return _searched([Choice(value=one.email, name=one.email, about=one.name or "") for one in found])
+    return searched([Choice(value=one.email, name=one.email, about=one.name or "") for one in found])
 
 
 def _organizations(uow: UnitOfWork, part: str, limit: int) -> Sequence[Choice]:
     found = organization_records.listed(uow, OrganizationFilter(search=part), after=None, limit=limit)
     return [Choice(value=one.slug, name=one.name, about=one.slug) for one in found]
-
-
-def _searched(found: Sequence[Choice]) -> Choices:
-    return Choices(found=found[:CHOICES_FOUND_MAX], is_whole=False, has_more=len(found) > CHOICES_FOUND_MAX)

@@ -49,6 +49,14 @@ def picker(
     )
 
 
+def chosen_person(chosen: str, searched: str) -> str:
+    """Return the address that is asked about: the chosen one that fits what is searched for, else a whole one typed."""
+    chosen, searched = chosen.strip(), searched.strip()
+    if chosen and searched.lower() in chosen.lower():
+        return chosen
+    return searched if "." in searched.partition("@")[2] else ""
+
+
 def _narrowed(listed: Choices, searched: str, chosen: str) -> Choices:
     """Return of a whole list beside one that is searched what the search finds there, and what is chosen."""
     if not listed.is_whole:

@@ -18,6 +18,7 @@ from core.services.management import ServiceChanged
 from core.services.services import Service, ServiceUnknown
 from core.sessions.claim_sources import METADATA_SOURCES, SOURCES, OwnClaim
 from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.console.pickers import chosen_person, picker
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -38,15 +39,19 @@ _IN_ACCESS_TOKENS: Final = "access"
 
 
 class ClaimsQuery(DoneQuery, kw_only=True):
-    """Whose tokens to show, by the address, and for which customer."""
+    """Whose tokens to show, by the address, and for which customer, and what was searched for to choose from."""
 
     email: Annotated[
         str,
         msgspec.Meta(description="The address of the person whose tokens to show.", max_length=EMAIL_CHARACTERS_MAX),
     ] = ""
+    find_email: Annotated[
+        str, msgspec.Meta(description="An address, or a part of one.", max_length=EMAIL_CHARACTERS_MAX)
+    ] = ""
     customer: Annotated[
         str, msgspec.Meta(description="The id of the customer for which the person comes.", max_length=100)
     ] = ""
+    find_customer: Annotated[str, msgspec.Meta(description="A part of a customer's name.", max_length=254)] = ""
 
 
 class ClaimsForm(ProtectedForm, kw_only=True):
@@ -81,10 +86,19 @@ async def show_claims(
     query = query or ClaimsQuery()
     at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
     lacks_preview, page = at.lacks(Operation.CLAIMS_PREVIEW), f"{page_of_service(org_slug, service_slug)}/claims"
-    preview, problem = None, None
-    if query.email and lacks_preview is None:
+    preview, problem, found = None, None, None
+    email = chosen_person(query.email, query.find_email)
+    if lacks_preview is None:
+        found = await call.read(
+            claims.preview_choices,
+            org_slug,
+            service_slug,
+            find_person=query.find_email,
+            find_customer=query.find_customer,
+        )
+    if email and found is not None:
         try:
-            preview = await _preview(call, org_slug, service_slug, query)
+            preview = await _preview(call, org_slug, service_slug, email, query)
         except (PersonNotShown, CustomerUnknown) as refused:
             problem = refused.message
     return service_page(
@@ -103,7 +117,14 @@ async def show_claims(
         claims=service.claims,
         typed=form.claims if form is not None else _lines(service),
         sources=[*SOURCES, *(f"{prefix}…" for prefix in METADATA_SOURCES)],
-        query=query,
+        person=picker("email", ("", found and found.people), chosen=email, searched=query.find_email, keeps=True),
+        customer=picker(
+            "customer",
+            ("", found and found.customers),
+            chosen=query.customer.strip(),
+            searched=query.find_customer,
+            keeps=True,
+        ),
         preview=preview,
         preview_problem=problem,
         lacks_change=at.lacks_lasting(Operation.SERVICE_UPDATE),
@@ -128,14 +149,14 @@ async def set_claims(call: Call, org_slug: str, service_slug: str, form: ClaimsF
     return after(f"{page_of_service(org_slug, service_slug)}/claims", "service-saved")
 
 
-async def _preview(call: Call, org_slug: str, service_slug: str, query: ClaimsQuery) -> dict[str, Any]:
+async def _preview(call: Call, org_slug: str, service_slug: str, email: str, query: ClaimsQuery) -> dict[str, Any]:
     """Return what the tokens of a person would say, as texts."""
     customer_id: UUID | None = None
     if query.customer.strip():
         customer_id = id_or_none(query.customer.strip())
         if customer_id is None:
             raise CustomerUnknown
-    wish = PreviewWish(email=query.email, customer_id=customer_id)
+    wish = PreviewWish(email=email, customer_id=customer_id)
     found = await call.read(claims.preview, org_slug, service_slug, wish)
     payloads = payloads_of(call, found)
     said = {

@@ -9,11 +9,15 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.ids import id_or_none
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.organizations.choices import Choice, Choices
 from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUserChanged, ImpersonationTarget, TargetIsPlatformOwner
+from core.platform.user_records import UserRecord
+from core.platform.users import ORGANIZATIONS_SHOWN_MAX
 from core.rate_limits import RateLimit
 from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform, route_of
 from entrypoints.pages.console.frame import page_of as page_of_organization
+from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.frame.home import HOME
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -78,10 +82,19 @@ async def _page(
         is_possible=can_be_impersonated(record.user),
         minutes=IMPERSONATION_LIFETIME_MAX.seconds // 60,
         organizations=len(record.organizations),
+        organization=picker("org_slug", ("", _organizations(record)), chosen=form.org_slug.strip(), keeps=True),
         form=form,
         problems=problems_of(refusal),
         page=f"{USERS}/{user_id}",
     )
+
+
+def _organizations(record: UserRecord) -> Choices | None:
+    """Return the organizations of the account; None where the record may not have all of them."""
+    if len(record.organizations) >= ORGANIZATIONS_SHOWN_MAX:
+        return None
+    found = [Choice(value=one.slug, name=one.name, about=one.slug) for one in record.organizations]
+    return Choices(found=found, is_whole=True)
 
 
 @routes.get(IMPERSONATION, refuses=(UserUnknown,))

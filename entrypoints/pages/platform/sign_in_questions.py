@@ -22,7 +22,7 @@ from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.sign_in.rules import Rule
 from entrypoints.pages.console.frame import Program, console_page, opened, page_of, path_in_interface, with_query
-from entrypoints.pages.console.pickers import Picker, picker
+from entrypoints.pages.console.pickers import Picker, chosen_person, picker
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages
@@ -161,14 +161,6 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
         sign_in_page=call.installation.settings.base_url + SIGN_IN,
         **answer,
     )
-
-
-def chosen_person(chosen: str, searched: str) -> str:
-    """Return the address that is asked about: the chosen one that fits what is searched for, else a whole one typed."""
-    chosen, searched = chosen.strip(), searched.strip()
-    if chosen and searched.lower() in chosen.lower():
-        return chosen
-    return searched if "." in searched.partition("@")[2] else ""
 
 
 class Searches(Protocol):

@@ -20,7 +20,7 @@ from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
 from entrypoints.pages.console.frame import PLATFORM, Program, console_page, opened_for_platform, with_query
-from entrypoints.pages.console.pickers import picker
+from entrypoints.pages.console.pickers import chosen_person, picker
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
@@ -29,7 +29,6 @@ from entrypoints.pages.platform.sign_in_questions import (
     EXAMPLE,
     SLUG_TYPED_MAX,
     WAYS,
-    chosen_person,
     pickers_of,
     way_of,
 )

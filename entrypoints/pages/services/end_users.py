@@ -9,7 +9,7 @@ import msgspec
 from core.audit import person_records
 from core.errors import Refusal
 from core.organizations.access import Operation
-from core.services import found_end_users
+from core.services import found_end_users, suggestions
 from core.services.end_users import EndUserUnknown
 from core.services.found_end_users import EndUserState, ListedEndUser
 from core.sessions.sessions import SessionsChanged
@@ -24,6 +24,7 @@ from entrypoints.pages.console.frame import (
 )
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.person_records import people_tabs, record_values
+from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -91,12 +92,14 @@ class EndingForm(ProtectedForm, kw_only=True):
 async def show_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> Page:
     """Show the end users of an organization, by a part of their address and by service."""
     standing, found = await FOUND.opened(call, Operation.END_USERS_READ, org_slug, query=query)
+    services = await call.read(suggestions.of_organization, org_slug, Operation.END_USERS_READ)
     return console_page(
         call,
         "services/end_users.html",
         standing,
         program=Program("end_users_list_end_users", org_slug, query={"search": query.search}),
         **FOUND.values(query, found, org_slug),
+        service=picker("service", ("", services), chosen=query.service.strip(), keeps=True),
         states=STATES,
         services_shown=SERVICES_SHOWN,
         tabs=people_tabs(standing),

@@ -9,7 +9,7 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
 from core.organizations.access import Operation
-from core.services import sales, sold_subscriptions
+from core.services import sales, sold_subscriptions, suggestions
 from core.services.sold_subscriptions import (
     PaidElsewhere,
     SoldFilter,
@@ -31,6 +31,7 @@ from entrypoints.pages.console.frame import (
 )
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.person_records import SUBSCRIPTION_STATUSES
+from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of, marked
@@ -117,6 +118,7 @@ class CancellationForm(ProtectedForm, kw_only=True):
 async def show_sold(call: Call, org_slug: str, query: SoldQuery) -> Page:
     """Show the subscriptions that an organization has sold, by status, service, plan and part of the address."""
     standing, found = await FOUND.opened(call, Operation.BILLING_READ, org_slug, query=query)
+    services = await call.read(suggestions.of_organization, org_slug, Operation.BILLING_READ)
     names = await call.read(sales.names, org_slug)
     language = language_of(call)
     return console_page(
@@ -127,6 +129,7 @@ async def show_sold(call: Call, org_slug: str, query: SoldQuery) -> Page:
         program=Program("services_list_services", org_slug),
         done=query.done,
         **FOUND.values(query, found, org_slug),
+        service=picker("service", ("", services), chosen=query.service.strip(), keeps=True),
         prices={one.id: price(language, one.price_cents, one.currency) for one in found.found},
         statuses=SUBSCRIPTION_STATUSES,
         choices=[

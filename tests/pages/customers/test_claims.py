@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from markupsafe import escape
 
 from tests.shown_text import shows
@@ -64,3 +66,31 @@ async def test_a_member_reads_the_list_and_no_token(visitor: Visitor, world: Wor
     assert page.status == 200
     assert shows(page.text, "You cannot see what tokens would say.")
     assert not shows(page.text, "preferred_username")
+
+
+async def test_the_person_and_the_customer_of_a_preview_are_chosen(visitor: Visitor, world: World) -> None:
+    trade = insert_trade(world)
+    await trade.begin()
+    trade.vendor.user("memo")
+    customer_id = world.value("SELECT id FROM service_customers")
+    await visitor.sign_in("owner@example.com")
+
+    found = (await visitor.open(f"{PAGE}?find_email=mem&customer={customer_id}")).text
+    chosen = (await visitor.open(f"{PAGE}?find_email=mem&email=member%40example.com")).text
+    whole = (await visitor.open(f"{PAGE}?find_email=member%40example.com")).text
+
+    assert re.findall('name="email" type="radio" value="([^"]+)"', found) == ["member@example.com"]
+    assert f'<option value="{customer_id}" selected>Beta (beta)</option>' in found
+    assert not shows(found, "preferred_username")
+    assert shows(chosen, "preferred_username")
+    assert shows(whole, "preferred_username")
+
+
+async def test_a_preview_offers_customers_where_there_are_some(visitor: Visitor, world: World) -> None:
+    trade = insert_trade(world)
+    await trade.offer()
+    await visitor.sign_in("owner@example.com")
+
+    page = await visitor.open(PAGE)
+
+    assert 'id="customer"' not in page.text

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from core.organizations.choices import CHOICES_MAX
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -61,6 +62,17 @@ async def test_end_users_are_found_by_a_part_of_the_address_and_by_service(ann: 
         page = await ann.open(PAGE + nothing)
         assert "No end user has this in the address" in page.text
         assert "0 found" in page.text
+
+
+async def test_the_service_of_the_filter_is_chosen_or_of_many_typed(people: Team, ann: Visitor) -> None:
+    chosen = await ann.open(f"{PAGE}?service=desk")
+    for number in range(CHOICES_MAX):
+        people.world.service(people.organization_id, f"desk-{number}")
+    typed = await ann.open(f"{PAGE}?service=desk")
+
+    assert '<option value="desk" selected>Desk (desk)</option>' in chosen.text
+    assert '<option value="">Every service</option>' in chosen.text
+    assert '<input id="service" name="service" type="search" value="desk"' in typed.text
 
 
 async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, ann: Visitor) -> None:
