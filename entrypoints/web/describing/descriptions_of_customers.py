@@ -116,15 +116,11 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ProductAcceptanceForm.client_id": _field("The client id of the product that the organization begins to use."),
     "ProductAccessForm.access": _field("Who may use the product: `members` or `assigned`.", examples=["assigned"]),
     "ProductSightForm.hidden": _field("Whether nobody sees before signing in that the organization uses the product."),
-    "ProductAssignmentForm.whom": _field(
-        "To whom the product is assigned: `user`, `group`, `everyone`, or `role:` and the slug of a role.",
-        examples=["user"],
-    ),
-    "ProductAssignmentForm.named": _field(
-        "The address of the person, or the name of the group.", examples=["ada@example.com"]
-    ),
+    "ProductAssignmentForm.subject": _field("To whom the product is assigned.", examples=["role:admin"]),
+    "ProductAssignmentForm.find_subject": _field("A part of an address, or of the name of a role or group."),
     "ProductSubjectForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
-    "ProductGroupForm.group": _field("The name of a group of the directory; its id where it is removed."),
+    "ProductGroupForm.group": _field("The id of a group of the directory."),
+    "ProductGroupForm.find_group": _field("A part of the name of a group."),
     # For which customer a user signs in
     "AuthorizationQuery.customer": _WANTED,
     "PostedAuthorization.customer": _WANTED,

@@ -80,6 +80,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "What the holder of the link may set: `saml`, `scim`, `upstream`, `domain`, `siem`, `groups`.",
         examples=[["domain", "siem"]],
     ),
+    "SetupLinkForm.find_service_slug": _field("A part of the name or the slug of a service."),
     "SetupLinkCreation.service_slug": _field(
         "The slug of the service whose SAML the link sets; only with the part `saml`.", examples=["shop"]
     ),
