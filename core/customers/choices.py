@@ -1,13 +1,14 @@
-"""Groups of a directory, customers of a service and products to choose from; their callers authorize."""
+"""Groups of a directory, customers of a service and products to choose from; callers of `of_…` authorize."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.organizations.access import Capability, OrganizationAccess
+from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices
 from core.scim.directory_group_filters import stored_form
+from core.services import access
 from core.services.services import Service
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ def of_groups(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> C
         return [Choice(value=str(one.id), name=one.display_name) for one in found]
 
     return choices(read, search)
+
+
+def groups_for_service(uow: UnitOfWork, slug: str, service_slug: str) -> Choices | None:
+    """Return the groups that a service can be told of, to a caller who reads the service."""
+    return of_groups(uow, access.authorize(uow, slug, service_slug, Operation.SERVICE_READ), "")
 
 
 def of_customers(uow: UnitOfWork, service: Service, search: str) -> Choices:

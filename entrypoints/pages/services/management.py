@@ -1,12 +1,17 @@
 """The settings of a service: everything that it may be changed in, besides its redirect URIs and its secret."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Final, cast
 
+import msgspec
+
+from core.customers import choices
 from core.errors import BadRequest, FieldError, Refusal
 from core.organizations.access import Operation
+from core.organizations.choices import Choices
 from core.services import management
+from core.services.group_claims import ALL
 from core.services.management import AudienceTaken, ServiceChanged
 from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
@@ -45,7 +50,9 @@ class ServiceSettingsForm(ProtectedForm, kw_only=True):
     frontchannel_logout_uri: str = ""
     device_activation_uri: str = ""
     audiences: str = ""
-    group_claims: str = ""
+    group_claims: Annotated[
+        list[str], msgspec.Meta(description="The ids of groups, or `all`: each a value, or a line of one.")
+    ] = msgspec.field(default_factory=list[str])
     scopes: str = ""
     machine_scopes: str = ""
     codehost_scopes: str = ""
@@ -75,7 +82,8 @@ async def show_service_settings(
     """Show the settings of a service."""
     at, service = await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
     stored = texts_of(service)
-    typed = {name: getattr(form, name) for name in FIELDS} if form is not None else stored
+    typed = {name: _sent(form, name) for name in FIELDS} if form is not None else stored
+    groups = await call.read(choices.groups_for_service, org_slug, service_slug)
     return service_page(
         call,
         "services/management.html",
@@ -88,6 +96,7 @@ async def show_service_settings(
         problems=problems_of(refusal),
         typed=typed,
         stored=stored,
+        group_boxes=_group_boxes(groups, typed["group_claims"].split()),
         types=[(one.value, text) for one, text in TYPES.items()],
         profiles=PROFILES,
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
@@ -124,7 +133,7 @@ def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
     """
     stored, changes, problems = texts_of(service), dict[str, Any](), list[FieldError]()
     for name in FIELDS:
-        typed = "\n".join(line.strip() for line in getattr(form, name).splitlines()).strip()
+        typed = "\n".join(line.strip() for line in _sent(form, name).splitlines()).strip()
         if typed == "\n".join(line.strip() for line in stored[name].splitlines()).strip():
             continue
         try:
@@ -134,6 +143,21 @@ def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
     if problems:
         raise BadRequest.of_fields(problems)
     return changes
+
+
+def _sent(form: ServiceSettingsForm, name: str) -> str:
+    """Return a field of the form as one text; of several values, each is a line."""
+    value: str | list[str] = getattr(form, name)
+    return value if isinstance(value, str) else "\n".join(value)
+
+
+def _group_boxes(groups: Choices | None, chosen: Sequence[str]) -> list[tuple[str, str, str, None]] | None:
+    """Return the groups to tick, with those that are chosen and gone; None where their ids are typed."""
+    if groups is None or not groups.is_whole:
+        return None
+    named = {ALL: marked("All groups")} | {one.value: one.name for one in groups.found}
+    gone = {one: one for one in chosen if one not in named}
+    return [(value, text, "", None) for value, text in (named | gone).items()]
 
 
 def _text(name: str, value: Any) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from markupsafe import escape
 
+from core.organizations.choices import CHOICES_MAX
 from tests.pages.services.shop import CONSOLE, shop_of
 from tests.world.builder import Service
+from tests.world.directory import insert_directory
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -44,6 +47,48 @@ def stored(world: World, *columns: str) -> list[Any]:
     """Return columns of the one service."""
     [(row,)] = world.connection.execute("SELECT to_jsonb(s) FROM services s").fetchall()
     return [row[column] for column in columns]
+
+
+async def test_groups_in_tokens_are_ticked_by_their_names(world: World, people: Team, ann: Visitor) -> None:
+    directory = insert_directory(people, groups="directory")
+    ids = [
+        (await directory.request("POST", "/Groups", {"displayName": name})).json["id"]
+        for name in ("Readers", "<i>Writers</i>")
+    ]
+
+    page = await ann.open(OPTIONS)
+    saved = await ann.submit(page, OPTIONS, {"name": "Shop", "service_type": "web", "group_claims": ids[1]})
+
+    refused = await ann.submit(saved, OPTIONS, {"name": "Shop", "service_type": "web", "group_claims": "none"})
+    await ann.submit(saved, OPTIONS, {"name": "Shop", "service_type": "web", "group_claims": f"{ids[0]}\r\n{ids[1]}"})
+    both = stored(world, "group_claims")
+    await ann.submit(await ann.open(OPTIONS), OPTIONS, {"name": "Shop", "service_type": "web"})
+
+    assert re.findall('name="group_claims" type="checkbox" value="([^"]+)"', page.text) == ["all", *ids]
+    assert "<i>Writers" not in page.text
+    assert re.findall('name="group_claims" type="checkbox" value="([^"]+)" checked', saved.text) == [ids[1]]
+    assert refused.status == 400
+    # What is no group any more stays, so that it is seen and can be taken out.
+    assert 'name="group_claims" type="checkbox" value="none" checked' in refused.text
+    assert both == [ids]
+    assert stored(world, "group_claims") == [[]]
+
+
+async def test_groups_in_tokens_are_typed_by_who_sees_no_members_and_of_many(people: Team, ann: Visitor) -> None:
+    directory = insert_directory(people, groups="directory")
+    people.custom_role("shopkeeper", "services.manage")
+    people.add("dora", "shopkeeper")
+    dora = Visitor(people.world.client)
+    await dora.sign_in("dora@example.com")
+
+    by_dora = await dora.open(OPTIONS)
+    for number in range(CHOICES_MAX + 1):
+        await directory.request("POST", "/Groups", {"displayName": f"Readers {number}"})
+    of_many = await ann.open(OPTIONS)
+
+    for page in (by_dora, of_many):
+        assert '<textarea id="group_claims"' in page.text
+        assert "All groups" not in page.text
 
 
 async def test_every_setting_is_changed(world: World, ann: Visitor) -> None:
