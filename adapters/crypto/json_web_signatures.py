@@ -156,7 +156,9 @@ def _header(token: str, characters_max: int = TOKEN_CHARACTERS_MAX) -> dict[str,
     if header is None or "crit" in header:
         return None
     # The header is whatever a stranger writes, so its values may be of any type.
-    return header if isinstance(header.get("alg"), str) and header["alg"] in _ALGORITHMS else None
+    if not isinstance(header.get("alg"), str) or not isinstance(header.get("typ", ""), str):
+        return None
+    return header if header["alg"] in _ALGORITHMS else None
 
 
 def _thumbprint(key: Mapping[str, str]) -> str:

@@ -55,6 +55,8 @@ def _parts(token: str) -> tuple[dict[str, Any], dict[str, Any], bytes]:
     header, claims = (_object(_bytes(part)) for part in parts[:2])
     if header.get("alg") not in list(KEY_TYPES) or "crit" in header or header.get("b64") is False:
         raise _Wrong
+    if not isinstance(header.get("typ", ""), str):
+        raise _Wrong
     return header, claims, _bytes(parts[2])
 
 
