@@ -105,7 +105,7 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
         },
     ),
     "entrypoints/pages": (
-        24,
+        25,
         {
             "one step of the page beside it, with a page of its own": (
                 "credentials/host_passkeys",
@@ -129,6 +129,7 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "saml/application_kinds",
                 "scim/directory_kinds",
                 "services/kinds",
+                "sign_in/upstream/product_kinds",
                 "sign_in/upstream/provider_kinds",
             ),
             "programs to copy": ("services/snippets", "webhooks/receiver_code"),

@@ -192,19 +192,6 @@ def on_service(
     return use_case(uow, slug, service_slug, *args, **kwargs)
 
 
-def read(
-    uow: UnitOfWork,
-    operation: Operation,
-    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
-    /,
-    *args: Arguments.args,
-    **kwargs: Arguments.kwargs,
-) -> tuple[LinkCaller, Found]:
-    """Return the holder of a link that opens an operation, and what the use case of a page returns."""
-    caller = present(uow, operation)
-    return caller, use_case(uow, caller.organization.slug, *args, **kwargs)
-
-
 def present(uow: UnitOfWork, operation: Operation | None = None) -> LinkCaller:
     """Return the holder of a link; raise `SetupLinkDead`, also for one that does not open an operation."""
     caller = uow.link_caller

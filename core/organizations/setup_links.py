@@ -6,10 +6,10 @@ of that setup alone. What its holder may do with it is in `link_callers.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
 from core.errors import BadRequest, Forbidden, NotFound
@@ -33,6 +33,9 @@ from core.wording import Wording
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
 
 DAYS_MAX: Final = 30
 DAYS_BY_DEFAULT: Final = 7
@@ -118,11 +121,13 @@ class SetupState(StrEnum):
 class PartProgress:
     """What is known of a part: whether anything is saved, when a test succeeded, its last use, and since when it fails.
 
-    A time is None where there was none.
+    A time is None where there was none. `is_set` says that the part is as its organization wants it before any use: a
+    connection is switched on, or a rule is saved.
     """
 
     part: str
     is_saved: bool
+    is_set: bool = False
     tested_at: datetime | None = None
     used_at: datetime | None = None
     failing_since: datetime | None = None
@@ -139,6 +144,11 @@ class PartProgress:
         return SetupState.SAVED if self.tested_at is None else SetupState.TESTED
 
     @property
+    def is_done(self) -> bool:
+        """Whether the holder of the link has nothing more to do."""
+        return self.state is SetupState.IN_USE or (self.is_set and self.failing_since is None)
+
+    @property
     def at(self) -> datetime | None:
         """The time that belongs to the state; None where there is none."""
         times = {
@@ -147,6 +157,14 @@ class PartProgress:
             SetupState.TESTED: self.tested_at,
         }
         return times.get(self.state)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedSetup:
+    """The holder of a link, and how far each part of it is, as every page of a setup shows them."""
+
+    holder: LinkCaller
+    progress: Mapping[Part, PartProgress]
 
 
 def create(
@@ -263,11 +281,25 @@ def enter(uow: UnitOfWork, secret: str) -> Secret:
     return cookie
 
 
-def progress(uow: UnitOfWork) -> tuple[LinkCaller, Mapping[Part, PartProgress]]:
+def progress(uow: UnitOfWork) -> OpenedSetup:
     """Return the holder of a link, and how far each of its parts is, in their order; raise `SetupLinkDead`."""
-    setup = uow.link_caller
-    known = {one.part: one for one in uow.setup_links.progress(setup.organization.id, setup.service_id)}
-    return setup, {part: known[part.value] for part in setup.parts}
+    holder = uow.link_caller
+    known = {one.part: one for one in uow.setup_links.progress(holder.organization.id, holder.service_id)}
+    return OpenedSetup(holder=holder, progress={part: known[part.value] for part in holder.parts})
+
+
+def read(
+    uow: UnitOfWork,
+    operation: Operation,
+    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[OpenedSetup, Found]:
+    """Return the setup of a link that opens an operation, and what the use case of a page returns."""
+    holder = link_callers.present(uow, operation)
+    found = use_case(uow, holder.organization.slug, *args, **kwargs)
+    return progress(uow), found
 
 
 def _checked_parts(words: Sequence[str]) -> Sequence[Part]:

@@ -59,13 +59,14 @@ _PROGRESS: Final = """
         WHERE  method <> 'GET'
           AND  token_id IN (SELECT id FROM scim_tokens WHERE organization_id = %(organization_id)s)
     )
-    SELECT 'saml' AS part, coalesce(bool_or(enabled), false) AS is_saved, NULL::timestamptz AS tested_at,
+    SELECT 'saml' AS part, coalesce(bool_or(enabled), false) AS is_saved, false AS is_set,
+           NULL::timestamptz AS tested_at,
            max(last_request_at) AS used_at,
            max(last_error_at) FILTER (WHERE last_error_at > coalesce(last_request_at, '-infinity')) AS failing_since
     FROM   saml_configurations
     WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
     UNION ALL
-    SELECT 'scim', count(*) > 0, NULL, max(last_used_at),
+    SELECT 'scim', count(*) > 0, false, NULL, max(last_used_at),
            (SELECT min(created_at)
             FROM   directory_changes
             WHERE  place < coalesce((SELECT min(place) FROM directory_changes WHERE status < 400),
@@ -73,9 +74,10 @@ _PROGRESS: Final = """
     FROM   scim_tokens
     WHERE  organization_id = %(organization_id)s
     UNION ALL
-    SELECT 'upstream', count(*) > 0, max(c.checked_at) FILTER (WHERE c.is_right), max(c.used_at),
+    SELECT 'upstream', count(*) > 0, coalesce(bool_or(c.enabled), false), max(c.checked_at) FILTER (WHERE c.is_right),
+           max(c.used_at),
            min(CASE WHEN NOT c.is_right THEN c.checked_at ELSE c.failing_since END)
-    FROM   (SELECT u.checked_at, i.used_at,
+    FROM   (SELECT u.enabled, u.checked_at, i.used_at,
                    u.checked_at IS NULL OR u.check_problem IS NULL OR u.check_problem = 'secret_unclear' AS is_right,
                    (SELECT min(f.first_at)
                     FROM   upstream_failures f
@@ -90,16 +92,16 @@ _PROGRESS: Final = """
                 WHERE  organization_id = u.organization_id AND connection_id = u.id) i ON true
             WHERE  u.organization_id = %(organization_id)s) c
     UNION ALL
-    SELECT 'domain', count(*) > 0, NULL, max(verified_at), max(failing_since)
+    SELECT 'domain', count(*) > 0, false, NULL, max(verified_at), max(failing_since)
     FROM   custom_domains
     WHERE  organization_id = %(organization_id)s
     UNION ALL
-    SELECT 'siem', count(*) > 0, NULL, max(last_success_at),
+    SELECT 'siem', count(*) > 0, false, NULL, max(last_success_at),
            max(coalesce(last_success_at, created_at)) FILTER (WHERE failures > 0)
     FROM   siem_streams
     WHERE  organization_id = %(organization_id)s
     UNION ALL
-    SELECT 'groups', count(*) > 0, NULL,
+    SELECT 'groups', count(*) > 0, count(*) > 0, NULL,
            max(coalesce(g.updated_at, (SELECT max(i.used_at)
                                        FROM   identities i
                                        WHERE  i.organization_id = r.organization_id

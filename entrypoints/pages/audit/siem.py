@@ -33,11 +33,12 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again, shows_itself_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
-    KindQuery,
+    PartQuery,
+    done,
     part_page,
     require_own_form,
     sent,
-    shared_page,
+    steps_of_page,
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.web.input.decoding import Query
@@ -69,7 +70,7 @@ class SiemForm(ProtectedForm, kw_only=True):
 async def show_siem(
     call: Call,
     *,
-    query: KindQuery | None = None,
+    query: PartQuery | None = None,
     form: SiemForm | None = None,
     refusal: BadRequest | None = None,
     tested: str = "",
@@ -77,22 +78,29 @@ async def show_siem(
 ) -> Page:
     """Show the receiver of the audit log, and how the stream is doing; before there is one, the steps of a kind."""
     setup, shown = await opened_by_link(call, Operation.SIEM_READ, siem_console.look_at)
-    stream = shown[0] if shown is not None else None
-    query = query or KindQuery()
+    stream, throughput = shown if shown is not None else (None, None)
+    query = query or PartQuery()
     typed = form or SiemForm(**_stored(stream))
-    problems = problems_of(refusal)
+    steps = {"receiver": stream is not None}
+    if stream is not None:
+        steps["stream"] = stream.last_success_at is not None
+    chosen = "receiver" if refusal is not None or query.provider else "stream" if was_tested else query.step
     return await part_page(
         call,
-        "audit/siem_setup.html",
+        "audit/siem.html",
         setup,
-        status=400 if problems else 200,
+        Part.SIEM,
+        query=query,
+        refusal=refusal,
         stream=stream,
+        throughput=throughput,
         typed=typed,
-        problems=problems,
         kinds=receiver_kinds.KINDS,
         kind=kind_of(receiver_kinds.KINDS, query.provider or typed.siem_provider),
         tested=tested,
         was_tested=was_tested,
+        lacks_configuring=None,
+        **steps_of_page(steps, chosen),
     )
 
 
@@ -105,7 +113,7 @@ async def set_siem(call: Call, form: SiemForm) -> PageOrRedirect:
     _, shown = await opened_by_link(call, Operation.SIEM_CONFIGURE, siem_console.look_at)
     wanted = _wanted(form, shown[0] if shown is not None else None)
     await sent(call, form, siem.configure, wanted, allowed=call.installation.settings.outbound_allowed)
-    return see_other(SIEM)
+    return done(SIEM, "stream-saved")
 
 
 @routes.post("/app/setup/parts/siem/test", limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
@@ -125,7 +133,7 @@ async def test_siem(call: Call, form: ProtectedForm) -> PageOrRedirect:
 async def ask_to_delete_siem(call: Call) -> Page:
     """Show what ends with the stream, and ask whether it is to be deleted."""
     setup, stream = await opened_by_link(call, Operation.SIEM_CHANGE, siem.show)
-    return await shared_page(call, "audit/siem_deletion.html", setup, Part.SIEM, stream=stream)
+    return await part_page(call, "audit/siem_deletion.html", setup, Part.SIEM, stream=stream)
 
 
 @routes.post(f"{SIEM}/delete", limits=LIMITS, status=303, refuses=(SetupLinkDead, FormRefused, SiemUnknown))

@@ -13,7 +13,8 @@ class SetupStep:
 
     `names` are what it is about, such as domains. `badge` is a pair of the kind of a badge and its text, where it says
     more than whether the step is done. A step without an address waits for those before it. An optional one is never
-    the one to go on with. `choices` are pairs of a text and an address, where there is more than one way to begin.
+    the one to go on with. `choices` are pairs of a text and an address, where there is more than one way to begin, and
+    `about` says what the step gives.
     """
 
     title: str
@@ -25,6 +26,7 @@ class SetupStep:
     badge: tuple[str, str] | None = None
     is_optional: bool = False
     choices: tuple[tuple[str, str], ...] = ()
+    about: str = ""
 
 
 def current_of(steps: Sequence[SetupStep]) -> SetupStep | None:
@@ -49,6 +51,8 @@ class ProviderKind:
     """A kind of provider that a page offers, by the word in the address; `name` is that of the product.
 
     `instead` is the kind of the same product by another protocol, and `arrives` says what comes here after the steps.
+    `source` is the page of the product's documentation that the steps follow, and `read_in` the month in which it was
+    read; both are empty where no documentation of a product is followed.
     """
 
     word: str
@@ -56,6 +60,8 @@ class ProviderKind:
     steps: tuple[Step, ...]
     instead: str = ""
     arrives: str = ""
+    source: str = ""
+    read_in: str = ""
 
 
 def kind_of(kinds: Sequence[ProviderKind], word: str) -> ProviderKind | None:

@@ -37,6 +37,7 @@ STYLES: Final = (
     "branding.css",
     "plots.css",
     "settings.css",
+    "setup.css",
     "services.css",
     "reference.css",
     "mailbox.css",

@@ -2,8 +2,8 @@
 
 They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
 of the parts are in the modules of their capabilities: `settings/domain.py`, `saml/applications.py`, `scim/tokens.py`,
-`scim/single_rules.py`, `audit/siem.py`, `sign_in/upstream/configuring.py`. They use `opened`, `sent`, `part_page` and
-`shared_page` of it, and the forms of the console.
+`scim/single_rules.py`, `audit/siem.py`, `sign_in/upstream/configuring.py`. They use `opened`, `sent` and `part_page` of
+it, and the forms and, where both houses show the same, the templates of the console.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -13,20 +13,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec,
 import msgspec
 from quart import Response
 
+from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
 from core.organizations import link_callers, setup_links
 from core.organizations.access import Operation
 from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead
-from core.organizations.setup_links import PartProgress, SetupState
+from core.organizations.setup_links import OpenedSetup, PartProgress, SetupState
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.wording import Wording
+from entrypoints.pages.console.flash_messages import OUTCOMES
+from entrypoints.pages.console.frame import with_query
 from entrypoints.pages.console.setup_steps import SetupStep, current_of
 from entrypoints.pages.frame.brands import brand_of
-from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.languages import language_of, marked
+from entrypoints.pages.frame.refusals import problem_of, problems_of
 from entrypoints.pages.frame.rendering import Page, page
 from entrypoints.pages.frame.routes import setup_pages
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers
+from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import SETUP_COOKIE, FormRefused, ProtectedForm, setup_cookie
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import holding_setup_link, public
@@ -44,14 +50,29 @@ SETUP: Final = "/app/setup"
 DOMAIN: Final = "/app/setup/parts/domain"
 LIMITS: Final = (RateLimit.SIGN_IN_GROUP,)
 OPEN: Final = marked("Open")
-# What each part is called, and its page.
+# What each part is called, and its page; in the order in which they are set up: how people sign in, who they are and
+# what they may do, then what else there is. An application in which people sign in with us is the opposite of a
+# connection, and comes last.
 PARTS: Final[Mapping[Part, tuple[str, str]]] = {
-    Part.SAML: (marked("Single sign-on by SAML"), "/app/setup/parts/saml"),
+    Part.UPSTREAM: (marked("Connection to your identity provider"), "/app/setup/parts/upstream"),
     Part.SCIM: (marked("Provisioning by SCIM"), "/app/setup/parts/scim"),
-    Part.UPSTREAM: (marked("Your identity provider"), "/app/setup/parts/upstream"),
+    Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/groups"),
     Part.DOMAIN: (marked("Your own domain"), DOMAIN),
     Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
-    Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/groups"),
+    Part.SAML: (marked("Sign in to a SAML application"), "/app/setup/parts/saml"),
+}
+# What each part gives, in a sentence.
+ABOUT: Final[Mapping[Part, str]] = {
+    Part.UPSTREAM: marked("Your people sign in here with the account that they have at work."),
+    Part.SCIM: marked("Your directory creates the accounts of your people, and closes those of people who leave."),
+    Part.GROUPS: marked("Who is in a group of your directory gets the role that you choose for it."),
+    Part.DOMAIN: marked("The sign-in pages are at an address of your own."),
+    Part.SIEM: marked("The entries of your audit log are sent to a SIEM."),
+    # Many take it for a connection.
+    Part.SAML: marked(
+        "Your people sign in to another application, by SAML, with their account here. Does your company sign in with"
+        " Okta, Entra or another provider? Set that up under “Connection to your identity provider”."
+    ),
 }
 
 
@@ -65,11 +86,21 @@ STATES: Final[Mapping[SetupState, tuple[str, str, str]]] = {
     SetupState.SAVED: ("warning", marked("Saved, not tested"), marked("Next, test it.")),
     SetupState.NOT_BEGUN: ("info", marked("Not begun"), marked("Next, open it and follow the steps.")),
 }
-# The parts in the order in which they are set up: how people sign in, then who they are, then what else there is.
-ORDER: Final = (Part.UPSTREAM, Part.SCIM, Part.GROUPS, Part.SAML, Part.DOMAIN, Part.SIEM)
+SET: Final = ("good", marked("Done"), marked("Done. It counts from now on."))
 Steps = Callable[[Call], Awaitable[Sequence[SetupStep]]]
 # Of the parts that have several steps.
 _STEPS: Final[list[tuple[Part, Steps]]] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPart:
+    """A part in the list beside a page: its name, its page, a badge for its state, and whether it is the shown one."""
+
+    title: str
+    address: str
+    badge: tuple[str, str]
+    is_done: bool
+    is_shown: bool
 
 
 def steps_of_part(part: Part) -> Callable[[Steps], Steps]:
@@ -88,13 +119,20 @@ class KindQuery(Query, kw_only=True):
     provider: Annotated[str, msgspec.Meta(description="The kind of provider; the page offers the kinds.")] = ""
 
 
+class PartQuery(KindQuery, kw_only=True):
+    """The kind of provider, the step of a page of a part that is open, and what was just done."""
+
+    done: Annotated[str, msgspec.Meta(description="What was just done, as a word.")] = ""
+    step: Annotated[str, msgspec.Meta(description="The step that is open; the page offers the steps.")] = ""
+
+
 @routes.get("/app/setup/:secret", limits=LIMITS, refuses=(SetupLinkDead,))
 @public
 async def show_link(call: Call, secret: str) -> Page:
     """Show what a setup link is for, with a button; opening the page begins nothing."""
     setup = await call.read(setup_links.inspect, secret)
     brand = await brand_of(call, setup.organization.id)
-    titles = [PARTS[part][0] for part in setup.parts]
+    parts = [(title, ABOUT[part]) for part, (title, _) in PARTS.items() if part in setup.parts]
     token = browsers.form_token_before_sign_in(call)
     return _protected(
         page(
@@ -102,7 +140,7 @@ async def show_link(call: Call, secret: str) -> Page:
             "organizations/setup_link.html",
             secret=secret,
             setup=setup,
-            titles=titles,
+            parts=parts,
             form_token=token,
             brand=brand,
         )
@@ -124,22 +162,9 @@ async def press_begin(call: Call, secret: str, form: ProtectedForm) -> None:
 @holding_setup_link
 async def show_setup(call: Call) -> Page:
     """Show the steps of the parts that a setup link allows to set, how far each of them is, and what comes next."""
-    setup, progress = await call.read(setup_links.progress)
-    steps: list[SetupStep] = []
-    for part in ORDER:
-        if part in progress:
-            several = next((declared for one, declared in _STEPS if one is part), None)
-            steps += await several(call) if several is not None else [_step(part, progress[part])]
-    # The steps are those of one connection; the list leads to the others.
-    listed = PARTS[Part.UPSTREAM][1] if Part.UPSTREAM in progress else ""
-    return await part_page(
-        call,
-        "organizations/setup.html",
-        setup,
-        steps=steps,
-        current=current_of(steps),
-        connections_page="" if any(step.address == listed for step in steps) else listed,
-    )
+    setup = await call.read(setup_links.progress)
+    steps = [await _step(call, part, setup.progress[part]) for part in PARTS if part in setup.progress]
+    return await _page(call, "organizations/setup.html", setup.holder, steps=steps, current=current_of(steps))
 
 
 async def opened(
@@ -149,9 +174,9 @@ async def opened(
     /,
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
-) -> tuple[LinkCaller, Found]:
-    """Return the holder of a link that opens an operation, and what a page shows of it; raise `SetupLinkDead`."""
-    return await call.read(link_callers.read, operation, use_case, *args, **kwargs)
+) -> tuple[OpenedSetup, Found]:
+    """Return the setup of a link that opens an operation, and what a page shows of it; raise `SetupLinkDead`."""
+    return await call.read(setup_links.read, operation, use_case, *args, **kwargs)
 
 
 async def sent(
@@ -167,26 +192,94 @@ async def sent(
     return await call.transact(link_callers.serve, use_case, *args, **kwargs)
 
 
-async def shared_page(call: Call, template: str, setup: LinkCaller, part: Part, **values: Any) -> Response:
-    """Return a page of a setup whose template the console renders too."""
-    frame = "organizations/setup_frame.html"
-    return await part_page(call, template, setup, house=frame, standing=setup, page=PARTS[part][1], **values)
+def done(page: str, what: str, *, provider: str = "", step: str = "") -> Response:
+    """Return the response that leads back to a page, which shows what was done, at a step; without one, at the next."""
+    assert what in OUTCOMES, "no sentence says what was done"
+    return see_other(with_query(page, provider=provider, step=step, done=what))
 
 
-async def part_page(call: Call, template: str, setup: LinkCaller, *, status: int = 200, **values: Any) -> Response:
+def steps_of_page(is_done: Mapping[str, bool], chosen: str = "") -> dict[str, Any]:
+    """Return what the steps of a page are, and which one is open: that of the address, else the first to do."""
+    first = next((step for step, is_behind in is_done.items() if not is_behind), list(is_done)[-1])
+    return {"page_steps": is_done, "open_step": chosen if chosen in is_done else first}
+
+
+async def part_page(
+    call: Call,
+    template: str,
+    setup: OpenedSetup,
+    part: Part,
+    *,
+    refusal: Refusal | None = None,
+    query: PartQuery | None = None,
+    **values: Any,
+) -> Response:
+    """Return a page of a part, beside the list of all parts; the console may render its template too.
+
+    `standing` is the holder of the link, who has an organization as a member has, and `page` the page of the part.
+    """
+    order = [one for one in PARTS if one in setup.progress]
+    place = order.index(part)
+    open_parts = [one for one in (*order[place + 1 :], *order[:place]) if not setup.progress[one].is_done]
+    title, address = PARTS[part]
+    shown = {
+        "house": "organizations/setup_frame.html",
+        "standing": setup.holder,
+        "page": address,
+        "part_title": title,
+        "part_about": ABOUT[part],
+        "listed_parts": [_listed(one, setup.progress[one], is_shown=one is part) for one in order],
+        "is_part_done": setup.progress[part].is_done,
+        "next_part": PARTS[open_parts[0]] if open_parts else None,
+        # Another word in the address means nothing.
+        "outcome": language_of(call).known(OUTCOMES.get(query.done if query is not None else "", "")),
+        "problem": problem_of(refusal),
+        "problems": problems_of(refusal),
+    }
+    status = refusal.code.status if refusal is not None else 200
+    return await _page(call, template, setup.holder, status=status, **(shown | values))
+
+
+async def _page(call: Call, template: str, holder: LinkCaller, *, status: int = 200, **values: Any) -> Response:
     """Return a page of a setup, whose forms carry the token of its cookie."""
     token = browsers.masked(browser_sessions.form_token_of(setup_cookie(call)))
-    brand = await brand_of(call, setup.organization.id)
-    return _protected(page(call, template, status=status, setup=setup, form_token=token, brand=brand, **values))
+    brand = await brand_of(call, holder.organization.id)
+    return _protected(page(call, template, status=status, setup=holder, form_token=token, brand=brand, **values))
 
 
-def _step(part: Part, progress: PartProgress) -> SetupStep:
-    title, page = PARTS[part]
-    kind, state, text = STATES[progress.state]
-    if progress.at is not None:
-        text = Wording(text, time=progress.at)
-    is_done = progress.state is SetupState.IN_USE
-    return SetupStep(title=title, text=text, is_done=is_done, action=OPEN, address=page, badge=(kind, state))
+def _state(progress: PartProgress) -> tuple[str, str, str]:
+    """Return the badge of a part, and what it means."""
+    is_set = progress.is_done and progress.state is not SetupState.IN_USE
+    return SET if is_set else STATES[progress.state]
+
+
+def _listed(part: Part, progress: PartProgress, *, is_shown: bool) -> ListedPart:
+    title, address = PARTS[part]
+    kind, state, _ = _state(progress)
+    return ListedPart(title=title, address=address, badge=(kind, state), is_done=progress.is_done, is_shown=is_shown)
+
+
+async def _step(call: Call, part: Part, progress: PartProgress) -> SetupStep:
+    """Return a part as a step of the setup; one that has several steps leads to the one to go on with."""
+    title, address = PARTS[part]
+    kind, state, text = _state(progress)
+    said: str = text if progress.at is None or text == SET[2] else Wording(text, time=progress.at)
+    action = OPEN
+    declared = next((steps for one, steps in _STEPS if one is part), None)
+    if declared is not None:
+        steps = await declared(call)
+        failing = next((one for one in steps if one.badge is not None and one.badge[0] == "bad"), None)
+        going_on = failing or current_of(steps) or steps[-1]
+        said, address, action = going_on.text, going_on.address or address, going_on.action or OPEN
+    return SetupStep(
+        title=title,
+        about=ABOUT[part],
+        text=said,
+        is_done=progress.is_done,
+        action=action,
+        address=address,
+        badge=(kind, state),
+    )
 
 
 def _protected(response: Response) -> Response:

@@ -13,7 +13,6 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import setup_links
 from core.organizations.access import Capability, Operation, authorize
 from core.organizations.setup_links import (
-    AVAILABLE,
     DAYS_BY_DEFAULT,
     DAYS_MAX,
     Part,
@@ -26,11 +25,10 @@ from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.frame.forms import DoneQuery
-from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.organizations.setup import PARTS
+from entrypoints.pages.organizations.setup import ABOUT, PARTS
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -40,15 +38,6 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 LINKS: Final = "/app/organizations/:org_slug/setup-links"
-# What the holder of a link does with each part.
-ABOUT: Final = {
-    Part.SAML: marked("Connects an application by SAML to one service. It needs the slug of the service."),
-    Part.SCIM: marked("A directory creates and deactivates your users."),
-    Part.UPSTREAM: marked("Your people sign in with the account that they have at work."),
-    Part.DOMAIN: marked("The sign-in pages are at an address of your own."),
-    Part.SIEM: marked("The entries of your audit log are sent to a SIEM."),
-    Part.GROUPS: marked("Groups of a directory give roles. Choose below which ones they may give."),
-}
 DAYS: Final = [(str(days), str(days)) for days in range(1, DAYS_MAX + 1)]
 
 
@@ -145,7 +134,7 @@ async def show_setup_links(
         made=made,
         made_url=f"{url}{secret}" if secret else "",
         was_shown=shown_id is not None and not secret,
-        titles={part.value: PARTS[part][0] for part in Part},
+        titles={part.value: title for part, (title, _) in PARTS.items()},
         boxes=_boxes(standing),
         service=picker(
             "service_slug", ("", services), chosen=form.service_slug, searched=form.find_service_slug, keeps=True
@@ -198,7 +187,7 @@ async def ask_to_revoke_setup_link(call: Call, org_slug: str, link_id: UUID) -> 
         standing,
         program=Program("setup_links_revoke_setup_link", org_slug, link_id),
         one=link,
-        titles={part.value: PARTS[part][0] for part in Part},
+        titles={part.value: title for part, (title, _) in PARTS.items()},
         page=page,
     )
 
@@ -215,6 +204,6 @@ async def revoke_setup_link_for_good(call: Call, org_slug: str, link_id: UUID) -
 def _boxes(standing: Standing) -> Sequence[tuple[str, str, str, Capability | None]]:
     """Return the parts to choose from, and the capability that the reader lacks for each, or None."""
     return [
-        (part.value, PARTS[part][0], ABOUT[part], min(part.capabilities - standing.capabilities, default=None))
-        for part in AVAILABLE
+        (part.value, title, ABOUT[part], min(part.capabilities - standing.capabilities, default=None))
+        for part, (title, _) in PARTS.items()
     ]

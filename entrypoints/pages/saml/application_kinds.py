@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from entrypoints.pages.console.setup_steps import ProviderKind, Step, kind_of
 from entrypoints.pages.frame.languages import marked
 
+READ_IN: Final = "2026-11"
 _USERS: Final = Step(
     text=marked("Choose what the application is told about a user. In doubt, leave it as it is."),
     fields=("name_id_format", "email_attribute"),
@@ -14,6 +15,8 @@ _USERS: Final = Step(
 OTHER: Final = ProviderKind(
     word="other",
     name=marked("Another application"),
+    source="https://docs.oasis-open.org/security/saml/v2.0/saml-metadata-2.0-os.pdf",
+    read_in=READ_IN,
     steps=(
         Step(
             text=marked(
@@ -36,6 +39,8 @@ KINDS: Final = (
     ProviderKind(
         word="okta",
         name="Okta",
+        source="https://developer.okta.com/docs/guides/add-an-external-idp/saml2/main/",
+        read_in=READ_IN,
         steps=(
             Step(
                 text=marked(
@@ -63,6 +68,8 @@ KINDS: Final = (
     ProviderKind(
         word="entra",
         name="Microsoft Entra ID",
+        source="https://learn.microsoft.com/en-us/entra/external-id/direct-federation",
+        read_in=READ_IN,
         steps=(
             Step(
                 text=marked(
@@ -90,6 +97,8 @@ KINDS: Final = (
     ProviderKind(
         word="google",
         name="Google Workspace",
+        source="https://support.google.com/a/answer/12032922",
+        read_in=READ_IN,
         steps=(
             Step(
                 text=marked(

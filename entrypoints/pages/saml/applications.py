@@ -13,7 +13,7 @@ from quart import Response
 from core.errors import BadRequest, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.organizations.link_callers import SetupLinkDead, on_service
+from core.organizations.link_callers import Part, SetupLinkDead, on_service
 from core.saml import applications
 from core.saml.applications import SamlApplication, SamlCertificateChanged, SamlConfigurationChanged
 from core.saml.certificates import NoCertificate
@@ -29,17 +29,19 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
-    KindQuery,
+    PartQuery,
+    done,
     part_page,
     require_own_form,
     sent,
+    steps_of_page,
     verify_holder,
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.saml.configuration import NAMES, changes_of, copies_of, proposed
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
-from entrypoints.web.serving.answers import Media, see_other
+from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import holding_setup_link, on_service_in_console
@@ -348,30 +350,42 @@ SETUP_SAML: Final = "/app/setup/parts/saml"
 async def show_saml(
     call: Call,
     *,
-    query: KindQuery | None = None,
+    query: PartQuery | None = None,
     form: ApplicationForm | None = None,
     refusal: BadRequest | None = None,
 ) -> Page:
     """Show how SAML is set up for the service of the link, with the steps of a kind, and what the application sent."""
     setup, shown = await opened_by_link(call, Operation.SAML_READ, on_service, applications.show)
     stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
-    kind = kind_of(application_kinds.KINDS, (form or query or KindQuery()).provider) or stored
+    kind = kind_of(application_kinds.KINDS, (form or query or PartQuery()).provider) or stored
     if kind is None and form is not None:
         kind = application_kinds.OTHER
-    entity_id = f"{call.installation.settings.base_url}/saml/{setup.organization.slug}/{shown.service.slug}"
-    problems = problems_of(refusal)
+    organization = setup.holder.organization
+    entity_id = f"{call.installation.settings.base_url}/saml/{organization.slug}/{shown.service.slug}"
+    is_set = shown.configuration.enabled and shown.configuration.entity_id is not None
+    steps = {"certificate": shown.certificate is not None} if kind is not None or shown.certificate else {}
+    steps |= {"application": is_set}
+    if shown.configuration.enabled:
+        steps["test"] = shown.contact.last_request_at is not None
+    chosen = "application" if refusal is not None or kind is None else query.step if query is not None else ""
     return await part_page(
         call,
-        "saml/applications_setup.html",
+        "saml/applications.html",
         setup,
-        status=400 if problems else 200,
+        Part.SAML,
+        query=query,
+        refusal=refusal,
         shown=shown,
         kinds=application_kinds.KINDS,
         kind=kind,
         typed=form or proposed(shown.configuration, kind, stored),
-        problems=problems,
         names=NAMES,
         copies=copies_of(entity_id),
+        lacks_change=None,
+        lacks_certificate=None,
+        lacks_removal=None,
+        saml=SETUP_SAML,
+        **steps_of_page(steps, chosen),
     )
 
 
@@ -393,7 +407,7 @@ async def set_saml(call: Call, form: ApplicationForm) -> PageOrRedirect:
     changes = await changes_of(call, form)
     await sent(call, form, on_service, applications.set_application, changes, email_attribute=email_attribute)
     # With the kind of application that is stored now, whose fields are filled in.
-    return see_other(SETUP_SAML)
+    return done(SETUP_SAML, "saml-saved")
 
 
 @setup_routes.post("/app/setup/parts/saml/certificate", status=303, limits=LIMITS, refuses=(SetupLinkDead, FormRefused))
@@ -417,7 +431,8 @@ async def create_certificate(call: Call, form: NewCertificateForm) -> None:
 async def ask_to_delete_saml(call: Call) -> Page:
     """Show what ends with the application, and ask whether it is to be deleted."""
     setup, ends = await opened_by_link(call, Operation.SAML_REMOVE, on_service, applications.show_end)
-    return await part_page(call, "saml/applications_setup_deletion.html", setup, shown=ends.application)
+    values = {"shown": ends.application, "saml": SETUP_SAML}
+    return await part_page(call, "saml/applications_deletion.html", setup, Part.SAML, **values)
 
 
 @setup_routes.post(

@@ -1,15 +1,21 @@
-"""The directories that the pages of a setup link know, and what to do at each: for people, and for groups."""
+"""The directories that the pages of a setup link know, and what to do at each: for people, and for groups.
+
+Every kind names the page of the product's documentation that its steps follow, and when it was read.
+"""
 
 from typing import Final
 
 from entrypoints.pages.console.setup_steps import ProviderKind, Step
 from entrypoints.pages.frame.languages import marked
 
-_TOKEN: Final = Step(text=marked("Create a token below. It is shown once; copy it then."))
+READ_IN: Final = "2026-11"
+_TOKEN: Final = Step(text=marked("Create a token on this page. It is shown once; copy it then."))
 KINDS: Final = (
     ProviderKind(
         word="okta",
         name="Okta",
+        source="https://help.okta.com/en-us/content/topics/apps/apps_app_integration_wizard_scim.htm",
+        read_in=READ_IN,
         steps=(
             _TOKEN,
             Step(
@@ -36,6 +42,8 @@ KINDS: Final = (
     ProviderKind(
         word="entra",
         name="Microsoft Entra ID",
+        source="https://learn.microsoft.com/en-us/entra/identity/app-provisioning/use-scim-to-provision-users-and-groups",
+        read_in=READ_IN,
         steps=(
             _TOKEN,
             Step(
@@ -59,6 +67,8 @@ KINDS: Final = (
     ProviderKind(
         word="google",
         name="Google Workspace",
+        source="https://support.google.com/a/answer/7681608",
+        read_in=READ_IN,
         steps=(
             _TOKEN,
             Step(
@@ -72,8 +82,114 @@ KINDS: Final = (
         ),
     ),
     ProviderKind(
+        word="jumpcloud",
+        name="JumpCloud",
+        source="https://jumpcloud.com/support/provision-and-manage-users-and-groups-in-apps-using-custom-scim-identity-management-integration",
+        read_in=READ_IN,
+        steps=(
+            _TOKEN,
+            Step(
+                text=marked(
+                    "In the JumpCloud Admin Portal, open “SSO Applications” and your application, and its tab"
+                    " “Identity Management”. Choose “SCIM API”, “SCIM 2.0” and “Configure”."
+                ),
+            ),
+            Step(
+                text=marked(
+                    "Enter this as “Base URL” and the token as “Token Key”, and a “Test User Email” of your mail"
+                    " domain. Choose “Test Connection”, then “Activate”."
+                ),
+                copies=("scim_url",),
+            ),
+            Step(
+                text=marked("On the tab “User Groups”, choose whose accounts are created here, and “Save”."),
+            ),
+        ),
+    ),
+    ProviderKind(
+        word="onelogin",
+        name="OneLogin",
+        source="https://developers.onelogin.com/scim",
+        read_in=READ_IN,
+        steps=(
+            _TOKEN,
+            Step(
+                text=marked(
+                    "In the OneLogin administration, open “Applications” and “Add App”. Look for “SCIM Provisioner"
+                    " with SAML (SCIM v2 Core)”, enter a name, and “Save”."
+                ),
+            ),
+            Step(
+                text=marked(
+                    "On “Configuration”, enter this as “SCIM Base URL” and the token as “SCIM Bearer Token”. Choose"
+                    " “Enable” at “API Status”, and “Save”."
+                ),
+                copies=("scim_url",),
+            ),
+            Step(
+                text=marked("On “Parameters”, choose “Email” as the value of “scimusername”."),
+            ),
+            Step(
+                text=marked(
+                    "On “Provisioning”, turn “Enable provisioning” on, and say which actions an administrator has to"
+                    " approve. On “Access”, choose the roles whose people are created here, and “Save”."
+                ),
+            ),
+        ),
+    ),
+    ProviderKind(
+        word="ping",
+        name="PingOne",
+        source="https://docs.pingidentity.com/r/en-us/pingone/pingone_create_provisioning_connection",
+        read_in=READ_IN,
+        steps=(
+            _TOKEN,
+            Step(
+                text=marked(
+                    "In the PingOne admin console, open “Integrations” and “Provisioning”, and choose the plus sign,"
+                    " “New Connection”, “Identity Store” and “SCIM Outbound”. Enter a name."
+                ),
+            ),
+            Step(
+                text=marked(
+                    "Enter this as “SCIM Base URL”. Choose “2.0” as “SCIM Version” and “OAuth 2 Bearer Token” as"
+                    " “Authentication Method”, and enter the token. Choose “Test Connection”, and save."
+                ),
+                copies=("scim_url",),
+            ),
+            Step(
+                text=marked(
+                    "Turn the connection on. Choose the plus sign and “New Rule” from PingOne to the connection, with"
+                    " a filter for the people who are created here, and turn the rule on."
+                ),
+            ),
+        ),
+    ),
+    ProviderKind(
+        word="keycloak",
+        name="Keycloak",
+        source="https://www.keycloak.org/docs/latest/server_admin/",
+        read_in=READ_IN,
+        steps=(
+            Step(
+                text=marked(
+                    "Keycloak sends nothing by SCIM itself. Skip this part: an account is known from the first sign-in"
+                    " by the connection, and groups may come with each sign-in."
+                ),
+            ),
+            Step(
+                text=marked(
+                    "An extension of Keycloak that provisions by SCIM 2.0 takes this address, and a token of this page."
+                ),
+                copies=("scim_url",),
+            ),
+        ),
+    ),
+    ProviderKind(
         word="other",
         name=marked("Another directory"),
+        source="https://www.rfc-editor.org/rfc/rfc7644",
+        read_in=READ_IN,
         steps=(
             _TOKEN,
             Step(
@@ -94,6 +210,8 @@ GROUP_KINDS: Final = (
     ProviderKind(
         word="okta",
         name="Okta",
+        source="https://help.okta.com/en-us/content/topics/users-groups-profiles/usgp-enable-group-push.htm",
+        read_in=READ_IN,
         steps=(
             _PROVISIONED,
             Step(
@@ -114,6 +232,8 @@ GROUP_KINDS: Final = (
     ProviderKind(
         word="entra",
         name="Microsoft Entra ID",
+        source="https://learn.microsoft.com/en-us/entra/identity/app-provisioning/use-scim-to-provision-users-and-groups",
+        read_in=READ_IN,
         steps=(
             _PROVISIONED,
             Step(
@@ -144,6 +264,8 @@ GROUP_KINDS: Final = (
     ProviderKind(
         word="google",
         name="Google Workspace",
+        source="https://support.google.com/a/answer/11143403",
+        read_in=READ_IN,
         steps=(
             Step(text=marked("Google Workspace sends groups when a person signs in by SAML, and not by provisioning.")),
             Step(
@@ -162,33 +284,10 @@ GROUP_KINDS: Final = (
         arrives=marked("The names of those chosen groups that a person is in arrive when the person signs in."),
     ),
     ProviderKind(
-        word="keycloak",
-        name="Keycloak",
-        steps=(
-            Step(
-                text=marked(
-                    "In the Keycloak admin console, open “Clients”, your client, “Client scopes” and the scope whose"
-                    " name ends in -dedicated."
-                )
-            ),
-            Step(
-                text=marked(
-                    "Choose “Add mapper”, “By configuration” and “Group Membership”; for a client of SAML, “Group"
-                    " list”."
-                )
-            ),
-            Step(
-                text=marked(
-                    "Enter groups as “Token Claim Name” or “Group attribute name”. Turn “Full group path” off, keep"
-                    " “Add to ID token” on, and “Save”."
-                )
-            ),
-        ),
-        arrives=marked("The names of the groups of a person arrive when the person signs in."),
-    ),
-    ProviderKind(
         word="jumpcloud",
         name="JumpCloud",
+        source="https://jumpcloud.com/support/provision-and-manage-users-and-groups-in-apps-using-custom-scim-identity-management-integration",
+        read_in=READ_IN,
         steps=(
             Step(
                 text=marked(
@@ -215,8 +314,86 @@ GROUP_KINDS: Final = (
         ),
     ),
     ProviderKind(
+        word="onelogin",
+        name="OneLogin",
+        source="https://developers.onelogin.com/scim",
+        read_in=READ_IN,
+        steps=(
+            Step(
+                text=marked(
+                    "With provisioning: on “Parameters” of the application, open “Groups”, and turn “Include in User"
+                    " Provisioning” on. On “Rules”, add one whose action is “Set Groups” by the roles of a person, and"
+                    " “Save”."
+                ),
+            ),
+            Step(
+                text=marked(
+                    "Without it, by SAML: on “Parameters”, add groups with the value “User Roles”, and turn “Include"
+                    " in SAML assertion” and “Multi-value parameter” on."
+                ),
+            ),
+        ),
+        arrives=marked(
+            "By provisioning, the name of each group that a rule sets arrives, and its members; otherwise the names of"
+            " the roles of a person when the person signs in."
+        ),
+    ),
+    ProviderKind(
+        word="ping",
+        name="PingOne",
+        source="https://docs.pingidentity.com/pingone/integrations/p1_provisioning_outbound_group_provisioning.html",
+        read_in=READ_IN,
+        steps=(
+            Step(
+                text=marked(
+                    "With provisioning: in the PingOne admin console, open “Integrations”, “Provisioning” and the rule"
+                    " of the connection. Under “Group Provisioning”, add the groups, and save."
+                ),
+            ),
+            Step(
+                text=marked(
+                    "Without it: on “Attribute Mappings” of the application, add groups with the PingOne mapping"
+                    " “Group Names”."
+                ),
+            ),
+        ),
+        arrives=marked(
+            "The names of the groups arrive: by provisioning with their members, otherwise those of a person when the"
+            " person signs in."
+        ),
+    ),
+    ProviderKind(
+        word="keycloak",
+        name="Keycloak",
+        source="https://www.keycloak.org/docs/latest/server_admin/#_protocol-mappers",
+        read_in=READ_IN,
+        steps=(
+            Step(
+                text=marked(
+                    "In the Keycloak admin console, open “Clients”, your client, “Client scopes” and the scope whose"
+                    " name ends in -dedicated."
+                )
+            ),
+            Step(
+                text=marked(
+                    "Choose “Add mapper”, “By configuration” and “Group Membership”; for a client of SAML, “Group"
+                    " list”."
+                )
+            ),
+            Step(
+                text=marked(
+                    "Enter groups as “Token Claim Name” or “Group attribute name”. Turn “Full group path” off, keep"
+                    " “Add to ID token” on, and “Save”."
+                )
+            ),
+        ),
+        arrives=marked("The names of the groups of a person arrive when the person signs in."),
+    ),
+    ProviderKind(
         word="other",
         name=marked("Another directory"),
+        source="https://www.rfc-editor.org/rfc/rfc7643",
+        read_in=READ_IN,
         steps=(
             Step(
                 text=marked(

@@ -8,23 +8,23 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import link_callers
 from core.organizations.access import Operation
 from core.organizations.group_roles import SCIM
-from core.organizations.link_callers import SetupLinkDead
+from core.organizations.link_callers import Part, SetupLinkDead
 from core.scim import single_rules
 from core.scim.single_rules import ChangeableRules, GroupRuleUnknown
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
-    KindQuery,
+    PartQuery,
+    done,
     opened,
     part_page,
     sent,
+    steps_of_page,
 )
 from entrypoints.pages.scim import directory_kinds
-from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import holding_setup_link
@@ -48,28 +48,32 @@ class GroupRuleForm(ProtectedForm, kw_only=True):
 async def show_group_setup(
     call: Call,
     *,
-    query: KindQuery | None = None,
+    query: PartQuery | None = None,
     form: GroupRuleForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     """Show how groups arrive from the directory, those that arrived, and which roles they give."""
     setup, shown = await opened(call, Operation.GROUPS_READ, single_rules.show)
     sources = _sources(shown)
+    arrived = [*shown.arrived.group_names.values(), *shown.arrived.asserted]
+    query = query or PartQuery()
+    chosen = "rules" if form is not None else "arrival" if query.provider else query.step
     return await part_page(
         call,
         "scim/single_rules.html",
         setup,
-        status=400 if refusal is not None else 200,
+        Part.GROUPS,
+        query=query,
+        refusal=refusal,
         shown=shown,
         form=form or GroupRuleForm(),
-        problems=problems_of(refusal),
-        problem=refusal.message if refusal is not None else "",
         sources=list(sources.items()),
-        roles=[(role, role) for role in setup.given_roles],
+        roles=[(role, role) for role in setup.holder.given_roles],
         names=sources,
-        arrived=[*shown.arrived.group_names.values(), *shown.arrived.asserted],
+        arrived=arrived,
         kinds=directory_kinds.GROUP_KINDS,
-        kind=kind_of(directory_kinds.GROUP_KINDS, query.provider if query is not None else ""),
+        kind=kind_of(directory_kinds.GROUP_KINDS, query.provider),
+        **steps_of_page({"arrival": bool(arrived), "rules": bool(shown.rules)}, chosen),
     )
 
 
@@ -81,7 +85,13 @@ async def check_group_rule(call: Call, form: GroupRuleForm) -> PageOrRedirect:
     considered = await sent(call, form, single_rules.consider, form.source, form.group, form.role)
     setup, shown = await opened(call, Operation.GROUPS_READ, single_rules.show)
     return await part_page(
-        call, "scim/single_rules_check.html", setup, considered=considered, form=form, names=_sources(shown)
+        call,
+        "scim/single_rules_check.html",
+        setup,
+        Part.GROUPS,
+        considered=considered,
+        form=form,
+        names=_sources(shown),
     )
 
 
@@ -91,7 +101,7 @@ async def check_group_rule(call: Call, form: GroupRuleForm) -> PageOrRedirect:
 async def add_group_rule(call: Call, form: GroupRuleForm) -> PageOrRedirect:
     """Save a new rule; members use `PUT /api/organizations/:slug/group-rules`."""
     await sent(call, form, single_rules.add, form.source, form.group, form.role)
-    return see_other(GROUPS)
+    return done(GROUPS, "group-rules-saved")
 
 
 @routes.get(f"{GROUPS}/:rule_id/remove", refuses=(SetupLinkDead, Forbidden, GroupRuleUnknown))
@@ -102,9 +112,11 @@ async def ask_to_remove_group_rule(call: Call, rule_id: UUID) -> Page:
     setup, shown = await opened(call, Operation.GROUPS_READ, single_rules.show)
     return await part_page(
         call,
-        "scim/single_rules_removal.html",
+        "scim/single_rules_check.html",
         setup,
+        Part.GROUPS,
         considered=considered,
+        form=None,
         rule_id=rule_id,
         names=_sources(shown),
     )

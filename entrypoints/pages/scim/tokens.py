@@ -35,11 +35,11 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again, shows_itself_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
-    KindQuery,
+    PartQuery,
     part_page,
     require_own_form,
     sent,
-    shared_page,
+    steps_of_page,
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.scim import directory_kinds
@@ -264,26 +264,37 @@ class NewTokenForm(ProtectedForm, kw_only=True):
 
 @setup_routes.get(SCIM, refuses=(SetupLinkDead,))
 @holding_setup_link
-async def show_scim(call: Call, *, query: KindQuery, shown_id: UUID | None = None) -> Page:
+async def show_scim(call: Call, *, query: PartQuery, shown_id: UUID | None = None) -> Page:
     """Show how the directory is connected, when it last called, and what failed; of one kind, its steps."""
     setup, (known, failures) = await opened_by_link(call, Operation.SCIM_TOKENS_READ, log.list_failures)
     holder = holder_of_setup(setup_cookie(call))
     secrets = () if shown_id is None else await shown_once(call, shown_id, holder=holder)
     url = f"{call.installation.settings.base_url}/scim/v2"
+    kind = kind_of(directory_kinds.KINDS, query.provider)
+    used = [one.last_used_at for one in known if one.last_used_at is not None]
+    steps = {"tokens": bool(known), "steps": bool(used), "test": bool(used)}
+    if kind is None:
+        # The choice of a directory comes first, before the steps there.
+        steps = {"steps": bool(used), "tokens": bool(known), "test": bool(used)}
     return await part_page(
         call,
-        "scim/tokens_setup.html",
+        "scim/tokens.html",
         setup,
+        Part.SCIM,
+        query=query,
         tokens=known,
         failures=failures,
         own_name=LINK_TOKEN_NAME,
-        changed_roles=list(dict.fromkeys((MEMBER, *setup.roles))),
+        changed_roles=list(dict.fromkeys((MEMBER, *setup.holder.roles))),
         at=call.installation.clock(),
+        last_called_at=max(used, default=None),
         token="".join(secrets),
         was_shown=shown_id is not None and not secrets,
+        lacks_creation=None,
         kinds=directory_kinds.KINDS,
-        kind=kind_of(directory_kinds.KINDS, query.provider),
+        kind=kind,
         copies=copies_of(url),
+        **steps_of_page(steps, query.step),
     )
 
 
@@ -304,7 +315,7 @@ async def create_token(call: Call, form: NewTokenForm) -> PageOrRedirect:
 
 @setup_routes.get(f"{SCIM}/shown/:shown_id", shows_secret=True, refuses=(SetupLinkDead,))
 @holding_setup_link
-async def show_token(call: Call, shown_id: UUID, query: KindQuery) -> Page:
+async def show_token(call: Call, shown_id: UUID, query: PartQuery) -> Page:
     """Show the same with a new token, once and in the browser that made it."""
     return await show_scim(call, query=query, shown_id=shown_id)
 
@@ -314,7 +325,7 @@ async def show_token(call: Call, shown_id: UUID, query: KindQuery) -> Page:
 async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
     """Show what ends with a token, and ask whether it is to be revoked."""
     setup, ends = await opened_by_link(call, Operation.SCIM_TOKENS_CHANGE, tokens.show_ends, token_id)
-    return await shared_page(call, "scim/tokens_revocation.html", setup, Part.SCIM, ends=ends, own_name=LINK_TOKEN_NAME)
+    return await part_page(call, "scim/tokens_revocation.html", setup, Part.SCIM, ends=ends, own_name=LINK_TOKEN_NAME)
 
 
 @setup_routes.post(
@@ -324,4 +335,4 @@ async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
 async def revoke_token(call: Call, token_id: UUID, form: ProtectedForm) -> None:
     """Revoke a token; members use `DELETE /api/organizations/:org_slug/scim-tokens/:token_id`."""
     await sent(call, form, tokens.revoke, token_id)
-    call.headers["Location"] = SCIM
+    call.headers["Location"] = f"{SCIM}?done=token-revoked"

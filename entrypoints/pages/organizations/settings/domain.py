@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
-from core.organizations.link_callers import SetupLinkDead
+from core.organizations.link_callers import Part, SetupLinkDead
 from core.organizations.settings import domain
 from core.organizations.settings.domain import (
     DomainChanged,
@@ -22,7 +22,7 @@ from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import DOMAIN as SETUP_DOMAIN
-from entrypoints.pages.organizations.setup import LIMITS, part_page, sent
+from entrypoints.pages.organizations.setup import LIMITS, PartQuery, done, part_page, sent, steps_of_page
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
@@ -137,21 +137,31 @@ async def give_domain_up(call: Call, org_slug: str, form: DomainDeletionForm) ->
 async def show_setup_of_domain(
     call: Call,
     *,
+    query: PartQuery | None = None,
     form: DomainForm | None = None,
-    refusal: BadRequest | None = None,
-    failure: str = "",
+    refusal: Refusal | None = None,
     found: Sequence[str] | None = (),
+    is_checked: bool = False,
 ) -> Page:
     """Show the custom domain, its TXT record, and how to publish it."""
     setup, claim = await opened_by_link(call, Operation.DOMAIN_READ, domain.find)
+    is_verified = claim is not None and claim.proof.verified_at is not None
+    steps = {"claim": claim is not None}
+    if claim is not None:
+        steps |= {"records": is_verified, "state": is_verified}
+    step = "claim" if form is not None else "state" if is_checked else query.step if query is not None else ""
     return await part_page(
         call,
-        "organizations/settings/domain_setup.html",
+        "organizations/settings/domain.html",
         setup,
-        status=400 if refusal is not None or failure else 200,
+        Part.DOMAIN,
+        query=query,
+        refusal=refusal,
         **_values(call, claim, form.domain if form is not None else ""),
-        problem=refusal.details[0].message if refusal is not None else "",
-        failure=failure,
+        **steps_of_page(steps, step),
+        lacks_change=None,
+        seen_state="",
+        failure=refusal.message if refusal is not None and is_checked else "",
         found=found,
     )
 
@@ -162,7 +172,7 @@ async def show_setup_of_domain(
 async def set_domain(call: Call, form: DomainForm) -> PageOrRedirect:
     """Claim a domain; members use `PUT /api/organizations/:slug/domain`."""
     await sent(call, form, domain.set_domain, form.domain, own_names=hosts.own_names(call.installation.settings))
-    return see_other(SETUP_DOMAIN)
+    return done(SETUP_DOMAIN, "domain-claimed")
 
 
 @setup_routes.post(f"{SETUP_DOMAIN}/verify", limits=LIMITS, refuses=(SetupLinkDead, FormRefused, *REFUSALS))
@@ -176,8 +186,8 @@ async def verify_domain(call: Call, form: ProtectedForm) -> PageOrRedirect:
     try:
         await sent(call, form, domain.verify, claim, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
-        return await show_setup_of_domain(call, failure=refusal.message, found=records)
-    return see_other(SETUP_DOMAIN)
+        return await show_setup_of_domain(call, refusal=refusal, found=records, is_checked=True)
+    return done(SETUP_DOMAIN, "domain-verified")
 
 
 @setup_routes.get(f"{SETUP_DOMAIN}/delete", refuses=(SetupLinkDead, DomainUnset))
@@ -185,7 +195,7 @@ async def verify_domain(call: Call, form: ProtectedForm) -> PageOrRedirect:
 async def ask_to_delete_domain(call: Call) -> Page:
     """Show what ends with the domain, and ask whether it is to be given up."""
     setup, ends = await opened_by_link(call, Operation.DOMAIN_CHANGE, domain.show_ends)
-    return await part_page(call, "organizations/settings/domain_setup_deletion.html", setup, ends=ends)
+    return await part_page(call, "organizations/settings/domain_deletion.html", setup, Part.DOMAIN, ends=ends)
 
 
 @setup_routes.post(

@@ -16,11 +16,12 @@ from quart import Response
 from core.errors import BadRequest, Conflict, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead, serve
+from core.organizations.link_callers import Part, SetupLinkDead, serve
 from core.organizations.management import OrganizationSettings
 from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX
 from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.settings.domain import DomainVerifiedElsewhere
+from core.organizations.setup_links import OpenedSetup
 from core.sign_in.upstream import (
     checks,
     configuring,
@@ -40,18 +41,19 @@ from core.sign_in.upstream.trials import NothingToTry
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.lists import ways
-from entrypoints.pages.console.setup_steps import SetupStep, current_of, kind_of
-from entrypoints.pages.frame import refusals
+from entrypoints.pages.console.setup_steps import SetupStep, kind_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
-    KindQuery,
+    PartQuery,
+    done,
     part_page,
     require_own_form,
     sent,
+    steps_of_page,
     steps_of_part,
     verify_holder,
 )
@@ -74,7 +76,6 @@ from entrypoints.pages.sign_in.upstream.trials import leave
 from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
-from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import holding_setup_link, in_console
@@ -208,27 +209,40 @@ REFUSES: Final = (SetupLinkDead, FormRefused, ConnectionUnknown)
 @setup_routes.get(UPSTREAM, refuses=(SetupLinkDead,))
 @holding_setup_link
 async def show_upstream(
-    call: Call, *, query: KindQuery | None = None, form: ConnectionForm | None = None, refusal: Refusal | None = None
+    call: Call, *, query: PartQuery | None = None, form: ConnectionForm | None = None, refusal: Refusal | None = None
 ) -> Page:
     """Show the connections of the organization and the kinds of providers; of one kind, the steps and a form."""
     setup, listed = await opened_by_link(call, Operation.CONNECTIONS_READ, configuring.list_states)
-    kind = kind_of(provider_kinds.ALL, (form or query or KindQuery()).provider)
+    kind = kind_of(provider_kinds.ALL, (form or query or PartQuery()).provider)
     if kind is None and form is not None:
         kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
     shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
     if kind is None:
         shown["connections"] = listed
-    typed = form or ConnectionForm(name=setup.organization.name, issuer=provider_kinds.ISSUERS.get(_word(kind), ""))
+    issuer = provider_kinds.ISSUERS.get(kind.word if kind is not None else "", "")
     return await _part_page(
         call,
-        "sign_in/upstream/configuring_setup.html" if kind is None else "sign_in/upstream/configuring_setup_new.html",
+        "sign_in/upstream/connections_new.html",
         setup,
         refusal,
+        query=query,
+        begin=UPSTREAM,
         **shown,
         is_saml=kind is not None and provider_kinds.is_saml(kind),
-        typed=typed,
+        typed=form or ConnectionForm(name=setup.holder.organization.name, issuer=issuer),
         copies=redirect_uri(call),
     )
+
+
+# The step of the page of a connection to which each of its forms belongs; every other one is of the provider.
+STEP_OF_FORM: Final = {
+    "domains": "domains",
+    "verify": "domains",
+    "delete": "domains",
+    "trial": "test",
+    "enabling": "live",
+    "token-issuer": "revocation",
+}
 
 
 @setup_routes.get(f"{UPSTREAM}/:connection_id", refuses=(SetupLinkDead, ConnectionUnknown))
@@ -237,7 +251,7 @@ async def show_connection(
     call: Call,
     connection_id: UUID,
     *,
-    query: KindQuery | None = None,
+    query: PartQuery | None = None,
     form: ProtectedForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
@@ -246,17 +260,23 @@ async def show_connection(
     connection = found.state.connection
     steps = _steps(found)
     sent = form if isinstance(form, ConnectionForm) else None
-    word = sent.provider if sent is not None else query.provider if query is not None else ""
+    query = query or PartQuery()
+    is_done = dict(zip(("provider", "domains", "test", "live"), (one.is_done for one in steps), strict=True))
+    chosen = query.step or ("live" if all(is_done.values()) else "")
+    if refusal is not None:
+        chosen = STEP_OF_FORM.get(call.request.path.rpartition("/")[2], "provider")
     return await _part_page(
         call,
         "sign_in/upstream/configuring_setup_connection.html",
         setup,
         refusal,
+        query=query,
+        page=f"{UPSTREAM}/{connection.id}",
+        **steps_of_page({**is_done, "revocation": bool(connection.token_issuer)}, chosen),
         found=found,
         connection=connection,
         steps=steps,
-        current=current_of(steps),
-        kind=provider_kinds.kind_of_connection(connection, word),
+        kind=provider_kinds.kind_of_connection(connection, sent.provider if sent is not None else query.provider),
         typed=sent or ConnectionForm(**stored(connection)),
         progress=found.state.progress,
         failures=found.failures,
@@ -272,7 +292,14 @@ async def show_connection(
 async def ask_to_delete_connection(call: Call, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
     """Show what ends with a connection, and ask whether it is to be deleted."""
     setup, ends = await opened_by_link(call, Operation.CONNECTIONS_CHANGE, deletion.show, connection_id)
-    return await _part_page(call, "sign_in/upstream/configuring_setup_deletion.html", setup, refusal, ends=ends)
+    return await _part_page(
+        call,
+        "sign_in/upstream/connections_deletion.html",
+        setup,
+        refusal,
+        ends=ends,
+        page=f"{UPSTREAM}/{connection_id}",
+    )
 
 
 @setup_routes.post(UPSTREAM, limits=LIMITS, refuses=(*REFUSES, Conflict))
@@ -290,7 +317,7 @@ async def create_connection(call: Call, form: ConnectionForm) -> PageOrRedirect:
         to_check = await call.read(serve, configuring.prepare_new, form.type, wishes, allowed=allowed)
         finding = required(await found_by_check(call, to_check))
     made = await sent(call, form, configuring.create, form.type, wishes, finding, allowed=allowed)
-    return see_other(_address(made.id, form.provider))
+    return done(f"{UPSTREAM}/{made.id}", "connection-made", provider=_known_word(form.provider))
 
 
 @setup_routes.post(
@@ -315,7 +342,7 @@ async def change_connection(call: Call, connection_id: UUID, form: ConnectionFor
     else:
         checked = await described_change(call, organization_id, wishes)
     await sent(call, form, configuring.change, connection_id, wishes, checked, allowed=allowed)
-    return see_other(_address(connection_id, form.provider))
+    return done(f"{UPSTREAM}/{connection_id}", "connection-saved", provider=_known_word(form.provider))
 
 
 @setup_routes.post(f"{UPSTREAM}/:connection_id/test", limits=LIMITS, refuses=REFUSES)
@@ -324,7 +351,7 @@ async def test_connection(call: Call, connection_id: UUID, form: ProtectedForm) 
     """Ask the provider of a connection what it says of itself and of our credentials, and show the result."""
     require_own_form(call, form)
     await tested(call, await call.read(serve, checks.prepare_test, connection_id))
-    return see_other(f"{UPSTREAM}/{connection_id}")
+    return done(f"{UPSTREAM}/{connection_id}", "provider-asked", step="provider")
 
 
 @setup_routes.post(f"{UPSTREAM}/:connection_id/trial", limits=LIMITS, refuses=(*REFUSES, NothingToTry))
@@ -344,7 +371,7 @@ async def switch_on(call: Call, connection_id: UUID, form: ProtectedForm) -> Pag
     """Switch on a connection that was tested; members use `PATCH /api/organizations/:slug/upstream-providers/:id`."""
     allowed = call.installation.settings.outbound_allowed
     await sent(call, form, enabling.switch, connection_id, is_on=True, allowed=allowed)
-    return see_other(f"{UPSTREAM}/{connection_id}#live")
+    return done(f"{UPSTREAM}/{connection_id}", "connection-on")
 
 
 @setup_routes.post(f"{UPSTREAM}/:connection_id/delete", limits=LIMITS, refuses=(*REFUSES, Conflict))
@@ -353,7 +380,7 @@ async def switch_on(call: Call, connection_id: UUID, form: ProtectedForm) -> Pag
 async def delete_connection(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
     """Delete a connection that nobody has signed in by and on which the organization does not rely."""
     await sent(call, form, connections.delete, connection_id)
-    return see_other(UPSTREAM)
+    return done(UPSTREAM, "connection-deleted")
 
 
 @setup_routes.post(f"{UPSTREAM}/:connection_id/key", limits=LIMITS, refuses=(*REFUSES, Conflict, NoKeyOfConnection))
@@ -366,7 +393,7 @@ async def replace_key(call: Call, connection_id: UUID, form: ProtectedForm) -> P
     await call.read(serve, connection_keys.require_rotatable, connection_id)
     made, valid_from = await make_key(call, connection_id)
     await sent(call, form, connection_keys.rotate, connection_id, made, valid_from=valid_from)
-    return see_other(f"{UPSTREAM}/{connection_id}")
+    return done(f"{UPSTREAM}/{connection_id}", "key-replaced", step="provider")
 
 
 @setup_routes.post(f"{UPSTREAM}/:connection_id/token-issuer", limits=LIMITS, refuses=(*REFUSES, BadRequest, Conflict))
@@ -376,7 +403,7 @@ async def save_token_issuer(call: Call, connection_id: UUID, form: TokenIssuerFo
     """Say whose tokens end sessions by a connection by SAML on which the organization does not rely yet."""
     wishes, allowed = ConnectionWishes(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
     await sent(call, form, connections.change, connection_id, wishes, described=None, allowed=allowed)
-    return see_other(f"{UPSTREAM}/{connection_id}#revocation")
+    return done(f"{UPSTREAM}/{connection_id}", "connection-saved", step="revocation")
 
 
 @setup_routes.post(f"{UPSTREAM}/:connection_id/domains", limits=LIMITS, refuses=(*REFUSES, Conflict))
@@ -385,7 +412,7 @@ async def save_token_issuer(call: Call, connection_id: UUID, form: TokenIssuerFo
 async def claim_mail_domain(call: Call, connection_id: UUID, form: MailDomainClaimForm) -> PageOrRedirect:
     """Claim a mail domain, whose addresses the connection signs in once it is proved."""
     await sent(call, form, domain_routes.create, form.domain, connection_id, enforced=False)
-    return see_other(f"{UPSTREAM}/{connection_id}")
+    return done(f"{UPSTREAM}/{connection_id}", "mail-domain-claimed", step="domains")
 
 
 @setup_routes.post(
@@ -400,7 +427,7 @@ async def verify_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) ->
         await sent(call, form, domain_routes.verify, route_id, records)
     except (BadRequest, DomainVerifiedElsewhere) as refusal:
         return await show_connection(call, claim.connection_id, refusal=refusal)
-    return see_other(f"{UPSTREAM}/{claim.connection_id}")
+    return done(f"{UPSTREAM}/{claim.connection_id}", "mail-domain-verified")
 
 
 @setup_routes.post(
@@ -414,7 +441,7 @@ async def delete_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) ->
         await sent(call, form, domain_routes.delete, route_id)
     except RouteInForce as refusal:
         return await show_connection(call, claim.connection_id, refusal=refusal)
-    return see_other(f"{UPSTREAM}/{claim.connection_id}")
+    return done(f"{UPSTREAM}/{claim.connection_id}", "mail-domain-removed", step="domains")
 
 
 @steps_of_part(Part.UPSTREAM)
@@ -432,33 +459,28 @@ def _steps(found: ConfiguredConnection) -> Sequence[SetupStep]:
         found.judgement,
         found.domains,
         StepAddresses(
-            provider=f"{page}#provider",
-            domains=f"{page}#domains",
-            test=f"{page}#test",
-            live=f"{page}#live" if can_go_live else "",
+            provider=f"{page}?step=provider",
+            domains=f"{page}?step=domains",
+            test=f"{page}?step=test",
+            live=f"{page}?step=live" if can_go_live else "",
         ),
     )
 
 
-async def _part_page(call: Call, template: str, setup: LinkCaller, refusal: Refusal | None, **values: Any) -> Response:
-    """Return a page with the problems of a form: those of fields at their fields, every other one above."""
+async def _part_page(call: Call, template: str, setup: OpenedSetup, refusal: Refusal | None, **values: Any) -> Response:
+    """Return a page of the part, with what a check of the provider has found."""
     return await part_page(
         call,
         template,
         setup,
-        status=refusal.code.status if refusal is not None else 200,
-        problem=refusals.problem_of(refusal),
-        problems=refusals.problems_of(refusal),
+        Part.UPSTREAM,
+        refusal=refusal,
         right_issuer=refusal.finding.right_issuer if isinstance(refusal, NotUsable) else None,
         sentences=SENTENCES,
         **values,
     )
 
 
-def _word(kind: Any) -> str:
-    return kind.word if kind is not None else ""
-
-
-def _address(connection_id: UUID, word: str) -> str:
-    known = kind_of(provider_kinds.ALL, word)
-    return f"{UPSTREAM}/{connection_id}" + (f"?provider={known.word}" if known is not None else "")
+def _known_word(word: str) -> str:
+    """Return the word of a kind of provider; empty for any other."""
+    return word if kind_of(provider_kinds.ALL, word) is not None else ""

@@ -181,6 +181,7 @@ async def _new_page(
         right_issuer=refusal.finding.right_issuer if isinstance(refusal, NotUsable) else None,
         copies=redirect_uri(call),
         page=f"{page_of(org_slug)}/sign-in",
+        begin=f"{page_of(org_slug)}/sign-in/connections/new",
     )
 
 

@@ -1,4 +1,4 @@
-"""The identity providers that the pages of a setup link know, and what to do in the console of each."""
+"""The identity providers that the pages of connections know: products, those that companies run, and any other."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,14 +7,16 @@ from urllib.parse import urlsplit
 from core.sign_in.upstream.connections import ConnectionRecord
 from entrypoints.pages.console.setup_steps import ProviderKind, Step
 from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.sign_in.upstream.product_kinds import BY_OPENID, BY_SAML, NAME, READ_IN
 
-_NAME: Final = Step(text=marked("Say how the sign-in page names the connection."), fields=("name",))
 _CREDENTIALS: Final = Step(
     text=marked("Enter the client id and the client secret here as well."), fields=("client_id", "client_secret")
 )
 OPENID: Final = ProviderKind(
     word="oidc",
     name=marked("Another OpenID provider"),
+    source="https://openid.net/specs/openid-connect-core-1_0.html",
+    read_in=READ_IN,
     steps=(
         Step(
             text=marked(
@@ -34,12 +36,14 @@ OPENID: Final = ProviderKind(
             text=marked("Copy the client id and the client secret of the application."),
             fields=("client_id", "client_secret"),
         ),
-        _NAME,
+        NAME,
     ),
 )
 SAML: Final = ProviderKind(
     word="saml",
     name=marked("Another SAML provider"),
+    source="https://docs.oasis-open.org/security/saml/v2.0/saml-metadata-2.0-os.pdf",
+    read_in=READ_IN,
     steps=(
         Step(
             text=marked(
@@ -94,7 +98,7 @@ _SELF_HOSTED: Final = (
                 ),
                 fields=("issuer",),
             ),
-            _NAME,
+            NAME,
         ),
     ),
     ProviderKind(
@@ -125,7 +129,7 @@ _SELF_HOSTED: Final = (
                 ),
                 fields=("issuer",),
             ),
-            _NAME,
+            NAME,
         ),
     ),
     ProviderKind(
@@ -153,7 +157,7 @@ _SELF_HOSTED: Final = (
                 text=marked("The issuer is the address of the site, without a path and without a slash at the end."),
                 fields=("issuer",),
             ),
-            _NAME,
+            NAME,
         ),
     ),
     ProviderKind(
@@ -190,7 +194,7 @@ _SELF_HOSTED: Final = (
                 ),
                 fields=("issuer",),
             ),
-            _NAME,
+            NAME,
         ),
     ),
     ProviderKind(
@@ -224,196 +228,9 @@ _SELF_HOSTED: Final = (
         ),
     ),
 )
-KINDS: Final = (
-    ProviderKind(
-        word="okta",
-        name="Okta",
-        instead="okta-saml",
-        steps=(
-            Step(
-                text=marked(
-                    "In the Okta Admin Console, open “Applications” and “Applications”, and choose “Create App"
-                    " Integration”. Choose “OIDC - OpenID Connect” and “Web Application”, then “Next”."
-                )
-            ),
-            Step(
-                text=marked(
-                    "Enter a name, and this address under “Sign-in redirect URIs”. “Sign-out redirect URIs” may stay"
-                    " empty."
-                ),
-                copies=("redirect_uri",),
-            ),
-            Step(text=marked("Under “Assignments”, choose who may sign in, and choose “Save”.")),
-            Step(
-                text=marked("On the tab “General”, copy “Client ID” and, under “Client Secrets”, the secret."),
-                fields=("client_id", "client_secret"),
-            ),
-            Step(
-                text=marked(
-                    "The issuer is the address of your Okta organization, such as https://acme.okta.com: without -admin"
-                    " in the name, and without a slash at the end."
-                ),
-                fields=("issuer",),
-            ),
-            _NAME,
-        ),
-    ),
-    ProviderKind(
-        word="entra",
-        name="Microsoft Entra ID",
-        instead="entra-saml",
-        steps=(
-            Step(
-                text=marked(
-                    "In the Microsoft Entra admin center, open “Entra ID”, “App registrations” and “New registration”."
-                    " Enter a name, and choose the accounts of your own directory alone (single tenant)."
-                )
-            ),
-            Step(
-                text=marked("Under “Redirect URI”, choose “Web” and enter this address. Choose “Register”."),
-                copies=("redirect_uri",),
-            ),
-            Step(
-                text=marked(
-                    "On “Overview”, copy “Application (client) ID”, and “Directory (tenant) ID”. The issuer is"
-                    " https://login.microsoftonline.com/, then the directory id, then /v2.0."
-                ),
-                fields=("client_id", "issuer"),
-            ),
-            Step(
-                text=marked(
-                    "Open “Certificates & secrets” and “New client secret”, and choose “Add”. Copy “Value” at once, not"
-                    " “Secret ID”: it is shown only now."
-                ),
-                fields=("client_secret",),
-            ),
-            Step(
-                text=marked(
-                    "Open “Token configuration” and “Add optional claim”. Choose “ID” and “email”, then “Add”; agree to"
-                    " the permission that is asked for."
-                )
-            ),
-            _NAME,
-        ),
-    ),
-    ProviderKind(
-        word="google",
-        name="Google Workspace",
-        instead="google-saml",
-        steps=(
-            Step(
-                text=marked(
-                    "In the Google Cloud console, open “Google Auth Platform” with a project of your organization. If"
-                    " it asks you to get started, enter a name and choose “Internal” as the audience."
-                )
-            ),
-            Step(
-                text=marked(
-                    "Open “Clients” and “Create client”, and choose “Web application”. Under “Authorized redirect"
-                    " URIs”, choose “Add URI” and enter this address. Choose “Create”."
-                ),
-                copies=("redirect_uri",),
-            ),
-            Step(
-                text=marked("Copy “Client ID” and “Client secret” before you close the window."),
-                fields=("client_id", "client_secret"),
-            ),
-            Step(text=marked("The issuer is the same for all of Google."), fields=("issuer",)),
-            _NAME,
-        ),
-    ),
-    *_SELF_HOSTED,
-    OPENID,
-    SAML,
-)
+KINDS: Final = (*BY_OPENID, *_SELF_HOSTED, OPENID, SAML)
 _BY_SAML: Final = (
-    ProviderKind(
-        word="okta-saml",
-        name="Okta",
-        instead="okta",
-        steps=(
-            Step(
-                text=marked(
-                    "In the Okta Admin Console, open “Applications” and “Applications”, and choose “Create App"
-                    " Integration”. Choose “SAML 2.0”, then “Next”, and enter a name."
-                )
-            ),
-            Step(
-                text=marked(
-                    "Enter these two as “Single sign-on URL” and as “Audience URI (SP Entity ID)”. Choose “Persistent”"
-                    " as “Name ID format”."
-                ),
-                copies=("acs_url", "entity_id"),
-            ),
-            Step(
-                text=marked(
-                    "Under “Attribute Statements”, add the name email with the value user.email. Choose “Next” and"
-                    " “Finish”, and assign people on the tab “Assignments”."
-                )
-            ),
-            Step(text=marked("On the tab “Sign On”, copy “Metadata URL”."), fields=("metadata_url", "metadata_xml")),
-        ),
-    ),
-    ProviderKind(
-        word="entra-saml",
-        name="Microsoft Entra ID",
-        instead="entra",
-        steps=(
-            Step(
-                text=marked(
-                    "In the Microsoft Entra admin center, open “Entra ID”, “Enterprise apps”, “New application” and"
-                    " “Create your own application”. Enter a name, and choose the one that is not in the gallery."
-                )
-            ),
-            Step(
-                text=marked(
-                    "Open “Single sign-on” and “SAML”. Under “Basic SAML Configuration”, enter these as “Identifier"
-                    " (Entity ID)”, “Reply URL (Assertion Consumer Service URL)” and “Logout Url”."
-                ),
-                copies=("entity_id", "acs_url", "slo_url"),
-            ),
-            Step(
-                text=marked(
-                    "Under “Attributes & Claims”, check that the claim emailaddress has the source user.mail. Under"
-                    " “Users and groups”, assign who may sign in."
-                )
-            ),
-            Step(
-                text=marked("Under “SAML Certificates”, copy “App Federation Metadata Url”."),
-                fields=("metadata_url", "metadata_xml"),
-            ),
-        ),
-    ),
-    ProviderKind(
-        word="google-saml",
-        name="Google Workspace",
-        instead="google",
-        steps=(
-            Step(
-                text=marked(
-                    "In the Google Admin console, open “Apps” and “Web and mobile apps”, and choose “Add app” and “Add"
-                    " custom SAML app”. Enter a name."
-                )
-            ),
-            Step(
-                text=marked("Choose “Download metadata”, open the file with a text editor, and paste it here."),
-                fields=("metadata_xml",),
-            ),
-            Step(
-                text=marked(
-                    "On the next page, enter these as “ACS URL” and “Entity ID”. Choose “PERSISTENT” as “Name ID"
-                    " format”."
-                ),
-                copies=("acs_url", "entity_id"),
-            ),
-            Step(
-                text=marked(
-                    "Under “Attribute mapping”, map “Primary email” to email. Choose “Finish”, and turn the app on"
-                    " under “User access”."
-                )
-            ),
-        ),
-    ),
+    *BY_SAML,
     ProviderKind(
         word="lemonldap-saml",
         name="LemonLDAP::NG",
@@ -444,11 +261,17 @@ _BY_SAML: Final = (
 )
 ALL: Final = KINDS + _BY_SAML
 # What the issuer of a provider is that has but one.
-ISSUERS: Final[Mapping[str, str]] = {"google": "https://accounts.google.com"}
+ISSUERS: Final[Mapping[str, str]] = {
+    "google": "https://accounts.google.com",
+    "jumpcloud": "https://oauth.id.jumpcloud.com/",
+}
 _HOSTS: Final = (
     ("okta", (".okta.com", ".oktapreview.com", ".okta-emea.com")),
     ("entra", ("login.microsoftonline.com", "login.microsoftonline.us", "sts.windows.net")),
     ("google", ("accounts.google.com",)),
+    ("jumpcloud", (".jumpcloud.com",)),
+    ("onelogin", (".onelogin.com",)),
+    ("ping", (".pingone.com", ".pingone.eu", ".pingone.ca", ".pingone.asia", ".pingone.com.au", ".pingone.sg")),
 )
 
 

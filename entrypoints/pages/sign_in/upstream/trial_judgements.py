@@ -92,7 +92,7 @@ def page_of_trial(slug: str, connection_id: UUID) -> str:
 
 def page_by_link(connection_id: UUID) -> str:
     """Return the same for the holder of a setup link: the test on the page of the connection."""
-    return f"{UPSTREAM}/{connection_id}#test"
+    return f"{UPSTREAM}/{connection_id}?step=test"
 
 
 def _page_of(trial: TrialSignIn) -> str:

@@ -224,7 +224,7 @@ async def test_what_was_checked_counts_no_more_when_a_member_changes_the_connect
 
     assert setups.team.world.value(checked) is None
     assert (
-        "was not asked about the connection as it is now"
+        "was not asked about it since"
         in (await setups.visitor.open(f"{UPSTREAM}/{connection_id}")).text
     )
 

@@ -46,9 +46,11 @@ async def test_the_page_of_a_connection_shows_the_addresses_that_the_manual_name
     named = set(re.findall(r"`\{base URL\}(/auth/upstream/[^`]+)`", manual))
 
     connection_id = path_of(page).rpartition("/")[2]
-    addresses = {one: f'value="http://localhost:8000{one.replace(":id", connection_id)}" readonly' for one in named}
-    assert {one for one, field in addresses.items() if field in page.text} == named - {"/auth/upstream/callback"}
-    assert addresses["/auth/upstream/callback"] in new.text
+    addresses = {one: f"http://localhost:8000{one.replace(':id', connection_id)}" for one in named}
+    assert {one for one, url in addresses.items() if f">{url}</textarea>" in page.text} == named - {
+        "/auth/upstream/callback"
+    }
+    assert f'value="{addresses["/auth/upstream/callback"]}" readonly' in new.text
     assert len(named) == 5
 
 
@@ -98,7 +100,7 @@ async def test_the_holder_connects_by_saml_and_routes_a_mail_domain_to_it(
     assert "The last check found no problem." in tested.text
     assert claimed["txt_value"] in routed.text
     assert unproved.status == 400
-    assert "The domain is verified." in proved.text
+    assert "The mail domain is verified." in proved.text
     entries = setups.team.world.audit_entries(None, "action", "details", "actor_user_id")
     recorded = [(action, actor) for action, details, actor in entries if details.get("setup_link_id") == link["id"]]
     assert {actor for _, actor in recorded} == {None}
