@@ -127,7 +127,7 @@ async def test_the_steps_of_one_application_are_shown_with_the_values_to_copy(
 
             assert own in page.text
             assert foreign not in page.text
-            assert all(f'value="{address}{end}" readonly' in page.text for end in copies)
+            assert all(f">{address}{end}</textarea>" in page.text for end in copies)
             assert ">-----BEGIN CERTIFICATE-----\n" in page.text
             assert f'href="{SAML}"' in page.text
 

@@ -148,7 +148,7 @@ async def show_setup_of_domain(
     is_verified = claim is not None and claim.proof.verified_at is not None
     steps = {"claim": claim is not None}
     if claim is not None:
-        steps |= {"records": is_verified, "state": is_verified}
+        steps["state"] = is_verified
     step = "claim" if form is not None else "state" if is_checked else query.step if query is not None else ""
     return await part_page(
         call,

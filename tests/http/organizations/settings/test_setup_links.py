@@ -176,7 +176,7 @@ class TestPages:
             ("cname-name", DOMAIN),
             ("cname-value", "localhost"),
         ):
-            assert re.search(rf'id="copy-{name}"[^>]*(?: value="{value}" readonly|>{value}</textarea>)', page.text)
+            assert re.search(f'id="copy-{name}"[^>]*>{value}</textarea>', page.text)
         assert all(name in page.text for name in ("Okta", "Microsoft Entra", "Google Workspace"))
         assert "know no TXT record" in missing.text
         assert "another value" in wrong.text

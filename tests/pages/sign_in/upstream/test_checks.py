@@ -223,10 +223,7 @@ async def test_what_was_checked_counts_no_more_when_a_member_changes_the_connect
     await setups.team.request("owner", "PATCH", path, body={"client_secret": "another-secret"})
 
     assert setups.team.world.value(checked) is None
-    assert (
-        "was not asked about it since"
-        in (await setups.visitor.open(f"{UPSTREAM}/{connection_id}")).text
-    )
+    assert "was not asked about it since" in (await setups.visitor.open(f"{UPSTREAM}/{connection_id}")).text
 
 
 async def test_a_client_id_and_a_secret_of_any_characters_are_sent_as_the_standard_has_them(acme: Acme) -> None:

@@ -50,7 +50,7 @@ async def test_the_page_of_a_connection_shows_the_addresses_that_the_manual_name
     assert {one for one, url in addresses.items() if f">{url}</textarea>" in page.text} == named - {
         "/auth/upstream/callback"
     }
-    assert f'value="{addresses["/auth/upstream/callback"]}" readonly' in new.text
+    assert f">{addresses['/auth/upstream/callback']}</textarea>" in new.text
     assert len(named) == 5
 
 
@@ -295,5 +295,5 @@ async def test_the_page_asks_for_the_kind_of_provider_and_shows_its_steps_alone(
     assert 'action="/app/setup' not in choice.text
     assert "Okta Admin Console" in okta.text
     assert not shows(okta.text, "Entra")
-    assert 'value="http://localhost:8000/auth/upstream/callback" readonly' in okta.text
+    assert ">http://localhost:8000/auth/upstream/callback</textarea>" in okta.text
     assert "Which provider do you use?" in unknown.text

@@ -128,7 +128,7 @@ def test_each_mistake_is_told_before_anything_is_saved(
     page = watch(java_script_enabled=scripts, locale=language, **options).page
     page.goto(f"{site.url}/app/setup/{SECRET}")
     page.locator("main button").click()
-    page.locator('a[href="/app/setup/parts/upstream"]').click()
+    page.locator('main a[href="/app/setup/parts/upstream"]').click()
     page.locator('a[href$="provider=oidc"]').click()
     assert page.locator("html").get_attribute("lang") == language
 
@@ -150,9 +150,11 @@ def test_each_mistake_is_told_before_anything_is_saved(
         assert_usable(page)
 
     send(page, issuer=None, secret=CLIENT_SECRET)
+    assert page.locator("details[open] h2").count() == 1
+    page.goto(page.url.partition("?")[0] + "?step=provider")
     assert told.right in page.inner_text("main")
     buttons = page.locator(".copyable button")
-    assert buttons.count() == (page.locator(".copyable input").count() if scripts else 0)
+    assert buttons.count() == (page.locator(".copyable [readonly]").count() if scripts else 0)
     if scripts:
         assert buttons.first.inner_text() == told.copy
         buttons.first.click()
