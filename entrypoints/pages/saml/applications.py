@@ -431,8 +431,9 @@ async def create_certificate(call: Call, form: NewCertificateForm) -> None:
 async def ask_to_delete_saml(call: Call) -> Page:
     """Show what ends with the application, and ask whether it is to be deleted."""
     setup, ends = await opened_by_link(call, Operation.SAML_REMOVE, on_service, applications.show_end)
-    values = {"shown": ends.application, "saml": SETUP_SAML}
-    return await part_page(call, "saml/applications_deletion.html", setup, Part.SAML, **values)
+    return await part_page(
+        call, "saml/applications_deletion.html", setup, Part.SAML, shown=ends.application, saml=SETUP_SAML
+    )
 
 
 @setup_routes.post(

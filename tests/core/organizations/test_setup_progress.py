@@ -27,3 +27,19 @@ def test_a_part_is_as_far_as_its_last_step(known: dict[str, Any], state: SetupSt
     progress = PartProgress(part="upstream", **known)
 
     assert (progress.state, progress.at) == (state, at)
+
+
+@pytest.mark.parametrize(
+    ("known", "is_done"),
+    [
+        ({"is_saved": True}, False),
+        ({"is_saved": True, "tested_at": NOW}, False),
+        ({"is_saved": True, "is_set": True}, True),
+        ({"is_saved": True, "used_at": NOW}, True),
+        ({"is_saved": True, "is_set": True, "failing_since": NOW}, False),
+    ],
+)
+def test_a_part_is_done_when_it_is_used_or_as_it_is_wanted_and_does_not_fail(
+    known: dict[str, Any], *, is_done: bool
+) -> None:
+    assert PartProgress(part="upstream", **known).is_done is is_done
