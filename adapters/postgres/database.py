@@ -10,12 +10,14 @@ import contextlib
 import random
 import time
 import traceback
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import closing
 from dataclasses import field
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
+from types import FunctionType
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 from uuid import UUID
 
 import psycopg
@@ -223,7 +225,7 @@ class PostgresDatabase:
                 if is_committing and (connection.closed or _is_node_away(error)):
                     # PostgreSQL or a node of its cluster may have executed the COMMIT, so it is not tried twice. The
                     # line has the id of a request; what a job did is known by its use case.
-                    log.warning("database.commit_unknown", use_case=_name_of(use_case))
+                    log.warning("database.commit_unknown", use_case=_name_of(use_case, args))
                     raise _unavailable() from None
                 raise
             return result, uow.made_due
@@ -421,10 +423,13 @@ def _place(error: psycopg.Error) -> str:
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"
 
 
-def _name_of(use_case: Callable[..., object]) -> str:
+def _name_of(use_case: Callable[..., object], args: Sequence[object]) -> str:
     """Return the name of a use case, such as `mail.mail.record_sent`."""
     while isinstance(use_case, partial):
         use_case = use_case.func
+    # The holder of a setup link is served by functions that take the use case (`link_callers.serve`).
+    for one in takewhile(lambda one: isinstance(one, FunctionType) and one.__name__ != "<lambda>", args):
+        use_case = cast("FunctionType", one)
     module = getattr(use_case, "__module__", "").removeprefix("core.")
     return f"{module}.{getattr(use_case, '__name__', 'unknown')}"
 

@@ -191,10 +191,13 @@ async def test_a_commit_that_got_no_answer_is_never_repeated(
         publish(uow)
         count(uow)
 
+    def serve(uow: Any, served: Callable[[Any], None]) -> None:
+        served(uow)
+
     request = structlog.contextvars.bound_contextvars(request_id="of-the-request")
     processors = [structlog.contextvars.merge_contextvars]
     with request, structlog.testing.capture_logs(processors) as lines, pytest.raises(ServiceUnavailable):
-        await database.transact(partial(use_case))
+        await database.transact(partial(serve), use_case)
 
     assert attempts == [1]
     assert mailboxes.told == []
