@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
-from core.organizations.link_callers import Part, SetupLinkDead
+from core.organizations.link_callers import Part, SetupLinkDead, serve
 from core.organizations.settings import domain
 from core.organizations.settings.domain import (
     DomainChanged,
@@ -22,7 +22,15 @@ from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import DOMAIN as SETUP_DOMAIN
-from entrypoints.pages.organizations.setup import LIMITS, PartQuery, done, part_page, sent, steps_of_page
+from entrypoints.pages.organizations.setup import (
+    LIMITS,
+    PartQuery,
+    done,
+    part_page,
+    require_own_form,
+    sent,
+    steps_of_page,
+)
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.web.serving import hosts
 from entrypoints.web.serving.answers import see_other
@@ -179,7 +187,8 @@ async def set_domain(call: Call, form: DomainForm) -> PageOrRedirect:
 @holding_setup_link
 async def verify_domain(call: Call, form: ProtectedForm) -> PageOrRedirect:
     """Ask the name servers of the domain for the TXT record now, and show what they said."""
-    claim = await sent(call, form, domain.find)
+    require_own_form(call, form)
+    claim = await call.read(serve, domain.find)
     if claim is None:
         return see_other(SETUP_DOMAIN)
     records = await call.installation.resolver.txt_records(claim.proof.record_name)

@@ -421,7 +421,8 @@ async def claim_mail_domain(call: Call, connection_id: UUID, form: MailDomainCla
 @holding_setup_link
 async def verify_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) -> PageOrRedirect:
     """Ask the name servers of a mail domain for the TXT record now."""
-    claim = await sent(call, form, domain_routes.find_to_verify, route_id)
+    require_own_form(call, form)
+    claim = await call.read(serve, domain_routes.find_to_verify, route_id)
     records = await call.installation.resolver.txt_records(claim.proof.record_name)
     try:
         await sent(call, form, domain_routes.verify, route_id, records)
@@ -436,7 +437,8 @@ async def verify_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) ->
 @holding_setup_link
 async def delete_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) -> PageOrRedirect:
     """Give up a mail domain that is not verified yet, such as a mistyped one."""
-    claim = await sent(call, form, domain_routes.find_to_verify, route_id)
+    require_own_form(call, form)
+    claim = await call.read(serve, domain_routes.find_to_verify, route_id)
     try:
         await sent(call, form, domain_routes.delete, route_id)
     except RouteInForce as refusal:
