@@ -101,6 +101,12 @@ async def test_the_holder_picks_among_the_groups_that_arrived_and_sees_how_many_
     assert (rule["group"], rule["role"], rule["made_by"]) == (group_id, "sales", str(team.ids["owner"]))
     recorded = setups.recorded(link, "organization.updated")
     assert [one["change"] for one in recorded if "change" in one] == ["group_rules_changed"]
+    # What follows from the rule names the link too.
+    assert [one["new_role"] for one in setups.recorded(link, "user.role_updated")] == ["sales"]
+    events = team.world.rows(
+        "SELECT actor_user_id, data->>'setup_link_id' FROM events WHERE type = 'user.role_updated'"
+    )
+    assert events == [(None, link["id"])]
     assert "Done. Last used on" in (await setups.visitor.open("/app/setup")).text
 
 
