@@ -9,6 +9,7 @@ import pytest
 
 from core.organizations.access import Capability
 from tests.application import Answer
+from tests.pages.copied import copied
 from tests.secret_watch import WATCH
 from tests.world.team import Team
 from tests.world.visitor import Visitor
@@ -58,7 +59,7 @@ async def made(visitor: Visitor, *permissions: str, **fields: str) -> Answer:
 
 def secret_in(answer: Answer) -> str:
     """Return the secret that a page shows."""
-    [secret] = re.findall(r'id="copy-secret" value="([^"]+)"', answer.text)
+    secret = copied(answer, "secret")
     WATCH.add(secret)
     return secret
 

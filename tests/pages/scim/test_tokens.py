@@ -10,6 +10,7 @@ import pytest
 from core.scim.tokens import TOKENS_MAX
 from entrypoints.pages.console.frame import ROWS_SHOWN
 from tests.application import Answer
+from tests.pages.copied import copied
 from tests.world.team import Team
 from tests.world.visitor import Visitor, forms_of
 
@@ -26,8 +27,7 @@ async def owner(team: Team, visitor: Visitor) -> Visitor:
 
 def token_of(page: Answer) -> str:
     """Return the token that a page shows."""
-    [token] = re.findall(r'id="copy-token" value="(scim_live_[^"]+)"', page.text)
-    return token
+    return copied(page, "token")
 
 
 async def call(team: Team, token: str, method: str, path: str, body: object = None) -> int:

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from core.secrets import hash_token
-from tests.application import Answer
+from tests.pages.copied import copied
 from tests.pages.services.shop import CONSOLE, shop_of
 from tests.world.team import Team
 from tests.world.visitor import Visitor
@@ -35,13 +35,6 @@ async def ann(people: Team, visitor: Visitor) -> Visitor:
     """The browser of the owner."""
     await visitor.sign_in("ann@example.com")
     return visitor
-
-
-def copied(page: Answer, name: str) -> str:
-    """Return a value that a page shows to be copied."""
-    found = re.search(rf'id="copy-{name}" (?:value="([^"]*)"|[^>]*><code>(.*?)</code>)', page.text, re.DOTALL)
-    assert found is not None, name
-    return html.unescape(found[1] or re.sub(r"<[^>]+>", "", found[2]))
 
 
 async def test_without_a_service_the_kinds_are_shown_as_cards(ann: Visitor) -> None:

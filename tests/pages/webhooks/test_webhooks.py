@@ -12,6 +12,7 @@ from core.events.events import EventType
 from entrypoints.pages.events.events import GROUPS
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
+from tests.pages.copied import copied
 from tests.receiver import Receiver
 from tests.shown_text import shows
 from tests.world.hooks import Hooks
@@ -35,8 +36,7 @@ async def send(visitor: Visitor, page: Answer, action: str, **fields: str | list
 
 def secret_of(page: Answer) -> str:
     """Return the secret that a page shows."""
-    [secret] = re.findall(r'id="copy-secret" value="(whsec_[^"]+)"', page.text)
-    return unescape(secret)
+    return copied(page, "secret")
 
 
 async def test_an_empty_list_shows_a_receiver_and_leads_to_creating_one(owner: Visitor) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.application import Answer
 from tests.name_server import NameServer
+from tests.pages.copied import copied
 from tests.shown_text import shows
 from tests.world.domains import insert_verified
 from tests.world.team import Team
@@ -52,8 +53,7 @@ async def test_a_domain_is_claimed_published_and_verified(ann: Visitor, names: N
     verified = await ann.submit(other, f"{PAGE}/verify")
 
     assert "The domain is claimed." in page.text
-    assert f'value="{TXT}"' in page.text
-    assert 'value="localhost"' in page.text
+    assert (copied(page, "txt-name"), copied(page, "cname-value")) == (TXT, "localhost")
     assert unknown.status == 400
     assert "The TXT record was not found." in unknown.text
     assert "know no TXT record of that name" in unknown.text
