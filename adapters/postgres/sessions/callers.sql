@@ -1,6 +1,7 @@
 -- The caller of a request: a live session, its user, and what they are in its context. Each column names the part of
 -- `Caller` and the field. Every table is read by a primary or another unique key, so that no table's size matters.
 -- `callers.py` fills in what other statements share, and what a statement reads beside the caller.
+
 SELECT
     u.id                                AS "account.id",
     u.email                             AS "account.email",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -62,6 +63,21 @@ def test_a_part_opens_nothing_that_takes_more_than_the_part() -> None:
 
     # Rules name groups, which members read.
     assert beyond == {Operation.GROUPS_READ: {Capability.ORG_MEMBERS_VIEW}}
+
+
+def test_a_link_is_present_for_a_page_of_its_parts_alone() -> None:
+    link = link_of(Part.DOMAIN)
+    uow: Any = type("Uow", (), {"link_caller": link})()
+
+    assert link_callers.present(uow) is link
+    assert link_callers.present(uow, Operation.DOMAIN_READ) is link
+    with pytest.raises(SetupLinkDead):
+        link_callers.present(uow, Operation.SAML_READ)
+
+
+@pytest.mark.parametrize(("roles", "given"), [([], ["member"]), (["admin"], ["admin"])])
+def test_a_link_without_roles_gives_that_of_members(roles: list[str], given: list[str]) -> None:
+    assert list(replace(link_of(Part.GROUPS), roles=roles).given_roles) == given
 
 
 def test_a_link_without_a_service_serves_none() -> None:

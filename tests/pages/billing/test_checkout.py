@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.pages.billing.shopper import Shopper
+from tests.pages.copied import copied
 from tests.shown_text import shows
 from tests.world.billing import Seller
 from tests.world.visitor import Visitor
@@ -75,7 +76,7 @@ async def test_the_page_of_a_plan_leads_to_its_checkout(seller: Seller, buyer: V
 
     page = await buyer.open(plan)
 
-    assert f'value="http://localhost:8000{plan}/buy"' in page.text
+    assert copied(page, "checkout") == f"http://localhost:8000{plan}/buy"
     assert "/api/service/users/$USER_ID/checkout" in page.text
     assert "team" in (await buyer.follow(page, f"http://localhost:8000{plan}/buy")).text.lower()
 

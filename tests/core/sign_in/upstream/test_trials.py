@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -15,7 +15,7 @@ from core.sign_in.identities import AssertedGroups, ProvenIdentity
 from core.sign_in.upstream import trials
 from core.sign_in.upstream.flows import SignInOver
 from core.sign_in.upstream.saml import EMAIL_ADDRESS, SamlAssertion
-from core.sign_in.upstream.trials import TrialGroups
+from core.sign_in.upstream.trials import TrialGroups, TrialSignIn
 
 ASSERTION = SamlAssertion(
     issuer="https://idp.example",
@@ -35,6 +35,27 @@ def test_the_state_of_a_trial_is_told_from_that_of_a_sign_in() -> None:
     assert not trials.is_trial("a1B2c3")
     assert not trials.is_trial("a~trial~b")
     assert not trials.is_trial("")
+
+
+@pytest.mark.parametrize(("session_id", "visit_hash", "is_by_link"), [(uuid4(), None, False), (None, b"visit", True)])
+def test_a_trial_without_a_session_was_begun_by_a_setup_link(
+    session_id: UUID | None, visit_hash: bytes | None, is_by_link: bool
+) -> None:
+    nothing: Any = None
+    trial = TrialSignIn(
+        id=nothing,
+        organization_id=nothing,
+        organization_slug="acme",
+        connection_id=nothing,
+        user_id=None,
+        session_id=session_id,
+        visit_hash=visit_hash,
+        client_id=None,
+        tested_as=b"",
+        expires_at=nothing,
+    )
+
+    assert trial.is_by_link is is_by_link
 
 
 def test_of_a_token_all_is_shown_but_what_only_protects_it() -> None:
