@@ -100,7 +100,7 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
         *(SIGNED_IN, Rule.ACCOUNT, Rule.ACTIVATED, Rule.ADDRESS_VERIFIED, Rule.NOT_SUSPENDED),
     }
 
-    await assert_none_found_until(runner, happened, HISTORIES_OF_THE_GATE, first=180)
+    await assert_none_found_until(runner, happened, HISTORIES_OF_THE_GATE, first=94)
 
 
 @pytest.mark.hypothesis
