@@ -37,7 +37,9 @@ def test_the_state_of_a_trial_is_told_from_that_of_a_sign_in() -> None:
     assert not trials.is_trial("")
 
 
-@pytest.mark.parametrize(("session_id", "visit_hash", "is_by_link"), [(UUID(int=1), None, False), (None, b"visit", True)])
+@pytest.mark.parametrize(
+    ("session_id", "visit_hash", "is_by_link"), [(UUID(int=1), None, False), (None, b"visit", True)]
+)
 def test_a_trial_without_a_session_was_begun_by_a_setup_link(
     session_id: UUID | None, visit_hash: bytes | None, is_by_link: bool
 ) -> None:
