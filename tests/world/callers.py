@@ -12,7 +12,9 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from core.openid.workloads import CLAIM
 from core.organizations.access import Capability, capabilities_of
+from core.organizations.key_callers import SUBJECT_PREFIX
 from core.secrets import hash_token
 from core.sessions.tokens import TokenKind
 from tests.world.backend import insert_key
@@ -112,19 +114,46 @@ class Callers:
         permissions: Iterable[Capability] = Capability,
         organization_id: UUID | None = None,
         expires_at: datetime | None = None,
+        by_workload: bool = False,
     ) -> dict[str, str]:
-        """Return the headers with a new key that a caller has made, for acme or another organization."""
+        """Return the headers with a new key that a caller has made, for acme or another organization.
+
+        `by_workload` has those with the token of a workload in its place, which stands for the key.
+        """
         key_id = new_id()
         key = f"gk_{key_id.hex[-6:]}_{key_id.hex}{'k' * 11}"
-        insert_organization_key(
+        organization_id = organization_id or self.acme_id
+        key_id = insert_organization_key(
             self.world,
-            organization_id or self.acme_id,
+            organization_id,
             self.people[maker],
             key,
             permissions=permissions,
             expires_at=expires_at,
         )
+        if by_workload:
+            return {"Authorization": f"Bearer {self._token_of_workload(organization_id, key_id, self.people[maker])}"}
         return {"X-Api-Key": key}
+
+    def _token_of_workload(self, organization_id: UUID, key_id: UUID, maker_id: UUID) -> str:
+        workload_id = new_id()
+        self.world.connection.execute(
+            """
+            INSERT INTO workloads (id, organization_id, key_id, name, issuer, match, created_at, created_by,
+                                   has_second_factor)
+            VALUES (%s, %s, %s, 'Job', 'https://ci.example', '{}', %s, %s, false)
+            """,
+            (workload_id, organization_id, key_id, self.world.clock(), maker_id),
+        )
+        claims = {
+            "sub": f"{SUBJECT_PREFIX}{key_id}",
+            "aud": self.world.installation.settings.base_url,
+            "organization_id": str(organization_id),
+            CLAIM: str(workload_id),
+        }
+        return self.world.installation.tokens.sign(
+            claims, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=15), now=self.world.clock()
+        )
 
     def cookie(self, caller: Caller) -> dict[str, str]:
         """Return the headers with the cookie of a caller's session, which is kept in a browser from now on.

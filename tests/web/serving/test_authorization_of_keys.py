@@ -1,5 +1,7 @@
 """The authorization matrix of the keys of organizations: every kind of key calls every route (decisions 5.13).
 
+A token of a workload stands for a key, so what a key opens and does not open is asked with both (decisions 17.1).
+
 What a key opens is stated here once more, by the capability of each route and the operations that are excluded, so that
 a change of `core/organizations/key_callers.py` has to be made here as well.
 """
@@ -7,6 +9,7 @@ a change of `core/organizations/key_callers.py` has to be made here as well.
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -37,6 +40,8 @@ READ_BY = {
     Operation.PRODUCTS_READ: Capability.PRODUCTS_MANAGE,
 }
 
+WITH_BOTH = pytest.mark.parametrize("by_workload", [False, True], ids=["key", "workload"])
+
 
 @pytest.fixture
 def callers(world: World) -> Callers:
@@ -64,19 +69,19 @@ def test_the_declarations_say_which_routes_a_key_opens() -> None:
     assert all("a key" in route.who.label for route in OPEN)
 
 
+@WITH_BOTH
 @in_one_world(OPEN)
 async def test_a_key_opens_what_it_has_the_capabilities_for_and_its_maker_too(
-    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+    callers: Callers, routes: list[Route], by_workload: bool, subtests: pytest.Subtests
 ) -> None:
-    everything = callers.key_of(Caller.OWNER)
-    of_each = {capability: callers.key_of(Caller.ADMIN, permissions=[capability]) for capability in sorted(Capability)}
+    key_of = partial(callers.key_of, by_workload=by_workload)
+    everything = key_of(Caller.OWNER)
+    of_each = {capability: key_of(Caller.ADMIN, permissions=[capability]) for capability in sorted(Capability)}
     without_each = {
-        capability: callers.key_of(
-            Caller.OWNER, permissions=[one for one in Capability if capability not in implied_by([one])]
-        )
+        capability: key_of(Caller.OWNER, permissions=[one for one in Capability if capability not in implied_by([one])])
         for capability in sorted(Capability)
     }
-    of_member = callers.key_of(Caller.MEMBER)
+    of_member = key_of(Caller.MEMBER)
 
     for route in routes:
         with subtests.test(route=route.name):
@@ -100,10 +105,11 @@ async def test_a_key_opens_what_it_has_the_capabilities_for_and_its_maker_too(
                 assert is_authorized(answer), answer.text
 
 
+@WITH_BOTH
 async def test_no_key_opens_ownership_keys_or_what_makes_other_credentials(
-    callers: Callers, subtests: pytest.Subtests
+    callers: Callers, by_workload: bool, subtests: pytest.Subtests
 ) -> None:
-    everything = callers.key_of(Caller.OWNER)
+    everything = callers.key_of(Caller.OWNER, by_workload=by_workload)
     before = callers.everything_of_acme()
 
     for route in CLOSED:
@@ -114,8 +120,11 @@ async def test_no_key_opens_ownership_keys_or_what_makes_other_credentials(
             assert callers.everything_of_acme() == before
 
 
-async def test_no_key_opens_an_account_or_the_platform(callers: Callers, subtests: pytest.Subtests) -> None:
-    everything = callers.key_of(Caller.OWNER)
+@WITH_BOTH
+async def test_no_key_opens_an_account_or_the_platform(
+    callers: Callers, by_workload: bool, subtests: pytest.Subtests
+) -> None:
+    everything = callers.key_of(Caller.OWNER, by_workload=by_workload)
     kinds = {
         CredentialKind.ACCESS_TOKEN,
         CredentialKind.BROWSER_SESSION,
@@ -131,9 +140,12 @@ async def test_no_key_opens_an_account_or_the_platform(callers: Callers, subtest
             assert answer.status in {401, 303}, answer.text
 
 
-async def test_a_key_of_another_organization_finds_none(callers: Callers, subtests: pytest.Subtests) -> None:
-    foreign = callers.key_of(Caller.OTHER_OWNER, organization_id=callers.globex_id)
-    own = callers.key_of(Caller.OWNER)
+@WITH_BOTH
+async def test_a_key_of_another_organization_finds_none(
+    callers: Callers, by_workload: bool, subtests: pytest.Subtests
+) -> None:
+    foreign = callers.key_of(Caller.OTHER_OWNER, organization_id=callers.globex_id, by_workload=by_workload)
+    own = callers.key_of(Caller.OWNER, by_workload=by_workload)
 
     for route in IN_ORGANIZATION:
         with subtests.test(route=route.name):
