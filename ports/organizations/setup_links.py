@@ -38,7 +38,7 @@ class SetupLinks(Protocol):
     def caller_by_secret(self, secret_hash: bytes) -> LinkCaller | None:
         """Return the holder of the valid link with that secret.
 
-        None unless its organization is active, and its maker a member who is not suspended.
+        None unless its organization is active, and its maker a member who is not suspended and may sign in.
         """
         ...
 

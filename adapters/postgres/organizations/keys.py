@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, prefixed, taken, values
+from adapters.postgres.organizations.makers import maker
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
@@ -16,11 +17,7 @@ from core.organizations.keys import MadeOrganizationKey, OrganizationKey
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 from core.prefixed_tokens import PrefixedToken
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
 from core.sessions.limits import CallerLimits
-from core.sessions.places import CallerPlace
-from core.sessions.session import CallerSession
 
 # The key, its organization, and its maker as a member of it.
 _CALLER: Final = f"""
@@ -166,30 +163,13 @@ def _key_of_organization(*, organization_id: UUID, **columns: Any) -> tuple[UUID
 def _caller(**columns: Any) -> KeyCaller:
     organization = organization_row(**taken(columns, "organization_"))
     membership = Membership(**taken(columns, "membership_"))
-    maker = Caller(
-        # A key governs no platform, proves no factor and has no session: where a session is named it is the key.
-        account=CallerAccount(
-            id=membership.user_id,
-            email=columns.pop("email"),
-            email_verified_at=columns.pop("email_verified_at"),
-            created_at=columns.pop("user_created_at"),
-            is_disowned=columns.pop("is_disowned"),
-        ),
-        session=CallerSession(id=columns["key_id"], amr=[], authenticated_at=columns.pop("made_at")),
-        place=CallerPlace(
-            organization_id=organization.id,
-            organization_slug=organization.slug,
-            organization_status=organization.status,
-            role=membership.role,
-            custom_permissions=columns["custom_permissions"],
-        ),
-        limits=CallerLimits(key_id=columns["key_id"], workload_maker_id=columns.pop("workload_maker_id")),
-    )
+    limits = CallerLimits(key_id=columns["key_id"], workload_maker_id=columns.pop("workload_maker_id"))
+    maker_of_it = maker(columns["key_id"], organization, membership, limits, columns)
     return KeyCaller(
         organization_id=organization.id,
         organization_status=organization.status,
         organization=organization,
         membership=membership,
-        maker=maker,
+        maker=maker_of_it,
         **columns,
     )

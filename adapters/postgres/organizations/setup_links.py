@@ -8,17 +8,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.organizations.makers import maker
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.link_callers import LinkCaller, Part
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
 from core.sessions.limits import CallerLimits, LinkLimits
-from core.sessions.places import CallerPlace
-from core.sessions.session import CallerSession
 from core.sign_in.upstream.provider_problems import ProviderProblem
 
 # The link, its organization, and its maker as a member of it.
@@ -37,7 +34,7 @@ _CALLER: Final = f"""
     JOIN   organizations o ON o.id = l.organization_id AND o.status = 'active'
     JOIN   memberships m
            ON m.organization_id = l.organization_id AND m.user_id = l.created_by AND m.suspended_at IS NULL
-    JOIN   users u ON u.id = l.created_by
+    JOIN   users u ON u.id = l.created_by AND u.deactivated_at IS NULL AND u.locked_at IS NULL
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
 """
@@ -244,38 +241,21 @@ def _caller(visit_hash: bytes, **columns: Any) -> LinkCaller:
     organization = organization_row(**taken(columns, "organization_"))
     membership = Membership(**taken(columns, "membership_"))
     parts = columns.pop("parts")
-    maker = Caller(
-        # A link governs no platform, proves no factor and has no session: where a session is named it is the link.
-        account=CallerAccount(
-            id=membership.user_id,
-            email=columns.pop("email"),
-            email_verified_at=columns.pop("email_verified_at"),
-            created_at=columns.pop("user_created_at"),
-            is_disowned=columns.pop("is_disowned"),
-        ),
-        session=CallerSession(id=columns["link_id"], amr=[], authenticated_at=columns.pop("made_at")),
-        place=CallerPlace(
-            organization_id=organization.id,
-            organization_slug=organization.slug,
-            organization_status=organization.status,
-            role=membership.role,
-            custom_permissions=columns["custom_permissions"],
-        ),
-        limits=CallerLimits(
-            link=LinkLimits(
-                id=columns["link_id"],
-                parts=parts,
-                roles=columns["roles"],
-                service_id=columns["service_id"],
-                visit_hash=visit_hash,
-            )
-        ),
+    limits = CallerLimits(
+        link=LinkLimits(
+            id=columns["link_id"],
+            parts=parts,
+            roles=columns["roles"],
+            service_id=columns["service_id"],
+            visit_hash=visit_hash,
+        )
     )
+    maker_of_it = maker(columns["link_id"], organization, membership, limits, columns)
     return LinkCaller(
         parts=[Part(part) for part in parts],
         organization=organization,
         membership=membership,
-        maker=maker,
+        maker=maker_of_it,
         **columns,
     )
 

@@ -349,6 +349,18 @@ class TestDeadLinks:
         world.connection.execute("DELETE FROM memberships WHERE user_id = %s", (admin,))
         await self.assert_dead(setups, link)
 
+    @pytest.mark.parametrize("change", ["deactivated_at", "locked_at"])
+    async def test_a_link_is_dead_while_its_maker_may_not_sign_in(
+        self, setups: DomainSetups, world: World, change: str
+    ) -> None:
+        link = await setups.create("domain")
+        await setups.begin(link)
+        owner = setups.team.ids["owner"]
+
+        world.connection.execute(f"UPDATE users SET {change} = now() WHERE id = %s".encode(), (owner,))
+
+        await self.assert_dead(setups, link)
+
     async def test_a_link_is_dead_when_its_maker_may_set_only_one_of_its_parts(self, setups: DomainSetups) -> None:
         team = setups.team
         team.custom_role("both", "integrations.manage", "org.members.manage", "audit_logs.view")
