@@ -69,7 +69,7 @@ class Database(Protocol):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None,
+        organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None,
         use: ConnectionUse = BACKGROUND_USE,
     ) -> "Database":
         """Return the same database for a request from that origin.

@@ -131,7 +131,7 @@ class PostgresDatabase:
     client_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
-    organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None
+    organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None
     use: ConnectionUse = BACKGROUND_USE
     known: KnownCredentials = field(default_factory=KnownCredentials)
     # An outage fails a thousand statements a minute in the same way.
@@ -149,7 +149,7 @@ class PostgresDatabase:
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None,
+        organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None,
         use: ConnectionUse = BACKGROUND_USE,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
@@ -162,7 +162,7 @@ class PostgresDatabase:
             client_id=client_id,
             api_key=api_key,
             scim_token=scim_token,
-            organization_key=organization_key,
+            organization_credential=organization_credential,
             use=use,
             known=self.known,
             failures=self.failures,
@@ -180,7 +180,7 @@ class PostgresDatabase:
             client_id=self.client_id,
             api_key=self.api_key,
             scim_token=self.scim_token,
-            organization_key=self.organization_key,
+            organization_credential=self.organization_credential,
             identified=self._identified,
             reading=reading,
         )
@@ -197,7 +197,7 @@ class PostgresDatabase:
         )
 
     def _credential(self, organization_slug: str | None) -> Hashable | None:
-        token = self.scim_token or self.api_key or self.organization_key
+        token = self.scim_token or self.api_key or self.organization_credential
         if token is not None:
             return token.token_hash
         return session_credential(self.session_id, organization_slug) if self.session_id is not None else None

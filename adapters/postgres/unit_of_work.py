@@ -55,7 +55,7 @@ class PostgresUnitOfWork(Aggregates):
         client_id: UUID | None = None,
         api_key: PrefixedToken | None = None,
         scim_token: PrefixedToken | None = None,
-        organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None,
+        organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None,
         identified: Callable[[str | None, Hashable | None], None] | None = None,
         reading: Reading | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class PostgresUnitOfWork(Aggregates):
         self._service_caller: ServiceCaller | None = None
         self._scim_token = scim_token
         self._scim_caller: ScimCaller | None = None
-        self._organization_key = organization_key
+        self._organization_credential = organization_credential
         self._key_caller: KeyCaller | None = None
         self._link_caller: LinkCaller | None = None
         self._transaction = Transaction(
@@ -160,10 +160,10 @@ class PostgresUnitOfWork(Aggregates):
         return self._link_caller or self._find_link_caller()
 
     def access_context(self, slug: str) -> AccessContext:
-        if isinstance(self._organization_key, SetupVisit):
+        if isinstance(self._organization_credential, SetupVisit):
             return self._find_link_caller().context(slug)
-        if self._organization_key is not None:
-            return self._context_of_key(self._organization_key, slug)
+        if self._organization_credential is not None:
+            return self._context_of_key(self._organization_credential, slug)
         context = self.access.context(self._session_id, slug) if self._session_id is not None else None
         # Until the caller is found to belong there.
         self._verified(slug, None)
@@ -192,7 +192,7 @@ class PostgresUnitOfWork(Aggregates):
         return self._key_caller.context(slug)
 
     def _find_link_caller(self) -> LinkCaller:
-        visit = self._organization_key
+        visit = self._organization_credential
         if not isinstance(visit, SetupVisit) or not visit.cookie:
             raise SetupLinkDead
         found = self.setup_links.caller_of_visit(visit.token_hash)

@@ -75,8 +75,8 @@ class NamedGroup:
 class ProductDetail:
     """A product with names in place of ids, the roles of its service, and those of the organization, by slug.
 
-    `people` and `groups_to_assign` are whom a caller who may change the product can assign it to, and `groups_to_show`
-    the groups that its vendor can learn of; None to any other, and to one who sees no members.
+    A caller who may change the product can assign it to `people` and `groups_to_assign`, and show its vendor the groups
+    `groups_to_show`. They are None for other callers, and for one who sees no members.
     """
 
     product: Product

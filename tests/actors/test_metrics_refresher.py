@@ -113,7 +113,7 @@ class FakePorts:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
-        organization_key: object = None,
+        organization_credential: object = None,
         use: object = None,
     ) -> Database:
         return self

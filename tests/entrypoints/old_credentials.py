@@ -57,7 +57,7 @@ class OldCredentials:
     refresh_token: str = ""
     cookies: dict[str, str] = field(default_factory=dict[str, str])
     api_key: str = ""
-    organization_key: str = ""
+    organization_credential: str = ""
     scim_token: str = ""
     client: tuple[str, str] = ("", "")
     grant: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -95,7 +95,7 @@ def issue(service: Service) -> OldCredentials:
 def issue_organization_key(service: Service, made: OldCredentials) -> None:
     """Let a server issue what the last release did not have."""
     body = {"name": "program", "permissions": ["services.view"]}
-    made.organization_key = Site(service).ask("POST", f"{ACME}/keys", body, token=made.access_token)["secret"]
+    made.organization_credential = Site(service).ask("POST", f"{ACME}/keys", body, token=made.access_token)["secret"]
 
 
 def require_good(service: Service, old: OldCredentials, with_code: str) -> None:
@@ -134,8 +134,8 @@ def _api_key(site: Site, old: OldCredentials, _with_code: str) -> None:
 
 
 def _organization_key(site: Site, old: OldCredentials, _with_code: str) -> None:
-    if old.organization_key:
-        site.ask("GET", f"{ACME}/services", headers={"X-Api-Key": old.organization_key})
+    if old.organization_credential:
+        site.ask("GET", f"{ACME}/services", headers={"X-Api-Key": old.organization_credential})
 
 
 def _scim_token(site: Site, old: OldCredentials, _with_code: str) -> None:

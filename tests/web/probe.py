@@ -93,7 +93,7 @@ class NoDatabase:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
-        organization_key: object = None,
+        organization_credential: object = None,
         use: object = None,
     ) -> NoDatabase:
         """Return the same database."""

@@ -142,8 +142,8 @@ def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | 
     """Delete a connection, its identities and its domain routes; the sessions that began by it end.
 
     Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change. The note is kept in
-    the audit log alone. The holder of a setup link deletes what nobody has signed in by, and what is not in force, so
-    that nobody loses a way to sign in; raise `ConnectionInForce` or `IdentitiesLinked`.
+    the audit log alone. The holder of a setup link deletes one by which no person has signed in, and that is not in
+    force, so that every person keeps their ways to sign in; raise `ConnectionInForce` or `IdentitiesLinked`.
     """
     editor = Editor.of_caller(uow, slug, Operation.CONNECTIONS_CHANGE)
     connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))

@@ -109,7 +109,7 @@ class ProductSightForm(ProtectedForm, kw_only=True):
 
 
 class ProductAssignmentForm(ProtectedForm, kw_only=True):
-    """To whom a product is assigned, as its record says it, with which of its roles, and what was searched for."""
+    """An assignment of a product: its subject as the record says it, its roles, and what was searched for."""
 
     subject: str = ""
     find_subject: str = ""
@@ -136,7 +136,7 @@ class ProductGroupForm(ProtectedForm, kw_only=True):
 class ProductQuery(DoneQuery, kw_only=True):
     """What was just done, and what the forms held when one of them was searched with."""
 
-    subject: Annotated[str, msgspec.Meta(description="To whom the product is to be assigned.", max_length=100)] = ""
+    subject: Annotated[str, msgspec.Meta(description="The subject of a new assignment.", max_length=100)] = ""
     find_subject: Annotated[
         str, msgspec.Meta(description="A part of an address, or of the name of a role or group.", max_length=254)
     ] = ""
@@ -364,7 +364,7 @@ async def _confirmation(call: Call, template: str, program: Program, org_slug: s
 
 
 def _subjects(call: Call, found: ProductDetail, form: ProductAssignmentForm | ProductQuery) -> Picker | None:
-    """Return whom the product can be assigned to, each as the subject of an assignment."""
+    """Return what the product can be assigned to, each as the subject of an assignment."""
     everyone = Choice(value=SubjectKind.EVERYONE.value, name=translated(call, "Every active member"))
     fixed = [everyone], [Choice(value=f"{SubjectKind.ROLE}:{role}", name=role) for role in found.organization_roles]
     return picker(

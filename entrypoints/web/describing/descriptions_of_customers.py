@@ -116,7 +116,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ProductAcceptanceForm.client_id": _field("The client id of the product that the organization begins to use."),
     "ProductAccessForm.access": _field("Who may use the product: `members` or `assigned`.", examples=["assigned"]),
     "ProductSightForm.hidden": _field("Whether nobody sees before signing in that the organization uses the product."),
-    "ProductAssignmentForm.subject": _field("To whom the product is assigned.", examples=["role:admin"]),
+    "ProductAssignmentForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
     "ProductAssignmentForm.find_subject": _field("A part of an address, or of the name of a role or group."),
     "ProductSubjectForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
     "ProductGroupForm.group": _field("The id of a group of the directory."),

@@ -156,7 +156,7 @@ async def admit_scim_token(call: Call) -> None:
 
 async def admit_setup_visit(call: Call) -> None:
     """Read the cookie of a setup link; what takes its holder refuses a request without a valid one."""
-    call.organization_key = SetupVisit(cookie=browsers.setup_cookie(call))
+    call.organization_credential = SetupVisit(cookie=browsers.setup_cookie(call))
 
 
 async def admit_signature(call: Call) -> None:
@@ -221,7 +221,7 @@ async def _admit_token(call: Call, token: str, has_proof: bool) -> None:  # noqa
     audience = claims["aud"]
     key = key_callers.presented_token(claims) if call.takes_key else None
     if key is not None and audience == call.installation.settings.base_url:
-        call.organization_key = key
+        call.organization_credential = key
         call.limit_key(key.token_hash, RateLimit.ORGANIZATION_KEY)
         return
     try:

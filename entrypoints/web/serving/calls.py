@@ -72,7 +72,7 @@ class Call:
         "is_https",
         "language",
         "makes_secret",
-        "organization_key",
+        "organization_credential",
         "proof_algorithm",
         "repeats_at",
         "request",
@@ -154,7 +154,7 @@ class Call:
         # Whether the route takes the key of an organization, and so a token that stands for one.
         self.takes_key = False
         # The key of an organization, or the cookie of a setup link, in place of an access token.
-        self.organization_key: PrefixedToken | TokenOfKey | SetupVisit | None = None
+        self.organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None
         # The organization for which a large body counts: its credential is verified. Without one, the network's.
         self.sender: UUID | None = None
         # What the body calls the user that the request is about, for the log of such a directory.
@@ -189,7 +189,7 @@ class Call:
     @property
     def has_signed_token(self) -> bool:
         """Whether the credential is a token that we have signed, and that has not expired."""
-        return bool(self.claims) or isinstance(self.organization_key, TokenOfKey)
+        return bool(self.claims) or isinstance(self.organization_credential, TokenOfKey)
 
     @property
     def has_page(self) -> bool:
@@ -211,7 +211,7 @@ class Call:
         """What the log calls the caller: the id of a user, or the prefix of a key or SCIM token."""
         if self.browser is not None:
             return str(self.browser.user_id)
-        key = self.api_key or self.scim_token or self.organization_key
+        key = self.api_key or self.scim_token or self.organization_credential
         return self.claims.get("sub") if key is None else key.prefix or None
 
     @property
@@ -320,6 +320,6 @@ class Call:
             self.client_id,
             self.api_key,
             self.scim_token,
-            self.organization_key,
+            self.organization_credential,
             self.use,
         )

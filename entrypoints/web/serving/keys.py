@@ -25,7 +25,7 @@ def or_key(admit: Admission) -> Admission:
             call.takes_key = True
             await admit(call)
             return
-        call.organization_key = key_callers.presented(key)
-        call.limit_key(call.organization_key.token_hash, RateLimit.ORGANIZATION_KEY)
+        call.organization_credential = key_callers.presented(key)
+        call.limit_key(call.organization_credential.token_hash, RateLimit.ORGANIZATION_KEY)
 
     return admit_or_key

@@ -117,7 +117,7 @@ class SteppedDatabase:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
-        organization_key: object = None,
+        organization_credential: object = None,
         use: object = None,
     ) -> Database:
         return self

@@ -22,7 +22,7 @@ def uow(builder: Builder, connection: Connection, tools: Tools) -> PostgresUnitO
     organization_id, maker_id = builder.organization(), builder.user()
     builder.member(organization_id, maker_id, "admin")
     insert_organization_key(builder, organization_id, maker_id)
-    return PostgresUnitOfWork(connection, BACKGROUND, tools, organization_key=key_callers.presented(KEY))
+    return PostgresUnitOfWork(connection, BACKGROUND, tools, organization_credential=key_callers.presented(KEY))
 
 
 def test_there_is_no_caller_before_the_key_is_authorized(uow: PostgresUnitOfWork) -> None:

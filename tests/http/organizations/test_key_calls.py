@@ -102,7 +102,7 @@ class TestCalls:
         assert (await program.request("POST", "/siem", body=siem)).status == 200
 
         database = team.world.installation.database.on_behalf_of(
-            BACKGROUND, organization_key=key_callers.presented(program.key)
+            BACKGROUND, organization_credential=key_callers.presented(program.key)
         )
         _, event = await database.transact(siem_stream.prepare_test, team.slug)
 

@@ -36,7 +36,7 @@ class BrokenDatabase:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
-        organization_key: object = None,
+        organization_credential: object = None,
         use: object = None,
     ) -> BrokenDatabase:
         """Return this same database."""

@@ -25,7 +25,7 @@ async def holding(setups: Setups, *parts: str, **fields: str) -> Database:
     """Return the database on behalf of the holder of a new link."""
     await setups.begin(await setups.create(*parts, **fields))
     visit = SetupVisit(cookie=setups.visitor.cookies[SETUP_COOKIE])
-    return setups.team.world.installation.database.on_behalf_of(BACKGROUND, organization_key=visit)
+    return setups.team.world.installation.database.on_behalf_of(BACKGROUND, organization_credential=visit)
 
 
 async def connection_of(setups: Setups) -> UUID:

@@ -27,7 +27,7 @@ class RecordingDatabase:
         client_id: object = None,
         api_key: object = None,
         scim_token: object = None,
-        organization_key: object = None,
+        organization_credential: object = None,
         use: object = None,
     ) -> "RecordingDatabase":
         """Return a recorder for that origin."""

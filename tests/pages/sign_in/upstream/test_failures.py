@@ -198,7 +198,7 @@ async def test_the_progress_of_a_connection_that_is_deleted_while_its_page_is_re
     acme: Acme, holder: Visitor
 ) -> None:
     visit = SetupVisit(cookie=holder.cookies["gatehouse_setup"])
-    database = acme.world.installation.database.on_behalf_of(BACKGROUND, organization_key=visit)
+    database = acme.world.installation.database.on_behalf_of(BACKGROUND, organization_credential=visit)
 
     shown = await database.read(configuring.show, "acme", UUID(acme.connection_id))
     assert shown.state.connection.id == UUID(acme.connection_id)
