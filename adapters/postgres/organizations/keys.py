@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import columns, placeholders, prefixed, taken, values
-from adapters.postgres.organizations.makers import maker
+from adapters.postgres.organizations.access import maker
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
