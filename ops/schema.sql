@@ -886,6 +886,19 @@ $$;
 
 COMMENT ON FUNCTION scim_tokens_removed() IS 'Notes when a directory lost a token with which it managed groups.';
 
+CREATE FUNCTION service_assignments_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM recheck_customer(v.id, NULL, 'unassigned')
+    FROM    services v
+    WHERE   v.id IN (SELECT service_id FROM removed) AND v.access = 'assigned';
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION service_assignments_removed() IS 'Notes that an organization assigns a service of its own to fewer people.';
+
 CREATE FUNCTION service_customers_changed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -3138,6 +3151,31 @@ COMMENT ON TABLE server_secrets IS 'Secrets of the installation itself, such as 
 ALTER TABLE ONLY server_secrets
     ADD CONSTRAINT server_secrets_pkey PRIMARY KEY (name);
 
+CREATE TABLE service_assignments (
+    service_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    subject text NOT NULL,
+    role text,
+    custom_role text,
+    group_id uuid,
+    user_id uuid,
+    role_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    CONSTRAINT service_assignments_check CHECK (((subject = 'role'::text) = (role IS NOT NULL))),
+    CONSTRAINT service_assignments_check1 CHECK ((custom_role = role)),
+    CONSTRAINT service_assignments_check2 CHECK (((subject = 'group'::text) = (group_id IS NOT NULL))),
+    CONSTRAINT service_assignments_check3 CHECK (((subject = 'user'::text) = (user_id IS NOT NULL))),
+    CONSTRAINT service_assignments_subject_check CHECK ((subject = ANY (ARRAY['everyone'::text, 'role'::text, 'group'::text, 'user'::text])))
+);
+COMMENT ON TABLE service_assignments IS 'Whom an organization assigns to a service of its own, and with which of its roles.';
+COMMENT ON COLUMN service_assignments.role_ids IS 'The roles of the service, by their ids; one that the service no longer has gives nothing.';
+ALTER TABLE ONLY service_assignments
+    ADD CONSTRAINT service_assignments_pkey PRIMARY KEY (service_id, "position");
+CREATE INDEX service_assignments_of_group ON service_assignments USING btree (organization_id, group_id);
+CREATE INDEX service_assignments_of_role ON service_assignments USING btree (organization_id, custom_role);
+CREATE INDEX service_assignments_of_user ON service_assignments USING btree (organization_id, user_id);
+CREATE TRIGGER service_assignments_removed AFTER DELETE ON service_assignments REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION service_assignments_removed();
+
 CREATE TABLE service_audiences (
     audience text NOT NULL,
     organization_id uuid NOT NULL,
@@ -3313,6 +3351,8 @@ CREATE TABLE services (
     scopes jsonb DEFAULT '[]'::jsonb NOT NULL,
     machine_scopes text[] DEFAULT '{}'::text[] NOT NULL,
     claims jsonb DEFAULT '[]'::jsonb NOT NULL,
+    access text DEFAULT 'everyone'::text NOT NULL,
+    CONSTRAINT services_access_check CHECK ((access = ANY (ARRAY['everyone'::text, 'members'::text, 'assigned'::text]))),
     CONSTRAINT services_customers_check CHECK ((customers = ANY (ARRAY['none'::text, 'listed'::text, 'any'::text]))),
     CONSTRAINT services_individuals_check CHECK ((individuals = ANY (ARRAY['none'::text, 'others'::text, 'all'::text]))),
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
@@ -3331,6 +3371,7 @@ COMMENT ON COLUMN services.previous_secret_expires_at IS 'Until when the secret 
 COMMENT ON COLUMN services.scopes IS 'Its own scopes: a list of name and description.';
 COMMENT ON COLUMN services.machine_scopes IS 'Those of its scopes that its machines may have: its own tokens, and those of workloads.';
 COMMENT ON COLUMN services.claims IS 'What its tokens and assertions say besides: a list of claim, from and in_access_token.';
+COMMENT ON COLUMN services.access IS 'Who may use it without a customer: everyone, members of the organization, or those whom it assigns.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services
@@ -3342,6 +3383,7 @@ ALTER TABLE ONLY services
 CREATE INDEX services_newest ON services USING btree (organization_id, created_at, id);
 CREATE TRIGGER login_events_of_service_deleted AFTER DELETE ON services FOR EACH ROW EXECUTE FUNCTION login_events_of_service_deleted();
 CREATE TRIGGER roles_of_customers_changed AFTER UPDATE OF role_ids ON services FOR EACH ROW WHEN (((old.customers <> 'none'::text) AND (old.role_ids IS DISTINCT FROM new.role_ids))) EXECUTE FUNCTION roles_of_customers_changed();
+CREATE TRIGGER services_closed AFTER UPDATE ON services FOR EACH ROW WHEN (((old.access IS DISTINCT FROM new.access) AND (new.access <> 'everyone'::text))) EXECUTE FUNCTION services_of_customers_changed();
 CREATE TRIGGER services_of_customers_changed AFTER UPDATE ON services FOR EACH ROW WHEN (((old.customers IS DISTINCT FROM new.customers) OR (old.individuals IS DISTINCT FROM new.individuals) OR (old.role_ids IS DISTINCT FROM new.role_ids))) EXECUTE FUNCTION services_of_customers_changed();
 
 CREATE TABLE sessions (
@@ -4427,6 +4469,18 @@ ALTER TABLE ONLY scim_tokens
 
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_assignments
+    ADD CONSTRAINT service_assignments_organization_id_custom_role_fkey FOREIGN KEY (organization_id, custom_role) REFERENCES organization_roles(organization_id, slug) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_assignments
+    ADD CONSTRAINT service_assignments_organization_id_group_id_fkey FOREIGN KEY (organization_id, group_id) REFERENCES directory_groups(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_assignments
+    ADD CONSTRAINT service_assignments_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_assignments
+    ADD CONSTRAINT service_assignments_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_audiences
     ADD CONSTRAINT service_audiences_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -123,6 +123,7 @@ from adapters.postgres.service_api.subscriptions import PostgresServiceSubscript
 from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
+from adapters.postgres.services.assignments import PostgresServiceAssignments
 from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.first_sign_ins import PostgresFirstSignIns
 from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
@@ -259,6 +260,7 @@ class Aggregates:
     takeovers: PostgresTakeovers
     takeover_credentials: PostgresTakeoverCredentials
     takeover_records: PostgresTakeoverRecords
+    service_assignments: PostgresServiceAssignments
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices

@@ -43,7 +43,14 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileForCustomer(Profile):
+class ProfileWithRoles(Profile):
+    """The same for a session of a service that has roles of its own: those that its user has there."""
+
+    service_roles: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileForCustomer(ProfileWithRoles):
     """The same for a session that acts for a customer of its service; the role and the capabilities are none there."""
 
     customer: str
@@ -51,7 +58,6 @@ class ProfileForCustomer(Profile):
     customer_name: str
     customer_role: str
     customer_external_id: str | None
-    service_roles: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,21 +91,22 @@ def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
     )
 
 
-def read(uow: UnitOfWork) -> Profile | ProfileForCustomer:
+def read(uow: UnitOfWork) -> Profile | ProfileWithRoles | ProfileForCustomer:
     """Return the caller's profile (identity 2.1, decisions 3.10)."""
     found = uow.named_caller
     mine = _profile_of(found.caller, found.names.shown)
     requested = found.requested_email
     mine = replace(mine, email=requested, email_verified=False) if requested is not None else mine
-    customer = found.caller.place.customer
-    return mine if customer is None else _for_customer(mine, customer)
+    customer, service_roles = found.caller.place.customer, found.caller.service_roles
+    if customer is not None:
+        return _for_customer(mine, customer)
+    return mine if service_roles is None else ProfileWithRoles(**_values(mine), service_roles=service_roles)
 
 
 def _for_customer(mine: Profile, customer: CustomerContext) -> ProfileForCustomer:
     powerless = replace(mine, is_platform_owner=False, is_platform_support=False)
-    common: dict[str, Any] = {field.name: getattr(powerless, field.name) for field in fields(Profile)}
     return ProfileForCustomer(
-        **common,
+        **_values(powerless),
         customer=customer.slug,
         customer_id=customer.id,
         customer_name=customer.name,
@@ -107,6 +114,10 @@ def _for_customer(mine: Profile, customer: CustomerContext) -> ProfileForCustome
         customer_external_id=customer.external_id,
         service_roles=customer.service_roles,
     )
+
+
+def _values(mine: Profile) -> dict[str, Any]:
+    return {field.name: getattr(mine, field.name) for field in fields(Profile)}
 
 
 def _profile_of(caller: Caller, name: str | None) -> Profile:

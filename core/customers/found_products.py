@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.customers import choices, products
-from core.customers.assignments import Assignment, SubjectKind
 from core.customers.products import Product
 from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
@@ -19,6 +18,7 @@ from core.organizations.access import Capability, Operation, OrganizationAccess,
 from core.organizations.choices import Choices, of_members
 from core.organizations.memberships import BUILT_IN_ROLES
 from core.positions import FoundRows, Position, found_rows
+from core.services.assignments import Assignment, SubjectKind
 from core.services.customer_rules import ServiceRole
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.customers import products
-from core.customers.assignments import Assignment, SubjectKind
 from core.customers.products import Product
 from core.organizations import access
 from core.organizations.access import Capability, Operation
+from core.services.assignments import Assignment, SubjectKind
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

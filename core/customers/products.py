@@ -13,8 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
-from core.customers import assignments, relations
-from core.customers.assignments import Assignment
+from core.customers import relations
 from core.customers.customers import AlreadyCustomer
 from core.customers.relations import CustomerSide, CustomerState, Relation, RelationChange
 from core.errors import BadRequest, NotFound, all_valid
@@ -24,6 +23,8 @@ from core.organizations import access
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.organizations import Organization
 from core.positions import Position
+from core.services import assignments
+from core.services.assignments import Assignment
 from core.services.customer_rules import CustomerPolicy
 from core.services.services import Service
 from core.wording import Wording

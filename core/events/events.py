@@ -132,6 +132,11 @@ class EventType(Enum):
     )
     SERVICE_CREATED = ("service.created", "Service created", "A service was created.")
     SERVICE_UPDATED = ("service.updated", "Service changed", "A service was changed.")
+    SERVICE_ACCESS_CHANGED = (
+        "service.access_changed",
+        "Service access changed",
+        "Who of the organization's own people may sign in to a service, or with which roles, was changed.",
+    )
     SERVICE_DELETED = ("service.deleted", "Service deleted", "A service was deleted.")
     SERVICE_OAUTH_CREDENTIALS_UPDATED = (
         "service.oauth_credentials.updated",

@@ -9,6 +9,7 @@ from uuid import UUID
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
+from core.sign_in.admission import AddedBy
 from core.sign_in.customer_choices import CustomerStanding
 
 
@@ -62,7 +63,8 @@ class SignInNeeded:
 class Question:
     """The user is asked whether the service may know them, and the answer names the request by its id.
 
-    `sentences` say what the scopes of the service mean that it asks for.
+    `sentences` say what the scopes of the service mean that it asks for. `added_by` is what has made a membership that
+    the answer confirms; None where there is none to confirm.
     """
 
     request_id: Secret
@@ -72,6 +74,7 @@ class Question:
     email: str
     locales: Sequence[str]
     sentences: Sequence[str] = ()
+    added_by: AddedBy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
@@ -20,7 +21,7 @@ from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired, on_the_way_to
 from core.openid import clients, codes, customer_questions, requests, scopes
-from core.openid.answers import Answer, LeadBack, Question, SetupNeeded, SignInNeeded, Visitor
+from core.openid.answers import Answer, LeadBack, NoAccess, Question, SetupNeeded, SignInNeeded, Visitor
 from core.openid.clients import Client
 from core.openid.customer_questions import Visit
 from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
@@ -30,7 +31,7 @@ from core.secrets import hash_token
 from core.services import redirect_changes
 from core.sessions import security_profiles
 from core.sessions.browser_sessions import BrowserSession
-from core.sign_in import browser_returns, child_sessions
+from core.sign_in import admission, browser_returns, child_sessions, places
 from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason
@@ -43,6 +44,15 @@ if TYPE_CHECKING:
 # What a service reads that must not ask: nobody is signed in, or the session does not go there (decisions 15.4).
 _SIGN_IN: Final = "login_required"
 _ELSEWHERE: Final = "interaction_required"
+
+
+class Consent(Enum):
+    """What the user was asked on the way to a service, and has agreed to."""
+
+    NONE = auto()
+    TO_SERVICE = auto()
+    # The page has said as well that the organization of the service has added them.
+    TO_MEMBERSHIP = auto()
 
 
 def begin(
@@ -73,21 +83,34 @@ def resume(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -
 
 
 def allow(
-    uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str, customer: str | None = None
+    uow: UnitOfWork,
+    request_id: str,
+    visitor: Visitor,
+    *,
+    issuer: str,
+    customer: str | None = None,
+    confirms_membership: bool = False,
 ) -> Answer | Refusal:
     """Answer a request whose user was asked, and said yes, for the customer that they have chosen; raise `RequestOver`.
 
-    What the user was asked on the page of one customer is no answer for another one: `customer` names it.
+    What the user was asked on the page of one customer is no answer for another one: `customer` names it. With
+    `confirms_membership` the page has said that the organization of the service has added them.
     """
     client, request = _use(uow, request_id)
     named = request.customer if customer is None else customer
     allowed = replace(request, prompts=[], customer=named if client.service.serves_customers else None)
-    return _answer(uow, client, allowed, visitor, issuer=issuer, is_allowed=True)
+    consent = Consent.TO_MEMBERSHIP if confirms_membership else Consent.TO_SERVICE
+    return _answer(uow, client, allowed, visitor, issuer=issuer, consent=consent)
 
 
-def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> LeadBack:
-    """Answer a request whose user was asked and said no, or has cancelled the sign-in; raise `RequestOver`."""
+def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str, may_enter: bool = True) -> LeadBack:
+    """Answer a request whose user was asked and said no, or has cancelled the sign-in; raise `RequestOver`.
+
+    Without `may_enter` the user has left the page that says that they cannot come in.
+    """
     client, request = _use(uow, request_id)
+    if not may_enter:
+        return _refusal(uow, client, request.refused("access_denied", customer_questions.NOT_LET_IN), issuer)
     return _denied(uow, client, request, visitor, issuer)
 
 
@@ -116,7 +139,7 @@ def _answer(
     *,
     issuer: str,
     request_key: bytes | None = None,
-    is_allowed: bool = False,
+    consent: Consent = Consent.NONE,
 ) -> Answer | Refusal:
     browser = visitor.browser
     if browser is not None and not request.is_for(browser.user_id):
@@ -136,23 +159,41 @@ def _answer(
         service_slug=client.service.slug,
         device_token=visitor.device_token,
         is_pushed=request.was_pushed,
+        confirms_membership=consent is Consent.TO_MEMBERSHIP,
     )
     prepared = child_sessions.prepare(uow, browser.session_id, browser.user_id, destination)
     if client.service.serves_customers:
         settled = customer_questions.settle(
             uow,
             Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place()),
-            is_allowed=is_allowed,
+            is_allowed=consent is not Consent.NONE,
             expects_another=_expects_another(uow, request, browser),
             note=partial(_note, uow, client, request, visitor),
         )
         if not isinstance(settled, AuthorizationRequest):
             return settled or replace(_sign_in_for_customer(uow, client, request, visitor, _ELSEWHERE), is_anew=True)
         request = settled
-    is_for_customer = bool(request.customer)
-    if not is_allowed and not is_for_customer and _needs_answer(uow, client, request, visitor, browser, request_key):
-        return _question(uow, client, request, visitor, browser)
+    if not request.customer:
+        visit = Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place())
+        closed = _closed(uow, visit, visitor, confirms_membership=destination.confirms_membership)
+        if closed is not None:
+            return closed
+        if consent is Consent.NONE and _needs_answer(uow, client, request, visitor, browser, request_key):
+            return _question(uow, visit, visitor)
     return _begun(uow, client, request, visitor, prepared, issuer)
+
+
+def _closed(
+    uow: UnitOfWork, visit: Visit, visitor: Visitor, *, confirms_membership: bool
+) -> NoAccess | Question | None:
+    """Return the page of a user whom the service does not let in, or who has to confirm their membership before."""
+    refusal = places.refusal_of_suspended(visit.place) or admission.refusal_of(visit.place, confirms=True)
+    if refusal is not None:
+        note = partial(_note, uow, visit.client, visit.request, visitor)
+        return customer_questions.no_access(uow, visit, refusal, note)
+    if admission.refusal_of(visit.place, confirms=confirms_membership) is not None:
+        return _question(uow, visit, visitor)
+    return None
 
 
 def _begun(
@@ -254,9 +295,8 @@ def _sign_in_for_customer(
     return replace(needed, connection_id=customer_questions.only_connection(uow, client, request))
 
 
-def _question(
-    uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, browser: BrowserSession
-) -> Question:
+def _question(uow: UnitOfWork, visit: Visit, visitor: Visitor) -> Question:
+    client, request = visit.client, visit.request
     if "none" in request.prompts:
         _note(uow, client, request, visitor, SignInReason.INTERACTION_REQUIRED)
         raise request.refused("consent_required", "The user has to agree.")
@@ -267,9 +307,10 @@ def _question(
         organization_id=organization.id,
         organization_name=organization.name,
         service_name=client.service.name,
-        email=browser.email,
+        email=visit.browser.email,
         locales=request.locales,
         sentences=scopes.sentences(client.service, request.scopes),
+        added_by=admission.added_by(visit.place),
     )
 
 

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 Note = Callable[[SignInReason], None]
 # What the service reads where its user sees no page: nothing of a membership, such as that it is deactivated.
-_TO_SERVICE: Final = "The user cannot use this application, or not for that customer."
+_FOR_CUSTOMER: Final = "The user cannot use this application, or not for that customer."
+# What it reads of a user who may not use it at all.
+NOT_LET_IN: Final = "This person may not use this application."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ def settle(
         case SignInAnew():
             return None
         case NotOpen():
-            return _no_access(uow, visit, settled.refusal, note)
+            return no_access(uow, visit, settled.refusal, note, to_service=_FOR_CUSTOMER)
         case Undecided():
             only = settled.only
             # The customer stays, also when its user signs in for it first.
@@ -92,13 +94,14 @@ def only_connection(uow: UnitOfWork, client: Client, request: AuthorizationReque
     return uow.upstream_connections.only_of_customer(client.service.organization_id, client.service.id, customer_id)
 
 
-def _no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note) -> NoAccess:
+def no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note, *, to_service: str = NOT_LET_IN) -> NoAccess:
+    """Return the page of a user who cannot come in, and note why; without a page, tell the service `access_denied`."""
     client, request = visit.client, visit.request
     reason = reason_of(refusal.reason)
     assert reason is not None, "a customer is closed for no reason of the vocabulary"
     note(reason)
     if "none" in request.prompts:
-        raise request.refused("access_denied", _TO_SERVICE)
+        raise request.refused("access_denied", to_service)
     organization = _organization(uow, client)
     return NoAccess(
         request_id=requests.keep(uow, client, request),
@@ -107,7 +110,7 @@ def _no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note) -> N
         service_name=client.service.name,
         email=visit.browser.email,
         message=refusal.message,
-        may_create_organization=client.service.customers is CustomerPolicy.ANY,
+        may_create_organization=client.service.customers is CustomerPolicy.ANY and to_service is _FOR_CUSTOMER,
         locales=request.locales,
     )
 

@@ -31,10 +31,12 @@ from core.secrets import Secret, hash_token
 from core.sessions import sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.client_grants import ClientGrant
-from core.sign_in import child_sessions, customer_settling
+from core.sign_in import admission, child_sessions, customer_settling, places
+from core.sign_in.admission import AddedBy
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.customer_settling import Settlement, SignInAnew
 from core.sign_in.outcomes import BegunSession
+from core.sign_in.places import Place
 from core.sign_in.proofs import Destination
 
 if TYPE_CHECKING:
@@ -209,14 +211,26 @@ def settle(
 ) -> Settlement | None:
     """Return for which customer of the service a user would approve a device; None for a service without customers.
 
-    `answer` is the customer that the user has chosen on the page that asks; None before that.
+    A service that does not let the user in is `NotOpen` too. `answer` is the customer that the user has chosen on the
+    page that asks; None before that.
     """
-    client = waiting.client
-    if client is None or not waiting.serves_customers:
+    if waiting.client is None:
         return None
-    place = uow.sign_in_places.defer(browser.user_id, client.organization_slug, client.service.slug)()
+    place = _place(uow, waiting.client, browser)
+    if not waiting.serves_customers:
+        refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
+        return NotOpen(refusal) if refusal is not None else None
     named = waiting.customer if answer is None else answer
     return customer_settling.settle(place, named, browser.confinement, is_answered=answer is not None)
+
+
+def added_by(uow: UnitOfWork, waiting: WaitingDevice, browser: BrowserSession) -> AddedBy | None:
+    """Return what has made a membership that the user confirms by approving a device; None without one."""
+    return admission.added_by(_place(uow, waiting.client, browser)) if waiting.client is not None else None
+
+
+def _place(uow: UnitOfWork, client: Client, browser: BrowserSession) -> Place:
+    return uow.sign_in_places.defer(browser.user_id, client.organization_slug, client.service.slug)()
 
 
 def approve(
@@ -247,6 +261,8 @@ def approve(
             service_slug=client.service.slug if client is not None else None,
             device_token=device_token,
             customer=chosen,
+            # The page names the organization that has added its user.
+            confirms_membership=True,
         ),
         is_child=False,
     )

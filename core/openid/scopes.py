@@ -85,8 +85,7 @@ def claims_of(uow: UnitOfWork, subject: TokenSubject, scopes: Collection[str]) -
     """Return the claims about a caller that these scopes open (OpenID Connect Core, 5.4), and those of the product."""
     caller = subject.caller
     claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.account.id), **subject.group_claims}
-    if caller.place.customer is not None:
-        claims |= caller.place.customer.claims
+    claims |= caller.service_claims
     if EMAIL in scopes:
         claims |= {"email": caller.account.email, "email_verified": caller.account.is_verified}
     if PROFILE in scopes:

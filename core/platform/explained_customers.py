@@ -22,7 +22,7 @@ from core.sign_in.rules import Rule
 # What the vendor is told nothing of: the customer's own requirements.
 _OF_CUSTOMER: Final = frozenset({Rule.SINGLE_SIGN_ON, Rule.REQUIRED_SECOND_FACTOR})
 # What the customer is told nothing of: what the user is to the vendor, and how the vendor has set up its service.
-_OF_VENDOR: Final = frozenset({Rule.ADDRESS_OWNED, Rule.NOT_SUSPENDED, Rule.SECURITY_PROFILE})
+_OF_VENDOR: Final = frozenset({Rule.ADDRESS_OWNED, Rule.NOT_SUSPENDED, Rule.SECURITY_PROFILE, Rule.ACCESS})
 
 
 class CustomerMembership(StrEnum):

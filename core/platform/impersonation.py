@@ -249,7 +249,7 @@ def _does_not_belong(place: Place) -> BadRequest:
         return BadRequest.of_field("org_slug", "The membership of this user in this organization is deactivated.")
     if place.service is None:
         return BadRequest.of_field("org_slug", "This user is not a member of this organization.")
-    return BadRequest.of_field("service_slug", "This user has never signed in to this service.")
+    return BadRequest.of_field("service_slug", "This user has never signed in to this service, or may not.")
 
 
 def _session(uow: UnitOfWork, owner: Caller, user: User, place: Place) -> Session:

@@ -269,18 +269,20 @@ class AskedSignIn:
                 judged = judge_to_end(judge(RULES, read, judged, untold=self._hidden))
         else:
             judged = Judgement[SignInFacts].unjudged(RULES, facts, untold=self._hidden)
-        is_by_saml = facts.is_admitted_by_saml is not None
+        unasked = set[Rule]() if facts.is_admitted_by_saml is not None else {Rule.SAML_ADMISSION}
+        if facts.here.place.is_open:
+            unasked.add(Rule.ACCESS)
         checks = checks_of(first.trace, judged.trace)
         return SignInWalk(
             way=way,
             connection=by.connection if by is not None else None,
-            checks=tuple(
-                self._with_required(check) for check in checks if is_by_saml or check.rule is not Rule.SAML_ADMISSION
-            ),
+            checks=tuple(self._with_required(check) for check in checks if check.rule not in unasked),
         )
 
     def _facts(self, proof: IdentityProof, standing: ConnectionStanding | None, by: ByConnection | None) -> SignInFacts:
-        place = self._place if by is None or not by.has_joined else replace(self._place, is_member=True)
+        place = (
+            self._place if by is None or not by.has_joined else replace(self._place, is_member=True, is_confirmed=True)
+        )
         required = self._required_connection
         circumstances = Circumstances.of(
             proof, self._destination, place, place.target, required.standing if required is not None else None, standing

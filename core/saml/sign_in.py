@@ -27,7 +27,8 @@ from core.saml.visits import FoundSession, SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.callers import Caller
 from core.sessions.limits import Act, ServiceTokenRefused
-from core.sign_in import browser_returns
+from core.sign_in import admission, browser_returns
+from core.sign_in.admission import AddedBy
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.customer_settling import Settled, SignInAnew
 from core.sign_in.outcomes import BegunSession
@@ -76,12 +77,16 @@ class AuthenticationRequired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementRequired:
-    """The user has to agree first, because they have nothing to do with the organization yet (decisions 10.7)."""
+    """The user has to agree first, because they have nothing to do with the organization yet (decisions 10.7).
+
+    `added_by` is what has made a membership that the answer confirms; None where there is none to confirm.
+    """
 
     service_name: str
     organization_name: str
     email: str
     attributes: tuple[str, ...]
+    added_by: AddedBy | None = None
 
 
 Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired | CustomerQuestion
@@ -125,11 +130,28 @@ def _answer(
     if comes_as is not None and not isinstance(comes_as, Settled):
         return comes_as
     if comes_as is None or comes_as.standing is None:
-        if not standing.is_admitted(members_only=provider.configuration.members_only):
-            return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
-        if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
-            return task.interact(_agreement(provider, caller.account.email), caller)
+        before = _of_individual(task, found, visit)
+        if before is not None:
+            return before
     return task.sign_in(found, comes_as)
+
+
+def _of_individual(task: _Task, found: FoundSession, visit: Visit) -> Outcome | None:
+    """Return what comes before the sign-in of a user who comes for no customer; None where nothing does."""
+    provider, caller, standing = task.provider, found.parent.caller, found.standing
+    if not standing.is_admitted(members_only=provider.configuration.members_only):
+        return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
+    place = found.child.circumstances.place()
+    refusal = admission.refusal_of(place, confirms=True)
+    if refusal is not None:
+        reason = reason_of(refusal.reason)
+        assert reason is not None, "a service is closed for no reason of the vocabulary"
+        return task.refuse(_DENIED, caller, reason, problem=refusal)
+    # Who has to confirm the membership is asked, whatever else they have to do with the organization.
+    is_let_in = admission.refusal_of(place) is None
+    if visit.has_agreed or (is_let_in and (standing.knows_organization or task.is_of_this_flow(caller))):
+        return None
+    return task.interact(_agreement(provider, caller.account.email, admission.added_by(place)), caller)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +249,11 @@ class _Task:
         self._is_taken_here = is_taken_here
         self._terms = pending.terms if pending is not None else None
         self._key = defer_signing_key(uow, provider.organization_id, provider.service_id)
+
+    @property
+    def provider(self) -> SamlProvider:
+        """The service provider that gets the answer."""
+        return self._provider
 
     def refusal(self) -> StatusOf | None:
         """Return the status for a request that no session can answer."""
@@ -409,7 +436,7 @@ def _required(key: SamlSigningKey | None) -> SamlSigningKey:
     return key
 
 
-def _agreement(provider: SamlProvider, email: str) -> AgreementRequired:
+def _agreement(provider: SamlProvider, email: str, added_by: AddedBy | None = None) -> AgreementRequired:
     """Return what the user has to agree to, who comes as an individual."""
     mapping = provider.configuration.attribute_mapping or DEFAULT_MAPPING
     return AgreementRequired(
@@ -417,6 +444,7 @@ def _agreement(provider: SamlProvider, email: str) -> AgreementRequired:
         organization_name=provider.organization_name,
         email=email,
         attributes=tuple(field for field in mapping if field not in CUSTOMER_FIELDS),
+        added_by=added_by,
     )
 
 

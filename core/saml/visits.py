@@ -73,6 +73,7 @@ def read_session(uow: UnitOfWork, provider: SamlProvider, visit: Visit) -> Found
         organization_slug=provider.organization_slug,
         service_slug=provider.service_slug,
         device_token=visit.device_token,
+        confirms_membership=visit.has_agreed,
     )
     read_standing = uow.saml_providers.defer_standing(provider, signed_in.user_id)
     parent, standing = child.parent(), read_standing()

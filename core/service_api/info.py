@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# What tokens of the service are good for, and what they say.
-_OF_MEMBERS: Final = frozenset({"scopes", "machine_scopes", "claims"})
+# What tokens of the service are good for, what they say, and who gets one.
+_OF_MEMBERS: Final = frozenset({"scopes", "machine_scopes", "claims", "access"})
 
 
 class OwnPowers(Forbidden):
-    """A key of the service may not say which scopes there are, who has them, and what tokens tell (decisions 14.1)."""
+    """A key of the service may not say who has which scopes, what tokens tell, and who may sign in (decisions 14.1)."""
 
     default_message = (
-        "A key of the service cannot change its scopes, which roles have them, and its claims. A member of the"
-        " organization who may manage services can."
+        "A key of the service cannot change its scopes, which roles have them, its claims, and who may sign in. A"
+        " member of the organization who may manage services can."
     )
 
 
@@ -43,7 +43,10 @@ def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Ser
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
     service = find_service(uow, caller)
     roles = changes.get("roles", service.roles)
-    is_other = any(changes[name] != getattr(service, name) for name in _OF_MEMBERS & changes.keys())
+    # It is not told whom the service is assigned to, so naming that changes it.
+    is_other = "assignments" in changes or any(
+        changes[name] != getattr(service, name) for name in _OF_MEMBERS & changes.keys()
+    )
     if is_other or management.scopes_of_roles(roles) != management.scopes_of_roles(service.roles):
         raise OwnPowers
     return management.apply(uow, service, changes, outside=outside)

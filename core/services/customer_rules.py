@@ -40,9 +40,24 @@ class Individuals(StrEnum):
     ALL = "all"
 
 
+class Admission(StrEnum):
+    """Who may sign in to a service for no customer: everyone, active members, or members whom an assignment fits."""
+
+    EVERYONE = "everyone"
+    MEMBERS = "members"
+    ASSIGNED = "assigned"
+
+    def lets_in_more_than(self, other: Admission) -> bool:
+        """Return whether it lets in people whom another one does not."""
+        return _FROM_OPEN.index(self) < _FROM_OPEN.index(other)
+
+
+_FROM_OPEN: Final = (Admission.EVERYONE, Admission.MEMBERS, Admission.ASSIGNED)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceRole:
-    """A role of the service itself, which its customers assign to their people."""
+    """A role of the service itself, which its organization and its customers assign to their people."""
 
     name: str
     title: str
@@ -70,7 +85,7 @@ def require_policy(customers: CustomerPolicy, individuals: Individuals) -> None:
     """Raise `BadRequest` for a service that limits individuals without having customers."""
     if customers is CustomerPolicy.NONE and individuals is not Individuals.ALL:
         raise BadRequest.of_field(
-            "individuals", "A service without customers is open to everybody. Set customers first."
+            "individuals", "Only a service with customers limits who comes without one. Set access instead."
         )
 
 

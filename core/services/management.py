@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -19,13 +18,15 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access as organization_access
 from core.organizations import role_scopes
-from core.organizations.access import Operation
+from core.organizations.access import Capability, Operation
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
-from core.services import access, group_claims, own_claims, plans
+from core.services import access, admission, group_claims, own_claims, plans
+from core.services.admission import AssignedService
+from core.services.assignments import Assignment
 from core.services.client_records import Outside, host_of
-from core.services.customer_rules import CustomerPolicy, ServiceRole, individuals_by_default
+from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole, individuals_by_default
 from core.services.plans import Plan
 from core.services.services import Service, ServiceFields, ServiceType, checked_scopes
 from core.sessions.limits import Act
@@ -90,25 +91,6 @@ class CustomersRemain(Conflict):
     default_message = "Organizations use this service as its customers. End them first."
 
 
-# How long the secret before the present one may be taken after a rotation.
-KEEP_PREVIOUS_HOURS_MAX: Final = 168
-
-
-class ServiceNotConfidential(BadRequest):
-    """Mobile and desktop services cannot keep a secret."""
-
-    default_message = "Only web and api services have a secret. Mobile and desktop services use PKCE."
-
-
-class ServiceHasKeysAlone(BadRequest):
-    """A service with a security profile authenticates by its keys alone."""
-
-    default_message = (
-        "This service has a security profile, so it has no secret: it authenticates by private_key_jwt. To replace its"
-        " keys, change its jwks, or publish other keys at its jwks_uri."
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """How many services the organization has and may have (null means unlimited), and the name of its tier."""
@@ -119,20 +101,18 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedService:
+class CreatedService(AssignedService):
     """A new service with its default plan and, if it authenticates by one, its secret."""
 
-    service: Service
     default_plan: Plan
     usage: Usage
     client_secret: Secret | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountedService:
+class CountedService(AssignedService):
     """A service with the numbers of its plans and of its live subscriptions."""
 
-    service: Service
     plan_count: int
     subscription_count: int
 
@@ -145,8 +125,10 @@ class ServicesPage:
     usage: Usage
 
 
-def create(uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside) -> CreatedService:
-    """Create a service with its default plan, within the limit of the organization."""
+def create(
+    uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside, assigned: Sequence[Assignment] | None = None
+) -> CreatedService:
+    """Create a service with its default plan, within the limit of the organization; `assigned` as `change` takes it."""
     authorized = organization_access.authorize_and_lock(uow, slug, Operation.SERVICE_CREATE)
     service = _new(uow, authorized.organization, given, outside)
     # The organization is locked, so no other transaction creates a service meanwhile.
@@ -154,18 +136,20 @@ def create(uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside
     if usage.max_services is not None and usage.current_services >= usage.max_services:
         raise ServiceLimitExceeded
     secret = uow.randomness.token() if service.has_client_secret else None
-    if not uow.services.add(service, client_secret_hash=_hash_of(secret)):
+    if not uow.services.add(service, client_secret_hash=hash_token(secret.reveal()) if secret else None):
         raise ServiceSlugTaken
     if secret is not None:
-        _record_maker(uow, service, authorized.caller.maker_id)
+        record_maker_of_secret(uow, service, authorized.caller.maker_id)
     _claim_audiences(uow, service)
     _require_groups(uow, service)
     _require_role_scopes(uow, service)
     default_plan = plans.default_plan(uow, service)
     uow.plans.add(default_plan)
-    _record(uow, AuditAction.SERVICE_CREATED, service)
+    record(uow, AuditAction.SERVICE_CREATED, service)
+    admission.begin(uow, authorized, service, assigned)
     return CreatedService(
         service=service,
+        assignments=admission.shown(uow, authorized, service),
         default_plan=default_plan,
         usage=replace(usage, current_services=usage.current_services + 1),
         client_secret=secret,
@@ -176,13 +160,31 @@ def list_page(
     uow: UnitOfWork, slug: str, *, service_type: ServiceType | None, limit: int | None, offset: int
 ) -> ServicesPage:
     """List the services of an organization, the oldest first, optionally of one type."""
-    organization = organization_access.authorize(uow, slug, Operation.SERVICES_LIST).organization
-    return uow.elsewhere.services.page(organization, service_type=service_type, limit=limit, offset=offset)
+    authorized = organization_access.authorize(uow, slug, Operation.SERVICES_LIST)
+    organization = authorized.organization
+    page = uow.elsewhere.services.page(organization, service_type=service_type, limit=limit, offset=offset)
+    if Capability.ORG_MEMBERS_VIEW in authorized.capabilities:
+        return page
+    return replace(page, services=[replace(one, assignments=None) for one in page.services])
 
 
 def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
     """Return a service."""
     return access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
+
+
+def change_assigned(
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    changes: dict[str, Any],
+    *,
+    outside: Outside,
+    assigned: Sequence[Assignment] | None,
+) -> AssignedService:
+    """Do what `change` does, and return the service with whom it is assigned to."""
+    change(uow, slug, service_slug, changes, outside=outside, assigned=assigned)
+    return admission.read(uow, slug, service_slug)
 
 
 def change(
@@ -193,15 +195,20 @@ def change(
     *,
     outside: Outside,
     seen: str | None = None,
+    assigned: Sequence[Assignment] | None = None,
 ) -> Service:
     """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded.
 
-    Raise `ServiceChanged` when its `version` is not the one that the caller saw, where that is named.
+    `assigned` replaces whom it is assigned to, which takes `org.members.view`; None leaves that as it is. Raise
+    `ServiceChanged` when its `version` is not the one that the caller saw, where that is named.
     """
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
     if seen is not None:
         require_seen(authorized.service, seen)
-    after = apply(uow, authorized.service, changes, outside=outside)
+    after = authorized.service
+    if changes or assigned is None:
+        after = apply(uow, after, changes, outside=outside)
+    admission.follow(uow, authorized, authorized.service, after, assigned)
     # With its keys a service proves who it is, as with its secret.
     if any(getattr(authorized.service, name) != getattr(after, name) for name in _KEYS):
         authorized.caller.require(Act.CREDENTIAL)
@@ -233,7 +240,7 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
     uow.services.save(after)
     if not after.has_client_secret:
         uow.services.set_client_secret(after, None, previous_until=None)
-    _record(uow, AuditAction.SERVICE_UPDATED, after, changes=after.changes(before))
+    record(uow, AuditAction.SERVICE_UPDATED, after, changes=after.changes(before))
     return after
 
 
@@ -242,6 +249,8 @@ def _gives(before: Service, after: Service, name: str) -> bool:
     old, new = getattr(before, name), getattr(after, name)
     if name in _LISTS:
         return not set(new) <= set(old)
+    if isinstance(new, Admission):
+        return new.lets_in_more_than(old)
     # Without a profile more is allowed than with one.
     return new != old and (new is not None or name == "security_profile")
 
@@ -266,31 +275,6 @@ def require_seen(service: Service, seen: str) -> None:
         raise ServiceChanged
 
 
-def rotate_secret(
-    uow: UnitOfWork, slug: str, service_slug: str, *, keep_previous_hours: int = 0, seen: str | None = None
-) -> tuple[Service, Secret]:
-    """Replace the secret of a confidential service; the old one is refused after these hours.
-
-    Raise `ServiceNotConfidential` or `ServiceHasKeysAlone` for a service without one, and `ServiceChanged` as `change`
-    does.
-    """
-    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_SECRET_ROTATE)
-    service = authorized.service
-    if seen is not None:
-        require_seen(service, seen)
-    if not service.service_type.is_confidential:
-        raise ServiceNotConfidential
-    if not service.has_client_secret:
-        raise ServiceHasKeysAlone
-    secret = uow.randomness.token()
-    kept_until = uow.now + timedelta(hours=keep_previous_hours) if keep_previous_hours else None
-    uow.services.set_client_secret(service, _hash_of(secret), previous_until=kept_until)
-    _record_maker(uow, service, authorized.caller.maker_id)
-    kept = {"previous_secret_hours": keep_previous_hours} if keep_previous_hours else {}
-    _record(uow, AuditAction.SERVICE_UPDATED, service, change="client_secret_rotated", **kept)
-    return replace(service, previous_secret_expires_at=kept_until, updated_at=uow.now), secret
-
-
 def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> None:
     """Delete a service and everything that belongs to it; raise `ServiceSubscribed` while it has live subscriptions.
 
@@ -303,7 +287,7 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> 
     if uow.subscriptions.are_live_of_service(service.organization_id, service.id):
         raise ServiceSubscribed
     uow.services.remove(service)
-    _record(uow, AuditAction.SERVICE_DELETED, service, **({"audit_only": {"note": note}} if note else {}))
+    record(uow, AuditAction.SERVICE_DELETED, service, **({"audit_only": {"note": note}} if note else {}))
 
 
 def _new(uow: UnitOfWork, organization: Organization, given: ServiceFields, outside: Outside) -> Service:
@@ -324,7 +308,19 @@ def _with_individuals(changes: dict[str, Any], before: Service | None = None) ->
     customers = changes.get("customers", before.customers if before is not None else CustomerPolicy.NONE)
     has_other_customers = before is None or (customers is not CustomerPolicy.NONE) != before.serves_customers
     present = before.individuals if before is not None and not has_other_customers else None
+    if before is not None and has_other_customers and customers is CustomerPolicy.NONE:
+        _require_access_instead(before, changes)
     return changes | {"individuals": changes.get("individuals", present) or individuals_by_default(customers)}
+
+
+def _require_access_instead(before: Service, changes: dict[str, Any]) -> None:
+    """Raise `BadRequest` where a service would be open to everyone that nobody has used without a customer."""
+    if before.individuals is Individuals.NONE and changes.get("access", before.access) is Admission.EVERYONE:
+        raise BadRequest.of_field(
+            "access",
+            "Without customers this service would be open to everyone. Set access to members or assigned, or set"
+            " individuals to all before.",
+        )
 
 
 def _require_no_customers(uow: UnitOfWork, service: Service) -> None:
@@ -376,23 +372,18 @@ def _valid(service: Service, changes: dict[str, Any], outside: Outside) -> Servi
     return replace(wanted, **checked)
 
 
-def _record_maker(uow: UnitOfWork, service: Service, user_id: UUID) -> None:
+def record_maker_of_secret(uow: UnitOfWork, service: Service, user_id: UUID) -> None:
+    """Record who made the secret of a service."""
     record_maker(uow, MadeCredentialKind.CLIENT_SECRET, service.organization_id, service.id, user_id)
 
 
-def _hash_of(secret: Secret | None) -> bytes | None:
-    return hash_token(secret.reveal()) if secret is not None else None
-
-
-def _record(uow: UnitOfWork, action: AuditAction, service: Service, **details: Any) -> None:
+def record(uow: UnitOfWork, action: AuditAction, service: Service, **details: Any) -> None:
+    """Record an action on a service."""
     uow.record(
         action,
         service.id,
         organization_id=service.organization_id,
         event_only={"service_id": str(service.id)},
-        service_slug=service.slug,
-        service_name=service.name,
-        service_type=service.service_type,
-        client_id=str(service.client_id),
+        **service.named,
         **details,
     )

@@ -17,7 +17,7 @@ from core.errors import BadRequest, NotFound, all_valid
 from core.lazy_dataclasses import dataclass
 from core.services import client_records, customer_rules, group_claims, own_claims, own_scopes, redirect_uris
 from core.services.client_records import Outside
-from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
+from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole
 from core.services.own_scopes import SCOPE_CHARACTERS_MAX, SCOPES_MAX, ServiceScope, is_scope
 from core.sessions import security_profiles
 from core.sessions.claim_sources import OwnClaim
@@ -72,6 +72,7 @@ class ServiceFields:
     security_profile: SecurityProfile | None = None
     customers: CustomerPolicy = CustomerPolicy.NONE
     individuals: Individuals | None = None
+    access: Admission = Admission.EVERYONE
     roles: list[ServiceRole] = field(default_factory=list)
     initiate_login_uri: str | None = None
     scopes: list[ServiceScope] = field(default_factory=list)
@@ -113,6 +114,16 @@ class Service(ServiceFields):
         return security_profiles.has_client_secret(
             self.security_profile, is_confidential=self.service_type.is_confidential
         )
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What names it in an audit entry."""
+        return {
+            "service_slug": self.slug,
+            "service_name": self.name,
+            "service_type": self.service_type,
+            "client_id": str(self.client_id),
+        }
 
     def changes(self, before: Service) -> dict[str, Any]:
         """Return the old and the new value of each changed field, in the form of an audit entry."""

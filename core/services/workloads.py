@@ -19,7 +19,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.services import access
 from core.services.client_records import Outside
-from core.services.management import ServiceNotConfidential
+from core.services.client_secrets import ServiceNotConfidential
 from core.services.services import Service
 from core.services.workload_rules import Workload, WorkloadFields, checked
 from core.sessions.callers import Caller

@@ -8,7 +8,7 @@ takes effect with the next request.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import Forbidden, Unauthorized
@@ -37,6 +37,14 @@ class NoLongerForCustomer(NoLongerInContext):
     default_message = (
         "You cannot use this application for this customer any more. Sign in again, or ask an administrator of your"
         " organization."
+    )
+
+
+class NoLongerLetIn(Unauthorized):
+    """The service of the token does not let its user in any more (decisions 22.2)."""
+
+    default_message = (
+        "You may not use this application any more. Sign in again, or ask an administrator of its organization."
     )
 
 
@@ -86,12 +94,14 @@ class Caller:
             # What a connection's word alone does not open of the organization, it does not open here (decisions 15.5).
             return place.customer is not None and self.limits.opens_role(place.customer.role)
         if place.service is not None:
-            return place.service.is_user and place.service.is_open_to_individuals
+            return place.service.is_user and place.service.is_admitted and place.service.is_open_to_individuals
         return place.organization_id is None or place.role is not None
 
     @property
-    def out_of_context(self) -> NoLongerInContext:
+    def out_of_context(self) -> NoLongerInContext | NoLongerLetIn:
         """The refusal of a session to whose context its user does not belong."""
+        if self.place.service is not None and not self.place.service.is_admitted:
+            return NoLongerLetIn()
         return NoLongerInContext() if self.place.customer_id is None else NoLongerForCustomer()
 
     @property
@@ -164,6 +174,25 @@ class Caller:
     def opened_role(self) -> str | None:
         """The role with which the session acts; None for one that was given since and that it does not open."""
         return self.place.role if self.limits.opens_role(self.place.role) else None
+
+    @property
+    def service_roles(self) -> list[str] | None:
+        """The names of the service's own roles that the user has; None where it gives none.
+
+        A session that does not open the role of its user has none of those that the organization gives.
+        """
+        place = self.place
+        if place.customer is not None:
+            return place.customer.service_roles
+        roles = place.service.roles if place.service is not None else None
+        return roles if not roles or self.limits.opens_role(place.role) else []
+
+    @property
+    def service_claims(self) -> dict[str, Any]:
+        """The claims about the customer, or without one about the service's own roles."""
+        if self.place.customer is not None:
+            return self.place.customer.claims
+        return {"service_roles": self.service_roles} if self.service_roles is not None else {}
 
     def has(self, limit: Limit) -> bool:
         """Return whether the caller has a limit."""

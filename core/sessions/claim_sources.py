@@ -84,7 +84,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "organization.slug": lambda caller, _: caller.place.organization_slug,
     "organization.name": lambda _, facts: facts.organization_name,
     "organization.tier": lambda _, facts: facts.tier,
-    "service_roles": _of_customer(lambda customer: customer.service_roles),
+    "service_roles": lambda caller, _: caller.service_roles,
     "subscription.plan": _of_plan(lambda plan: plan.name),
     "subscription.status": _of_plan(lambda plan: plan.subscription_status),
     "subscription.features": _of_plan(lambda plan: plan.features),

@@ -41,16 +41,19 @@ class CallerService:
     """The service to which a session belongs; `is_user` says whether its user is linked to it.
 
     `groups` are those of the user that the service learns of, one more than it can; None for one that learns of none.
-    `is_open_to_individuals` is about a session for no customer.
+    `is_admitted` and `is_open_to_individuals` are about a session for no customer, and so are `roles`, the names of the
+    service's own roles that its organization gives the user; None for a service without roles.
     """
 
     id: UUID
     slug: str
     client_id: UUID
     is_user: bool = False
+    is_admitted: bool = True
     is_open_to_individuals: bool = True
     plan: ServicePlan | None = None
     groups: list[dict[str, str]] | None = None
+    roles: list[str] | None = None
     security_profile: SecurityProfile | None = None
 
 

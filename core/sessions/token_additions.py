@@ -33,17 +33,14 @@ class OwnScopes:
     def allowed(self, caller: Caller) -> Sequence[str]:
         """Return those that a caller may have, in the order of the record.
 
-        One that a role lists is given by roles alone: for a customer by roles of the service, else by the role in the
-        organization, of which owners and admins have all. One that no role lists is for everybody.
+        One that a role lists is given by roles alone: by those of the service, and without a customer by the role in
+        the organization too, of which owners and admins have all. One that no role lists is for everybody.
         """
         listed = _joined(self.of_roles.values()) | _joined(self.of_service_roles.values())
-        if caller.place.customer_id is not None:
-            names = caller.place.customer.service_roles if caller.place.customer is not None else ()
-            given = _joined(self.of_service_roles.get(name, ()) for name in names)
-        elif caller.opened_role in _OF_MANAGERS:
-            given = listed
-        else:
-            given = frozenset(self.of_roles.get(caller.opened_role or "", ()))
+        given = _joined(self.of_service_roles.get(name, ()) for name in caller.service_roles or ())
+        if caller.place.customer_id is None:
+            role = caller.opened_role or ""
+            given |= listed if role in _OF_MANAGERS else frozenset(self.of_roles.get(role, ()))
         return [scope for scope in self.registered if scope not in listed or scope in given]
 
 

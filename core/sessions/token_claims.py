@@ -77,13 +77,13 @@ def token_grant(
 
 
 def claims_of_rows(subject: TokenSubject) -> dict[str, Any]:
-    """Return what rows say of the user that may change while a token is valid: the role, the groups, the customer."""
+    """Return what rows say of the user that may change while a token is valid: the roles, the groups, the customer."""
     caller = subject.caller
     claims: dict[str, Any] = {}
     if caller.opened_role is not None:
         claims["role"] = caller.opened_role
     claims |= subject.group_claims
-    return claims | (caller.place.customer.claims if caller.place.customer is not None else {})
+    return claims | caller.service_claims
 
 
 def _claims_without_grant(subject: TokenSubject) -> dict[str, Any]:

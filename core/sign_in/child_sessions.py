@@ -123,6 +123,7 @@ def prepare_by_saml(
     organization_slug: str,
     service_slug: str,
     device_token: str | None,
+    confirms_membership: bool,
 ) -> PreparedChild:
     """Defer reading what a sign-in to a SAML service provider is judged by.
 
@@ -133,6 +134,7 @@ def prepare_by_saml(
         service_slug=service_slug,
         device_token=device_token,
         parent_id=parent_id,
+        confirms_membership=confirms_membership,
     )
     return PreparedChild(
         destination=destination,

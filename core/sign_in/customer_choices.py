@@ -151,7 +151,7 @@ class CustomersOfUser:
     `is_of_customer` says that the user belongs to a customer, active or paused, `is_of_vendor` that they are an active
     member of the vendor, `is_vendor_owned` that they own it, and `has_come_alone` that they have used the service
     without a customer. `suspended` are the customers that would be open to the user, but for the membership that is
-    deactivated.
+    deactivated. `is_admitted` says whether the service, which may be closed to strangers, lets them in for no customer.
     """
 
     standings: Sequence[CustomerStanding]
@@ -160,6 +160,7 @@ class CustomersOfUser:
     has_come_alone: bool
     suspended: Sequence[SuspendedCustomer] = ()
     is_vendor_owned: bool = False
+    is_admitted: bool = True
 
     def unconfirmed(self) -> CustomersOfUser:
         """Return the customers of a user whose memberships are all unconfirmed but an owner's, as far as these say it.
@@ -279,7 +280,9 @@ def _allows(limits: Confinement | None, customer: CustomerStanding | SuspendedCu
 
 
 def _may_come_alone(service: Service, found: CustomersOfUser) -> bool:
-    """Return whether the user may use the service without a customer (decisions 15.1)."""
+    """Return whether the user may use the service without a customer (decisions 15.1 and 22.1)."""
+    if not found.is_admitted:
+        return False
     if service.individuals is Individuals.ALL or found.is_of_vendor:
         return True
     return service.individuals is Individuals.OTHERS and not found.is_of_customer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
 from core.sessions.confinement import Confinement
-from core.sign_in import customer_choices
+from core.sign_in import admission, customer_choices
 from core.sign_in.customer_choices import (
     AS_INDIVIDUAL,
     CustomerStanding,
@@ -57,12 +57,14 @@ def settle(
     `is_answered` says that the user was asked, and has named the customer. With `must_ask` the user chooses anew, and
     with `must_confirm` they are asked for a customer for which they have come before as well.
     """
+    # Who is asked confirms their membership of the service's organization by the answer.
+    customers = admission.customers_of(place, confirms=True)
     choice = customer_choices.choose(
-        place.service, place.customers, named, limits, on_page=True, must_ask=must_ask and not is_answered
+        place.service, customers, named, limits, on_page=True, must_ask=must_ask and not is_answered
     )
     match choice:
         case NotOpen():
-            without_limits = customer_choices.choose(place.service, place.customers, named, None, on_page=True)
+            without_limits = customer_choices.choose(place.service, customers, named, None, on_page=True)
             return choice if isinstance(without_limits, NotOpen) else SignInAnew()
         case Undecided():
             return choice

@@ -158,6 +158,8 @@ def _begin_session(
         uow.members.confirm(place.customer.organization_id, user.id)
         uow.customer_visits.record(place.customer.id, place.customer.organization_id, user.id, at=uow.now)
     elif place.service is not None:
+        if facts.destination.confirms_membership and place.is_unconfirmed and place.organization is not None:
+            uow.members.confirm(place.organization.id, user.id)
         uow.services.link_user(place.service, user.id, at=uow.now)
     elif place.organization is not None:
         # Naming the organization is consent to a membership that another person made; most memberships have it already.

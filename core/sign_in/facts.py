@@ -13,7 +13,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.sessions import MFA, OTP
-from core.sign_in import customer_choices
+from core.sign_in import admission, customer_choices
 from core.sign_in.customer_choices import ForCustomer
 from core.sign_in.proofs import Target
 
@@ -95,7 +95,7 @@ class Circumstances:
         """Return the circumstances of a sign-in at a place, which does not name the customer yet, on no device."""
         choice = customer_choices.choose(
             place.service,
-            place.customers,
+            admission.customers_of(place, confirms=destination.confirms_membership),
             destination.customer,
             proof.confinement,
             must_know=destination.asks_for_customer,

@@ -14,6 +14,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.organizations.organizations import Organization
 from core.secrets import hash_token
+from core.services.customer_rules import Admission
 from core.sessions.security_profiles import OtherWayRefused
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
 from core.sign_in.proofs import Destination, Target
@@ -34,6 +35,13 @@ class Place:
     is_member: bool = False
     # Whether the directory of the organization has deactivated the membership.
     is_suspended: bool = False
+    # Whether the user has consented to the membership; who has not may have been added by the directory.
+    is_confirmed: bool = False
+    is_by_directory: bool = False
+    is_owner: bool = False
+    # Of a service that is closed to strangers: whether an assignment fits the member, and a key has given them access.
+    is_assigned: bool = False
+    is_given: bool = False
     # The customers of the service that are open to the user; None for a service without customers.
     customers: CustomersOfUser | None = None
     # The one for which the user comes in.
@@ -63,10 +71,20 @@ class Place:
         """Whether the user has a membership that is not suspended."""
         return self.is_member and not self.is_suspended
 
+    @property
+    def is_open(self) -> bool:
+        """Whether everyone may sign in here, as far as the service says it; so may everyone where none is named."""
+        return self.service is None or self.service.access is Admission.EVERYONE
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether the user has a membership to which they have not consented yet."""
+        return self.has_access and not self.is_confirmed
+
     def unconfirmed(self) -> Place:
         """Return the place for a user whose memberships are unconfirmed again, and who has not chosen a customer."""
         customers = self.customers.unconfirmed() if self.customers is not None else None
-        return replace(self, customers=customers, customer=None)
+        return replace(self, customers=customers, customer=None, is_confirmed=self.is_confirmed and self.is_owner)
 
 
 # The rules of a place, in the order of decisions 1.6; any user may use a service. Each returns its refusal, None when
@@ -99,7 +117,7 @@ def refusal_of_unknown_service(place: Place, destination: Destination) -> Refusa
     return NotFound("This organization has no such service.").because(SignInReason.UNKNOWN_SERVICE)
 
 
-def refusal_of_suspended(place: Place, _destination: Destination) -> Refusal | None:
+def refusal_of_suspended(place: Place, _destination: Destination | None = None) -> Refusal | None:
     """Refuse a suspended member, who may not use the organization's services either."""
     if place.service is None or not place.is_suspended:
         return None

@@ -153,13 +153,13 @@ class Destination:
 
     `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
     `is_pushed` says whether the service has pushed the request that the sign-in answers, None where that is not known.
-    `target` is that of a request
-    which waits for the sign-in, where another than its own place is known. `confirms_address` says that the sign-in is
-    made to confirm the address of the account. `customer` names the customer of the service for which the user comes,
-    by its id or slug; it is empty for none, and None where nothing is said of it. With `asks_for_customer` another
-    request has named it, which anyone can send: the user is asked, unless they have come in for it before.
-    `proved_for` names the customer for which a user comes who has proved their identity: what refuses the user then is
-    recorded for the customer as well.
+    `target` is that of a request which waits for the sign-in, where another than its own place is known.
+    `confirms_address` says that the sign-in is made to confirm the address of the account. `customer` names the
+    customer of the service for which the user comes, by its id or slug; it is empty for none, and None where nothing is
+    said of it. With `asks_for_customer` another request has named it, which anyone can send: the user is asked, unless
+    they have come in for it before. `proved_for` names the customer for which a user comes who has proved their
+    identity: what refuses the user then is recorded for the customer as well. `confirms_membership` says that the user
+    was asked on the way to a service of an organization that has added them, and goes on.
     """
 
     organization_slug: str | None = None
@@ -173,6 +173,7 @@ class Destination:
     customer: str | None = None
     asks_for_customer: bool = False
     proved_for: str | None = None
+    confirms_membership: bool = False
 
     def of_proved(self, customer_id: UUID | None = None) -> Destination:
         """Return the destination of a user who has proved their identity, and comes for the customer that is named."""

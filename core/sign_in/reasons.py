@@ -179,6 +179,11 @@ class SignInReason(StrEnum):
     PROVIDER_FAILED = "provider_failed", "The provider did not answer as it should; the log of the platform has more."
 
     # Signing in to a service
+    NOT_MEMBER = (
+        "not_member",
+        "The service is for members of its organization, and the user is none, or has not confirmed the membership.",
+    )
+    NOT_ASSIGNED = "not_assigned", "The service is for assigned members, and no assignment fits the user."
     NOT_ADMITTED = "not_admitted", "The service is for members, and for end users who were given access to it."
     REQUEST_UNSUPPORTED = (
         "request_unsupported",

@@ -18,7 +18,7 @@ from core.organizations import session_strength
 from core.sessions.limits import AddressDisowned, MailedProofRequired
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.sessions import MAILED
-from core.sign_in import entitlement, places
+from core.sign_in import admission, entitlement, places
 from core.sign_in.customer_choices import ForCustomer, NotOpen, Undecided
 from core.sign_in.facts import SignInFacts, Stage
 from core.sign_in.reasons import SignInReason, reason_of_account
@@ -73,6 +73,7 @@ class Rule(StrEnum):
     CUSTOMER = "customer"
     SECURITY_PROFILE = "security_profile"
     SAML_ADMISSION = "saml_admission"
+    ACCESS = "access"
     CONFINEMENT = "confinement"
     SECOND_FACTOR = "second_factor"
     REQUIRED_SECOND_FACTOR = "required_second_factor"
@@ -236,6 +237,13 @@ def _saml_admission(facts: SignInFacts) -> Answer:
     return NotAdmitted().because(SignInReason.NOT_ADMITTED)
 
 
+def _access(facts: SignInFacts) -> Answer:
+    """Refuse whom a service that is closed to strangers does not let in for no customer (decisions 22.2)."""
+    if isinstance(facts.here.choice, (ForCustomer, Undecided)):
+        return None
+    return admission.refusal_of(facts.here.place, confirms=facts.destination.confirms_membership)
+
+
 def _confinement(facts: SignInFacts) -> Answer:
     """Refuse a user who has signed in for another organization or service alone."""
     confinement = facts.proof.confinement
@@ -322,6 +330,7 @@ RULES: Final[tuple[SignInRule[SignInFacts], ...]] = (
     SignInRule(Rule.CUSTOMER, _customer),
     SignInRule(Rule.SECURITY_PROFILE, _security_profile),
     SignInRule(Rule.SAML_ADMISSION, _saml_admission),
+    SignInRule(Rule.ACCESS, _access),
     SignInRule(Rule.CONFINEMENT, _confinement),
     SignInRule(Rule.SECOND_FACTOR, _second_factor),
     SignInRule(Rule.CUSTOMER, _customer_chosen),

@@ -1,6 +1,5 @@
 """Storage of the services of other organizations that an organization uses, or that are offered to it."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -54,10 +53,4 @@ class Products(Protocol):
 
     def remove(self, organization_id: UUID, product: Product) -> None:
         """Delete the record of a product or offer with all that belongs to it."""
-        ...
-
-    def unknown_subjects(
-        self, organization_id: UUID, *, roles: Sequence[str], group_ids: Sequence[UUID], user_ids: Sequence[UUID]
-    ) -> Sequence[str]:
-        """Return the subjects that an organization does not have: custom roles, groups and active members."""
         ...

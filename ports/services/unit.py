@@ -5,6 +5,7 @@ from typing import Protocol
 from core.services.api_keys import ServiceCaller
 from ports.services.api_keys import ApiKeys
 from ports.services.applications import ApplicationsOfUser
+from ports.services.assignments import ServiceAssignments
 from ports.services.end_users import EndUsers
 from ports.services.first_sign_ins import FirstSignIns
 from ports.services.found_end_users import FoundEndUsers
@@ -34,6 +35,9 @@ class ServicesUnit(Protocol):
 
     @property
     def applications(self) -> ApplicationsOfUser: ...
+
+    @property
+    def service_assignments(self) -> ServiceAssignments: ...
 
     @property
     def service_grants(self) -> ServiceGrants: ...

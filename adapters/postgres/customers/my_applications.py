@@ -10,7 +10,7 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
-from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_OPEN_TO_INDIVIDUALS
+from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ADMITTED, IS_ASSIGNED, IS_OPEN_TO_INDIVIDUALS
 from adapters.postgres.transaction import Aggregate
 from core.customers.my_applications import Tile, TilePosition
 from core.sessions.confinement import Confinement
@@ -59,7 +59,7 @@ PAGE: Final = f"""
              CROSS  JOIN (SELECT NULL::uuid AS customer_id) AS s
              LEFT   JOIN memberships m ON m.organization_id = v.organization_id AND m.user_id = u.id
                                       AND m.suspended_at IS NULL AND m.confirmed_at IS NOT NULL
-             WHERE  {IS_OPEN_TO_INDIVIDUALS}
+             WHERE  {IS_ADMITTED} AND {IS_OPEN_TO_INDIVIDUALS}
              UNION ALL
              SELECT v.organization_id, v.id, c.id, co.id, co.name
              FROM   mine cm

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
-
+from adapters.postgres.services.assignments import assigned, assigning, given
 from adapters.postgres.services.services import SELECT_SERVICE, service_row
 from adapters.postgres.transaction import Aggregate
-from core.customers.assignments import Assignment, SubjectKind
 from core.customers.products import Product, ProductAccess, ProductsPage
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.services.assignments import Assignment
 from core.services.services import Service
 
-# One all of whose roles the service no longer has fits nobody.
-_ASSIGNMENTS: Final = """
-    coalesce((SELECT jsonb_agg(jsonb_build_object(
-                                   'subject', concat_ws(':', a.subject, a.role, a.group_id, a.user_id),
-                                   'roles', ARRAY(SELECT   known.key
-                                                  FROM     jsonb_each_text(s.role_ids) AS known
-                                                  WHERE    known.value::uuid = ANY (a.role_ids)
-                                                  ORDER BY known.key))
-                               ORDER BY a.position)
-              FROM   customer_assignments a
-              WHERE  a.organization_id = %(organization_id)s AND a.customer_id = c.id
-                AND  (a.role_ids = '{}'
-                      OR EXISTS (SELECT FROM jsonb_each_text(s.role_ids) AS known
-                                 WHERE  known.value::uuid = ANY (a.role_ids)))), '[]') AS assignments
-"""
+_ASSIGNMENTS: Final = assigned(
+    "customer_assignments", "a.organization_id = %(organization_id)s AND a.customer_id = c.id"
+)
 PRODUCT: Final = f"""
     c.id AS customer_id, c.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name, c.service_id,
     s.slug AS service_slug, s.name AS service_name, s.client_id, c.external_id,
     c.accepted_at IS NOT NULL AS is_accepted, c.vendor_paused_at IS NOT NULL AS is_paused_by_vendor,
-    c.customer_paused_at IS NOT NULL AS is_paused_by_customer, c.access, {_ASSIGNMENTS}, c.shares_directory,
+    c.customer_paused_at IS NOT NULL AS is_paused_by_customer, c.access, {_ASSIGNMENTS} AS assignments,
+    c.shares_directory,
     ARRAY(SELECT   g.id
           FROM     directory_groups g
           WHERE    g.organization_id = %(organization_id)s AND g.id = ANY (c.groups)
           ORDER BY g.id) AS groups,
     c.hidden, c.created_at
 """
+_ASSIGN: Final = assigning("customer_assignments", "customer_id", "%(vendor_id)s")
 # Of what is offered, what its organization may accept: the offer is open, and its vendor active.
 _IS_OPEN: Final = """
     (c.organization_id = %(organization_id)s
@@ -150,24 +137,13 @@ class PostgresProducts(Aggregate):
             (organization_id, product.customer_id),
         )
         self._connection.execute_later(
-            """
-            INSERT INTO customer_assignments (customer_id, organization_id, position, subject, role, custom_role,
-                                              group_id, user_id, role_ids)
-            SELECT %(customer_id)s, %(organization_id)s, given.position, given.value ->> 'subject',
-                   given.value ->> 'role', given.value ->> 'custom_role', (given.value ->> 'group_id')::uuid,
-                   (given.value ->> 'user_id')::uuid,
-                   ARRAY(SELECT known.value::uuid
-                         FROM   services s, jsonb_each_text(s.role_ids) AS known
-                         WHERE  s.organization_id = %(vendor_id)s AND s.id = %(service_id)s
-                           AND  known.key IN (SELECT jsonb_array_elements_text(given.value -> 'roles')))
-            FROM   jsonb_array_elements(%(given)s::jsonb) WITH ORDINALITY AS given (value, position)
-            """,
+            _ASSIGN,
             {
-                "organization_id": organization_id,
                 "customer_id": product.customer_id,
+                "organization_id": organization_id,
                 "vendor_id": product.vendor_id,
                 "service_id": product.service_id,
-                "given": Jsonb([_row(one) for one in product.assignments]),
+                "given": given(product.assignments),
             },
         )
 
@@ -187,48 +163,7 @@ class PostgresProducts(Aggregate):
             {"organization_id": organization_id, "customer_id": product.customer_id},
         )
 
-    def unknown_subjects(
-        self, organization_id: UUID, *, roles: Sequence[str], group_ids: Sequence[UUID], user_ids: Sequence[UUID]
-    ) -> Sequence[str]:
-        return self._values(
-            """
-            SELECT 'role:' || named.slug
-            FROM   unnest(%(roles)s::text[]) AS named (slug)
-            WHERE  NOT EXISTS (SELECT FROM organization_roles r
-                               WHERE  r.organization_id = %(organization_id)s AND r.slug = named.slug)
-            UNION ALL
-            SELECT 'group:' || named.id
-            FROM   unnest(%(group_ids)s::uuid[]) AS named (id)
-            WHERE  NOT EXISTS (SELECT FROM directory_groups g
-                               WHERE  g.organization_id = %(organization_id)s AND g.id = named.id)
-            UNION ALL
-            SELECT 'user:' || named.id
-            FROM   unnest(%(user_ids)s::uuid[]) AS named (id)
-            WHERE  NOT EXISTS (SELECT FROM memberships m
-                               WHERE  m.organization_id = %(organization_id)s AND m.user_id = named.id
-                                 AND  m.suspended_at IS NULL)
-            """,
-            {
-                "organization_id": organization_id,
-                "roles": list(roles),
-                "group_ids": list(group_ids),
-                "user_ids": list(user_ids),
-            },
-        )
-
 
 def product_row(*, access: str, assignments: list[dict[str, Any]], **columns: Any) -> Product:
     """Return the product of a row with the columns of `PRODUCT`."""
     return Product(access=ProductAccess(access), assignments=[Assignment(**one) for one in assignments], **columns)
-
-
-def _row(assignment: Assignment) -> dict[str, Any]:
-    kind, named = assignment.kind, assignment.named
-    return {
-        "subject": kind.value,
-        "role": named if kind is SubjectKind.ROLE else None,
-        "custom_role": named if kind is SubjectKind.ROLE and named not in BUILT_IN_ROLES else None,
-        "group_id": named if kind is SubjectKind.GROUP else None,
-        "user_id": named if kind is SubjectKind.USER else None,
-        "roles": assignment.roles,
-    }

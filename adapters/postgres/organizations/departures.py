@@ -35,7 +35,12 @@ SESSIONS_THAT_END: Final = f"""
          -- At services that the organization uses as a customer, by the membership.
          OR ('membership' = ANY (%(origins)s)
              AND s.customer_id = ANY (ARRAY(SELECT id FROM service_customers
-                                            WHERE  organization_id = %(organization_id)s))))
+                                            WHERE  organization_id = %(organization_id)s)))
+         -- At services of its own that are closed to strangers, whatever the link came with.
+         OR ('membership' = ANY (%(origins)s) AND s.organization_id = %(organization_id)s AND s.customer_id IS NULL
+             AND EXISTS (SELECT FROM services v WHERE v.id = s.service_id AND v.access <> 'everyone')
+             AND NOT EXISTS (SELECT FROM service_users l
+                             WHERE  l.service_id = s.service_id AND l.user_id = s.user_id AND l.origin = 'key')))
 """
 _SESSIONS: Final = f"""
     WITH ended AS (

@@ -11,10 +11,11 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
+from adapters.postgres.services.assignments import OF_SERVICE, assignments_row
 from adapters.postgres.sessions.token_additions import claims_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
-from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
+from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole
 from core.services.management import CountedService, ServicesPage, Usage
 from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceFields, ServiceType
@@ -39,7 +40,8 @@ PAGE: Final = f"""
                                 (SELECT count(*)
                                  FROM   subscriptions
                                  WHERE  service_id = s.id
-                                   AND  status IN ('active', 'past_due')) AS subscription_count
+                                   AND  status IN ('active', 'past_due')) AS subscription_count,
+                                {OF_SERVICE} AS assignments
                        FROM     services s
                        WHERE    s.organization_id = %(organization_id)s
                          AND    s.service_type = coalesce(%(service_type)s, s.service_type)
@@ -289,6 +291,7 @@ def service_row(
         security_profile=SecurityProfile(security_profile) if security_profile is not None else None,
         customers=CustomerPolicy(customers),
         individuals=Individuals(individuals),
+        access=Admission(columns.pop("access")),
         roles=[ServiceRole(**role) for role in roles],
         scopes=[ServiceScope(**scope) for scope in scopes],
         claims=claims_row(claims) if claims else [],
@@ -311,8 +314,15 @@ def _values(service: Service) -> dict[str, Any]:
     }
 
 
-def _counted(*, plan_count: int, subscription_count: int, **columns: Any) -> CountedService:
-    return CountedService(service=service_row(**columns), plan_count=plan_count, subscription_count=subscription_count)
+def _counted(
+    *, plan_count: int, subscription_count: int, assignments: list[dict[str, Any]], **columns: Any
+) -> CountedService:
+    return CountedService(
+        service=service_row(**columns),
+        assignments=assignments_row(assignments),
+        plan_count=plan_count,
+        subscription_count=subscription_count,
+    )
 
 
 def _limits(organization: Organization) -> dict[str, Any]:

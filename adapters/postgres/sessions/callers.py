@@ -9,7 +9,14 @@ from typing import Any, Final, LiteralString, cast
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
-from adapters.postgres.sessions.customer_contexts import IS_OPEN_TO_INDIVIDUALS, OPEN_CUSTOMER, ROLES, SHOWN_GROUPS
+from adapters.postgres.sessions.customer_contexts import (
+    IS_ADMITTED,
+    IS_OPEN_TO_INDIVIDUALS,
+    OPEN_CUSTOMER,
+    OWN_ROLES,
+    ROLES,
+    SHOWN_GROUPS,
+)
 from adapters.postgres.sessions.token_additions import additions, additions_row
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
@@ -72,8 +79,10 @@ _PARTS: Final = {
     "customer_membership_counts": _COUNTS,
     "enforced_route": ENFORCED_ROUTE,
     "customer_roles": ROLES,
+    "own_roles": OWN_ROLES,
     "customer_groups": SHOWN_GROUPS,
     "open_customer": OPEN_CUSTOMER,
+    "is_admitted": IS_ADMITTED,
     "is_open_to_individuals": IS_OPEN_TO_INDIVIDUALS,
 }
 

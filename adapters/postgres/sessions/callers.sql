@@ -85,6 +85,10 @@ SELECT
                   AND  ('all' = ANY (v.group_claims) OR g.id::text = ANY (v.group_claims))
                 LIMIT  101) AS named
     ), '[]') END                        AS "service.groups",
+    -- Of a service that has roles of its own, for no customer.
+    CASE WHEN v.roles <> '[]' AND s.customer_id IS NULL
+         THEN $own_roles END            AS "service.roles",
+    $is_admitted                        AS "service.is_admitted",
     $is_open_to_individuals             AS "service.is_open_to_individuals",
     v.security_profile                  AS "service.security_profile",
     s.confined_to                       AS "confinement.organization_id",

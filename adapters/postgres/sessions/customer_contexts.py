@@ -1,29 +1,43 @@
-"""Who is open to whom at a service that customers use, as parts of statements (decisions 15.1 and 15.2).
+"""Which services are open to whom, as parts of statements (decisions 15.1, 15.2 and 22.1).
 
-Each part reads by unique keys and by the indexes of one user or one customer, which has at most 200 assignments.
+Each part reads by unique keys and by the indexes of one user, one customer or one service, which have at most 200
+assignments.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, LiteralString
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, IN_FORCE
 
 # Of a record `c`: the customer is neither an offer nor paused by either side.
 IS_ACTIVE: Final = "c.accepted_at IS NOT NULL AND c.vendor_paused_at IS NULL AND c.customer_paused_at IS NULL"
-# The assignments of a customer `c` that fit its member `cm`. One whose roles the service no longer has fits nobody. One
-# of a group fits whom a token has put in whose maker could assign products (decisions 7.9).
-_FITTING: Final = """
-    FROM  customer_assignments a
-    WHERE a.customer_id = c.id
-      AND (a.subject = 'everyone' OR a.role = cm.role OR a.user_id = cm.user_id
-           OR (a.subject = 'group'
-               AND EXISTS (SELECT FROM directory_group_members i
-                           WHERE  i.organization_id = c.organization_id AND i.group_id = a.group_id
-                             AND  i.user_id = cm.user_id AND i.gives_products)))
-      AND (a.role_ids = '{}'
-           OR EXISTS (SELECT FROM jsonb_each_text(v.role_ids) AS known WHERE known.value::uuid = ANY (a.role_ids)))
-"""
+
+
+def _fitting(table: LiteralString, condition: LiteralString, member: LiteralString) -> LiteralString:
+    """Return the assignments to a service `v` that meet a condition on their rows `a` and fit a member.
+
+    One whose roles the service no longer has fits nobody. One of a group fits whom a token has put in whose maker could
+    assign products (decisions 7.9).
+    """
+    return f"""
+        FROM  {table} a
+        WHERE {condition}
+          AND (a.subject = 'everyone' OR a.role = {member}.role OR a.user_id = {member}.user_id
+               OR (a.subject = 'group'
+                   AND EXISTS (SELECT FROM directory_group_members i
+                               WHERE  i.organization_id = {member}.organization_id AND i.group_id = a.group_id
+                                 AND  i.user_id = {member}.user_id AND i.gives_products)))
+          AND (a.role_ids = '{{}}'
+               OR EXISTS (SELECT FROM jsonb_each_text(v.role_ids) AS known WHERE known.value::uuid = ANY (a.role_ids)))
+    """
+
+
+# The assignments of a customer `c` that fit its member `cm`, and those of the organization of a service `v` that fit
+# its member `m` as soon as they have confirmed the membership.
+_FITTING: Final = _fitting("customer_assignments", "a.customer_id = c.id", "cm")
+_FITTING_HERE: Final = _fitting("service_assignments", "a.service_id = v.id", "m")
+_OWN_FITTING: Final = f"{_FITTING_HERE} AND m.confirmed_at IS NOT NULL"
 # Whether a customer `c` of a service `v` lets in its member `cm`.
 IS_ASSIGNED: Final = f"(c.access = 'members' OR EXISTS (SELECT {_FITTING}))"
 # The names of the roles of a service `v` that its customer `c` and the vendor give the member `cm`.
@@ -36,6 +50,15 @@ ROLES: Final = f"""
                              AND  known.value::uuid = ANY (own.own_role_ids))
           ORDER BY known.key)
 """
+# The names of the roles of a service `v` that its own organization gives the member `m`.
+OWN_ROLES: Final = f"""
+    ARRAY(SELECT   known.key
+          FROM     jsonb_each_text(v.role_ids) AS known
+          WHERE    EXISTS (SELECT {_OWN_FITTING} AND known.value::uuid = ANY (a.role_ids))
+          ORDER BY known.key)
+"""
+# Whether some assignment of the organization of a service `v` fits its member `m`, confirmed or not.
+IS_ASSIGNED_HERE: Final = f"EXISTS (SELECT {_FITTING_HERE})"
 # The groups of a member `cm` that its customer `c` shows the vendor; one more than a token names.
 SHOWN_GROUPS: Final = """
     coalesce((SELECT jsonb_agg(jsonb_build_object('id', named.id, 'name', named.display_name)
@@ -78,6 +101,20 @@ IS_OF_CUSTOMER: Final = f"""
                 AND    EXISTS (SELECT FROM service_customers c
                                WHERE  c.service_id = v.id AND c.organization_id = route.organization_id
                                  AND  c.accepted_at IS NOT NULL)))
+"""
+# Whether a key has linked a user to a service `v`, who was given access so (decisions 9.5).
+IS_GIVEN: Final = """
+    EXISTS (SELECT FROM service_users given
+            WHERE  given.service_id = v.id AND given.user_id = {user_id} AND given.origin = 'key')
+"""
+# Whether a service `v` lets in the user `u` of a session `s`, who may be the member `m` of its organization, for no
+# customer. It may be closed to strangers.
+IS_ADMITTED: Final = f"""
+    CASE WHEN s.customer_id IS NOT NULL THEN true
+         WHEN v.access = 'members' AND m.confirmed_at IS NOT NULL THEN true
+         WHEN v.access = 'assigned' AND EXISTS (SELECT {_OWN_FITTING}) THEN true
+         WHEN v.access <> 'everyone' THEN {IS_GIVEN.format(user_id="u.id")}
+         ELSE true END
 """
 # Whether a session `s` of a user `u` who acts for no customer is open to them at the service `v`, whose vendor may have
 # them as the member `m`.

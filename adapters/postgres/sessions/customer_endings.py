@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from adapters.postgres.sessions.callers import IS_CUSTOMER_OPEN, counts, live_at
-from adapters.postgres.sessions.customer_contexts import IS_OPEN_TO_INDIVIDUALS
+from adapters.postgres.sessions.customer_contexts import IS_ADMITTED, IS_OPEN_TO_INDIVIDUALS
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.parts import in_parts
@@ -15,26 +15,35 @@ from core.sessions.customer_endings import LOOKS_AGAIN_AFTER, LOOKS_TOGETHER_WIT
 
 # Of sessions `s`, whose user `u` comes to the service `v` for a customer or, as the member `m` of the vendor, for none.
 _IS_OPEN: Final = f"""
-    CASE WHEN s.customer_id IS NOT NULL THEN {IS_CUSTOMER_OPEN} ELSE {IS_OPEN_TO_INDIVIDUALS} END
+    CASE WHEN s.customer_id IS NOT NULL THEN {IS_CUSTOMER_OPEN} ELSE {IS_ADMITTED} AND {IS_OPEN_TO_INDIVIDUALS} END
 """
 _CLOSED: Final = "u.id AS user_id, u.email, s.organization_id, s.service_id, s.customer_id"
 END_LOST: Final = f"""
     UPDATE sessions s
     SET    revoked_at = %(now)s
-    FROM   users u, services v
-    WHERE  s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL
-      AND  s.customer_id = ANY (ARRAY(SELECT id FROM service_customers WHERE organization_id = %(organization_id)s))
-      AND  u.id = s.user_id AND v.id = s.service_id AND NOT {IS_CUSTOMER_OPEN}
+    FROM   services v
+    JOIN   users u            ON u.id = ANY (%(user_ids)s)
+    LEFT   JOIN memberships m ON m.organization_id = v.organization_id AND m.user_id = u.id AND m.suspended_at IS NULL
+    WHERE  s.user_id = u.id AND v.id = s.service_id AND s.revoked_at IS NULL
+      AND  (s.customer_id = ANY (ARRAY(SELECT id FROM service_customers WHERE organization_id = %(organization_id)s))
+            OR (s.customer_id IS NULL AND v.organization_id = %(organization_id)s AND v.access <> 'everyone'))
+      AND  NOT {_IS_OPEN}
     RETURNING {_CLOSED}
 """
 # For what a sign-in began that is committed later. Many changes at once are looked at together.
 LOOK_AGAIN: Final = """
     INSERT INTO customer_rechecks (id, service_id, customer_id, reason, after_session, created_at, due_at)
-    SELECT gen_random_uuid(), c.service_id, c.id, 'lost', %(after)s, clock_timestamp(), %(due_at)s
-    FROM   service_customers c
-    WHERE  c.organization_id = %(organization_id)s AND c.access = 'assigned'
-      AND  NOT EXISTS (SELECT FROM customer_rechecks r
-                       WHERE  r.service_id = c.service_id AND r.customer_id = c.id AND r.due_at > %(late_enough)s)
+    SELECT gen_random_uuid(), lost.service_id, lost.customer_id, 'lost', %(after)s, clock_timestamp(), %(due_at)s
+    FROM   (SELECT c.service_id, c.id AS customer_id
+            FROM   service_customers c
+            WHERE  c.organization_id = %(organization_id)s AND c.access = 'assigned'
+            UNION  ALL
+            SELECT v.id, NULL
+            FROM   services v
+            WHERE  v.organization_id = %(organization_id)s AND v.access <> 'everyone') AS lost
+    WHERE  NOT EXISTS (SELECT FROM customer_rechecks r
+                       WHERE  r.service_id = lost.service_id AND r.customer_id IS NOT DISTINCT FROM lost.customer_id
+                         AND  r.due_at > %(late_enough)s)
 """
 # In turn: a change that has begun to be worked off goes behind the others after each batch. What waits for the same
 # sessions begins when it has ended, but for looking at them again.

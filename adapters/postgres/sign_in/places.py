@@ -9,6 +9,7 @@ from adapters.postgres.domains_in_force import in_force_at
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.services.services import service_row
+from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED_HERE, IS_GIVEN
 from adapters.postgres.sign_in.customer_choices import CUSTOMERS_OF_USER, customers_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
@@ -20,11 +21,23 @@ from core.sign_in.proofs import Target
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
+# Of a service that is closed to strangers: whether an assignment fits the user, and whether a key has let them in.
+_ADMISSION: Final = f"""
+    SELECT jsonb_build_object('is_assigned', {IS_ASSIGNED_HERE}, 'is_given', {IS_GIVEN.format(user_id="%(user_id)s")})
+    FROM   (SELECT s.id, s.role_ids) AS v
+"""
 _PLACE: Final = f"""
     SELECT {prefixed(Organization, table="o", prefix="organization_")},
            {prefixed(Service, table="s", prefix="service_")},
            m.id IS NOT NULL           AS is_member,
            m.suspended_at IS NOT NULL AS is_suspended,
+           m.confirmed_at IS NOT NULL AS is_confirmed,
+           coalesce(m.role = 'owner', false)   AS is_owner,
+           m.confirmed_at IS NULL
+           AND EXISTS (SELECT FROM scim_profiles p
+                       WHERE  p.organization_id = m.organization_id AND p.user_id = m.user_id)
+                                      AS is_by_directory,
+           CASE WHEN s.access <> 'everyone' THEN ({_ADMISSION}) END AS admission,
            CASE WHEN s.customers <> 'none' THEN ({CUSTOMERS_OF_USER}) END AS customers
     FROM      organizations o
     LEFT JOIN services s    ON s.organization_id = o.id AND s.slug = %(service_slug)s
@@ -78,12 +91,12 @@ class PostgresSignInPlaces(Aggregate):
         )
 
 
-def _place(*, is_member: bool, is_suspended: bool, customers: dict[str, Any] | None, **columns: Any) -> Place:
+def _place(*, customers: dict[str, Any] | None, admission: dict[str, bool] | None, **columns: Any) -> Place:
     organization, service = taken(columns, "organization_"), taken(columns, "service_")
+    known: dict[str, Any] = columns | (admission or {})
     return Place(
         organization=organization_row(**organization),
         service=service_row(**service) if service["id"] is not None else None,
-        is_member=is_member,
-        is_suspended=is_suspended,
         customers=customers_row(customers) if customers is not None else None,
+        **known,
     )

@@ -5,7 +5,7 @@ import msgspec
 from core.accounts import closing, profile, profile_changes
 from core.accounts.closing import BelongsToOrganizations, GovernsPlatform, OwnsDeletedOrganization
 from core.accounts.email_changes import NewAddressTaken
-from core.accounts.profile import Profile, ProfileForCustomer
+from core.accounts.profile import Profile, ProfileForCustomer, ProfileWithRoles
 from core.errors import Forbidden
 from core.rate_limits import RateLimit
 from entrypoints.web.serving.calls import Call
@@ -24,7 +24,7 @@ class ProfileUpdate(msgspec.Struct, kw_only=True):
 
 @routes.get("/api/user", refuses=(Forbidden,))
 @signed_in
-async def read_profile(call: Call) -> Profile | ProfileForCustomer:
+async def read_profile(call: Call) -> Profile | ProfileWithRoles | ProfileForCustomer:
     """Show your account, and your role and capabilities in the organization of your token.
 
     A token for a customer of its service says which, and your role there.
@@ -34,7 +34,7 @@ async def read_profile(call: Call) -> Profile | ProfileForCustomer:
 
 @routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, NewAddressTaken))
 @account_wide
-async def change_profile(call: Call, body: ProfileUpdate) -> Profile | ProfileForCustomer:
+async def change_profile(call: Call, body: ProfileUpdate) -> Profile | ProfileWithRoles | ProfileForCustomer:
     """Change your name, and ask to change your email address.
 
     The name is changed at once. The answer shows the new address, not verified. That change is made with the link that

@@ -7,7 +7,6 @@ from uuid import UUID
 import msgspec
 
 from core.customers import products
-from core.customers.assignments import ASSIGNMENTS_MAX, Assignment
 from core.customers.products import (
     GROUPS_MAX,
     Product,
@@ -19,6 +18,7 @@ from core.customers.products import (
 from core.customers.relations import CustomerState
 from core.errors import BadRequest
 from core.organizations.access import Operation
+from core.services.assignments import ASSIGNMENTS_MAX, Assignment
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization

@@ -1,7 +1,10 @@
 """The service itself, for its backend."""
 
+import msgspec
+
 from core.service_api import info
 from core.service_api.info import OwnPowers
+from core.services.admission import AssignedService
 from core.services.api_keys import Permission
 from core.services.management import AudienceTaken
 from entrypoints.http.services.services import ServiceChange, ServiceRecord
@@ -17,7 +20,7 @@ routes = Routes("service info", "The service itself, as its backend reads and ch
 @service_key(Permission.READ_SERVICE)
 async def read_info(call: Call) -> ServiceRecord:
     """Show your service."""
-    return ServiceRecord.of(await call.read(info.read))
+    return ServiceRecord.of(AssignedService(service=await call.read(info.read)))
 
 
 @routes.patch("/api/service/info", refuses=(AudienceTaken, OwnPowers))
@@ -25,6 +28,8 @@ async def read_info(call: Call) -> ServiceRecord:
 async def change_info(call: Call, body: ServiceChange) -> ServiceRecord:
     """Change your service. Lists are replaced, not merged.
 
-    Its scopes and claims are for members of the organization to change: a key of the service cannot.
+    Its scopes, its claims and who may sign in are for members of the organization to change: a key of the service
+    cannot.
     """
-    return ServiceRecord.of(await call.transact(info.change, body.given(), outside=outside(call)))
+    given = body.given() | ({} if body.assignments is msgspec.UNSET else {"assignments": body.assignments})
+    return ServiceRecord.of(AssignedService(service=await call.transact(info.change, given, outside=outside(call))))

@@ -6,15 +6,15 @@ import msgspec
 
 from core.limits import PAGE_NUMBER_MAX
 from core.organizations.access import Operation
-from core.services import management
+from core.services import admission, client_secrets, management
+from core.services.admission import AssignedService
+from core.services.assignments import ASSIGNMENTS_MAX, Assignment
+from core.services.client_secrets import KEEP_PREVIOUS_HOURS_MAX, ServiceHasKeysAlone, ServiceNotConfidential
 from core.services.management import (
-    KEEP_PREVIOUS_HOURS_MAX,
     AudienceTaken,
     CountedService,
     CustomersRemain,
-    ServiceHasKeysAlone,
     ServiceLimitExceeded,
-    ServiceNotConfidential,
     ServiceSlugTaken,
     ServiceSubscribed,
     Usage,
@@ -58,20 +58,55 @@ class ServiceClaim(msgspec.Struct, kw_only=True, rename={"source": "from"}):
         return OwnClaim(claim=self.claim, source=self.source, in_access_token=self.in_access_token)
 
 
+class ServiceAssignment(msgspec.Struct, kw_only=True):
+    """Whom of the organization the service is assigned to, and with which of its own roles."""
+
+    subject: Annotated[
+        str,
+        msgspec.Meta(
+            description="`everyone`, `role:` and the slug of a role, `group:` and the id of a group of your directory,"
+            " or `user:` and the id of an active member."
+        ),
+    ]
+    roles: list[str] = msgspec.field(default_factory=list[str])
+
+    @classmethod
+    def of(cls, assignment: Assignment) -> Self:
+        """Return an assignment as the interface shows it."""
+        return cls(subject=assignment.subject, roles=assignment.roles)
+
+    @property
+    def own(self) -> Assignment:
+        """The assignment as the use case takes it."""
+        return Assignment(subject=self.subject, roles=self.roles)
+
+
+ServiceAssignments = Annotated[
+    list[ServiceAssignment],
+    msgspec.Meta(
+        description=f"Whom of your members the service is assigned to, each subject once; at most {ASSIGNMENTS_MAX}."
+        " The roles of all that fit a member add up. It takes `org.members.view` to read and to set them."
+    ),
+]
+
+
 class NewService(Input, of=ServiceFields):
     """A new service: a slug for paths, which never changes, a name for people, and its type."""
 
+    assignments: ServiceAssignments | msgspec.UnsetType = msgspec.UNSET
     claims: list[ServiceClaim] = msgspec.field(default_factory=list[ServiceClaim])
 
 
 class ServiceChange(Change, of=ServiceFields, without=("slug",)):
     """The fields to change, at least one; omitted fields keep their values, and lists are replaced."""
 
+    assignments: ServiceAssignments | msgspec.UnsetType = msgspec.UNSET
     claims: list[ServiceClaim] | msgspec.UnsetType = msgspec.UNSET
 
     def given(self) -> dict[str, Any]:
         """Return the fields that the request names."""
         given = super().given()
+        given.pop("assignments", None)
         return given | ({"claims": [one.own for one in given["claims"]]} if "claims" in given else {})
 
 
@@ -79,11 +114,18 @@ class ServiceRecord(Record, of=Service, without=("updated_at",)):
     """A service. Clients of OpenID Connect use `client_id`; it never changes."""
 
     claims: list[ServiceClaim]
+    assignments: ServiceAssignments | msgspec.UnsetType
 
     @classmethod
-    def of(cls, entity: Service, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def of(cls, entity: AssignedService, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the record of a service."""
-        return super().of(entity, claims=[ServiceClaim.of(one) for one in entity.claims], **more)
+        service, assigned = entity.service, entity.assignments
+        return super().of(
+            service,
+            claims=[ServiceClaim.of(one) for one in service.claims],
+            assignments=[ServiceAssignment.of(one) for one in assigned] if assigned is not None else msgspec.UNSET,
+            **more,
+        )
 
 
 class ServiceItem(ServiceRecord):
@@ -95,7 +137,7 @@ class ServiceItem(ServiceRecord):
     @classmethod
     def counted(cls, counted: CountedService) -> Self:
         """Return the item of a service."""
-        return cls.of(counted.service, plan_count=counted.plan_count, subscription_count=counted.subscription_count)
+        return cls.of(counted, plan_count=counted.plan_count, subscription_count=counted.subscription_count)
 
 
 class ServiceCreated(SecretBody, kw_only=True):
@@ -148,9 +190,11 @@ async def create_service(call: Call, org_slug: str, body: NewService) -> Service
     `security_profile` it gets none: it authenticates by its `jwks` or `jwks_uri` alone.
     """
     given = body.to(ServiceFields, claims=[one.own for one in body.claims])
-    created = await call.transact(management.create, org_slug, given, outside=outside(call))
+    created = await call.transact(
+        management.create, org_slug, given, outside=outside(call), assigned=_assigned(body.assignments)
+    )
     return ServiceCreated(
-        service=ServiceRecord.of(created.service),
+        service=ServiceRecord.of(created),
         default_plan=PlanRecord.of(created.default_plan),
         usage=created.usage,
         client_secret=created.client_secret.reveal() if created.client_secret is not None else msgspec.UNSET,
@@ -171,7 +215,7 @@ async def list_services(call: Call, org_slug: str, query: ServicesQuery) -> Serv
 @on_service(Operation.SERVICE_READ)
 async def show_service(call: Call, org_slug: str, service_slug: str) -> ServiceRecord:
     """Show a service."""
-    return ServiceRecord.of(await call.read(management.read, org_slug, service_slug))
+    return ServiceRecord.of(await call.read(admission.read, org_slug, service_slug))
 
 
 @routes.patch(
@@ -185,7 +229,14 @@ async def change_service(call: Call, org_slug: str, service_slug: str, body: Ser
     rotate it. One that gets a `security_profile` loses its secret, and its tokens that are bound to no key are refused
     from then on: its users sign in again.
     """
-    changed = await call.transact(management.change, org_slug, service_slug, body.given(), outside=outside(call))
+    changed = await call.transact(
+        management.change_assigned,
+        org_slug,
+        service_slug,
+        body.given(),
+        outside=outside(call),
+        assigned=_assigned(body.assignments),
+    )
     return ServiceRecord.of(changed)
 
 
@@ -213,7 +264,11 @@ async def rotate_secret(call: Call, org_slug: str, service_slug: str, body: Secr
 
     The old one stops working at once, or after `keep_previous_hours`, as `previous_secret_expires_at` says then.
     """
-    service, secret = await call.transact(
-        management.rotate_secret, org_slug, service_slug, keep_previous_hours=body.keep_previous_hours
+    rotated = await call.transact(
+        client_secrets.rotate_secret, org_slug, service_slug, keep_previous_hours=body.keep_previous_hours
     )
-    return SecretRotated(service=ServiceRecord.of(service), client_secret=secret.reveal())
+    return SecretRotated(service=ServiceRecord.of(rotated), client_secret=rotated.client_secret.reveal())
+
+
+def _assigned(given: ServiceAssignments | msgspec.UnsetType) -> list[Assignment] | None:
+    return [one.own for one in given] if given is not msgspec.UNSET else None

@@ -8,7 +8,7 @@ import msgspec
 from core.organizations.access import Operation
 from core.organizations.keys import OrganizationKeyUnknown
 from core.services import key_workloads, workloads
-from core.services.management import ServiceNotConfidential
+from core.services.client_secrets import ServiceNotConfidential
 from core.services.services import ServiceUnknown
 from core.services.workload_rules import Workload, WorkloadFields
 from core.services.workloads import TakesNoWorkload, TooManyWorkloads, WorkloadUnknown

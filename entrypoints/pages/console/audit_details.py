@@ -10,7 +10,7 @@ from entrypoints.pages.frame.languages import marked
 
 # A name with a dot is that of a part of an object.
 FIELDS: Final[Mapping[str, str]] = {
-    "access": marked("Who may use the product"),
+    "access": marked("Who may use it"),
     "acs_url": marked("Address of the service for SAML answers (ACS)"),
     "algorithm": marked("Algorithm"),
     "api_key_id": marked("API key"),

@@ -8,7 +8,6 @@ from uuid import UUID
 import msgspec
 
 from core.customers import found_products, products
-from core.customers.assignments import SubjectKind
 from core.customers.found_products import ProductDetail
 from core.customers.products import (
     Product,
@@ -22,6 +21,7 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
 from core.organizations.access import Capability, Operation, authorize
 from core.organizations.choices import Choice, Choices
+from core.services.assignments import SubjectKind
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,

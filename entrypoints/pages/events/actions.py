@@ -38,6 +38,7 @@ ACTIONS: Final[Mapping[AuditAction, str]] = {
     AuditAction.PRODUCT_ACCESS_UPDATED: marked("Changed who may use a product"),
     AuditAction.SERVICE_CREATED: marked("Created a service"),
     AuditAction.SERVICE_UPDATED: marked("Changed a service"),
+    AuditAction.SERVICE_ACCESS_CHANGED: marked("Changed who may sign in to a service"),
     AuditAction.SERVICE_DELETED: marked("Deleted a service"),
     AuditAction.SERVICE_OAUTH_CREDENTIALS_UPDATED: marked("Changed the credentials for an identity provider"),
     AuditAction.ORGANIZATION_UPDATED: marked("Changed the settings of the organization"),

@@ -77,10 +77,16 @@ class ResumeQuery(Query, kw_only=True):
 
 
 class AnswerForm(ProtectedForm, kw_only=True):
-    """The user's answer: the id of the request that it is for, and the customer that was chosen, empty for none."""
+    """The user's answer: the id of the request that it is for, and the customer that was chosen, empty for none.
+
+    `joins` is `yes` on a page that says that the organization has added the user, and `may_enter` is `no` on the page
+    of a user who cannot come in.
+    """
 
     request_id: str = ""
     customer: str | None = None
+    joins: str = ""
+    may_enter: str = ""
 
 
 async def _over_page(call: Call, *, refusal: RequestOver) -> Response:
@@ -155,7 +161,12 @@ async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
     """Continue to the service."""
     try:
         answer = await call.transact(
-            authorization.allow, form.request_id, _visitor(call), issuer=issuer_of(call), customer=form.customer
+            authorization.allow,
+            form.request_id,
+            _visitor(call),
+            issuer=issuer_of(call),
+            customer=form.customer,
+            confirms_membership=form.joins == "yes",
         )
     except Forbidden as refusal:
         # The request waits still, because what refuses it rolls its use back.
@@ -170,7 +181,13 @@ async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
 @shows_again(_over_page, RequestOver)
 async def deny(call: Call, form: AnswerForm) -> Page:
     """Go back to the service without signing in to it."""
-    back = await call.transact(authorization.deny, form.request_id, _visitor(call), issuer=issuer_of(call))
+    back = await call.transact(
+        authorization.deny,
+        form.request_id,
+        _visitor(call),
+        issuer=issuer_of(call),
+        may_enter=form.may_enter != "no",
+    )
     return led_back(call, back, is_after_form=True)
 
 

@@ -152,7 +152,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         return await _to_sign_in(call, user_code, waiting)
     if waiting.client is None:
         await recent(call, page=_address(user_code))
-    settled = await call.read(device.settle, waiting, call.browser) if waiting.serves_customers else None
+    settled = await call.read(device.settle, waiting, call.browser)
     if isinstance(settled, SignInAnew):
         return await send_to_sign_in(
             call, replace(_return_to(user_code, waiting), not_in_session=call.browser.session_id)
@@ -177,6 +177,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         qr_code=base64.b64encode(drawn.encode()).decode(),
         undecided=settled if isinstance(settled, Undecided) else None,
         settled=settled if isinstance(settled, Settled) else None,
+        added_by=await call.read(device.added_by, waiting, call.browser),
         brand=brand,
         here=_address(user_code),
     )

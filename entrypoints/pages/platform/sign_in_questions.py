@@ -49,7 +49,7 @@ SERVICE_SETTINGS: Final = marked("Settings of the service")
 # In the call of the interface, before anything was asked.
 EXAMPLE: Final = "ann@example.com"
 # The rules of a service, which its vendor sets.
-_OF_SERVICE: Final = frozenset({Rule.SERVICE, Rule.SECURITY_PROFILE, Rule.SAML_ADMISSION})
+_OF_SERVICE: Final = frozenset({Rule.SERVICE, Rule.SECURITY_PROFILE, Rule.SAML_ADMISSION, Rule.ACCESS})
 # No product has it.
 _NO_ID: Final = UUID(int=0)
 
@@ -228,11 +228,15 @@ def _places(
         of_services[Rule.SERVICE] = SettingPlace(href=services_page, text=SERVICES)
         one = quote(service, safe="")
         settings = f"{services_page}/{one}/settings" if one else services_page
-        of_services[Rule.SECURITY_PROFILE] = SettingPlace(href=settings, text=SERVICE_SETTINGS if one else SERVICES)
+        of_services |= dict.fromkeys(
+            (Rule.SECURITY_PROFILE, Rule.ACCESS),
+            SettingPlace(href=settings, text=SERVICE_SETTINGS if one else SERVICES),
+        )
     return {
         Rule.SERVICE: SettingPlace(call=path_in_interface(call, "services_list_services", slug)),
         Rule.CUSTOMER: SettingPlace(call=path_in_interface(call, "services_show_service", slug, in_path)),
         Rule.SECURITY_PROFILE: SettingPlace(call=path_in_interface(call, "services_show_service", slug, in_path)),
+        Rule.ACCESS: SettingPlace(call=path_in_interface(call, "services_show_service", slug, in_path)),
         Rule.SAML_ADMISSION: saml
         if service
         else SettingPlace(call=path_in_interface(call, "SAML_show_configuration", slug, in_path)),

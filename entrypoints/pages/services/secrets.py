@@ -4,8 +4,9 @@ from typing import Final
 
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
-from core.services import management
-from core.services.management import ServiceChanged, ServiceHasKeysAlone, ServiceNotConfidential
+from core.services import client_secrets, management
+from core.services.client_secrets import ServiceHasKeysAlone, ServiceNotConfidential
+from core.services.management import ServiceChanged
 from core.services.services import ServiceUnknown
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program
@@ -74,9 +75,9 @@ async def rotate_secret_of_service(call: Call, org_slug: str, service_slug: str,
     hours = int(form.keep)
     return await leading_to(
         call,
-        lambda uow: management.rotate_secret(
+        lambda uow: client_secrets.rotate_secret(
             uow, org_slug, service_slug, keep_previous_hours=hours, seen=form.seen_version
         ),
-        lambda rotated: ToShow(page=page_of_service(org_slug, service_slug), secrets=(rotated[1],)),
+        lambda rotated: ToShow(page=page_of_service(org_slug, service_slug), secrets=(rotated.client_secret,)),
         query={"done": "secret-rotated"},
     )

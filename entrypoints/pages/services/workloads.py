@@ -6,7 +6,7 @@ from uuid import UUID
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from core.services import workloads
-from core.services.management import ServiceNotConfidential
+from core.services.client_secrets import ServiceNotConfidential
 from core.services.services import ServiceUnknown
 from core.services.workloads import TakesNoWorkload, TooManyWorkloads, WorkloadUnknown
 from entrypoints.pages.console.frame import Program, after

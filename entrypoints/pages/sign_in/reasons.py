@@ -67,6 +67,8 @@ REASONS: Final = {
     SignInReason.METADATA_EXPIRED: _PROVIDER_FAILED,
     SignInReason.SESSION_OVER_THERE: marked("Your session at your organization's sign-in had ended."),
     SignInReason.PROVIDER_FAILED: marked("The other provider did not answer as it should."),
+    SignInReason.NOT_MEMBER: marked("The application is for members of its organization, who can add you."),
+    SignInReason.NOT_ASSIGNED: marked("You had no access to the application. Its organization can assign it to you."),
     SignInReason.NOT_ADMITTED: marked("You had no access to the application. Its organization can give it to you."),
     SignInReason.REQUEST_UNSUPPORTED: marked("The application asked for something that is not offered."),
     SignInReason.OTHER_SUBJECT: marked("The application asked for another account than yours."),

@@ -63,6 +63,7 @@ TITLES: Final[Mapping[Rule, str]] = {
     Rule.CUSTOMER: marked("Customer of the service"),
     Rule.SECURITY_PROFILE: marked("Security profile of the service"),
     Rule.SAML_ADMISSION: marked("Access to the application"),
+    Rule.ACCESS: marked("Who may sign in to the service"),
     Rule.CONFINEMENT: marked("Reach of the sign-in"),
     Rule.SECOND_FACTOR: marked("Second factor of the account"),
     Rule.REQUIRED_SECOND_FACTOR: marked("Second factor that is required"),
@@ -98,6 +99,7 @@ SETTINGS: Final[Mapping[Rule, str]] = {
     Rule.CUSTOMER: marked("The customers of the service, their members, and whom they assign."),
     Rule.SECURITY_PROFILE: marked("The security profile of the service."),
     Rule.SAML_ADMISSION: marked("Whether the application is for members alone, and who was given access to it."),
+    Rule.ACCESS: marked("Whether the service is for members or for assigned members, and whom it is assigned to."),
     Rule.CONFINEMENT: marked("A sign-in by a connection counts for its own organization."),
     Rule.SECOND_FACTOR: marked("The second factor that the user has turned on."),
     Rule.REQUIRED_SECOND_FACTOR: marked("Whether the organization requires a second factor of its members."),
@@ -235,6 +237,11 @@ _NEXT: Final = PartialTable(
             marked("Ask the person's organization to use the service, or open the service to individuals."),
             None,
         ),
+        SignInReason.NOT_MEMBER: (
+            marked("Make the person a member, who then confirms it on the way to the service, or open the service."),
+            None,
+        ),
+        SignInReason.NOT_ASSIGNED: (marked("Assign the service to the person, a role or a group of theirs."), None),
         SignInReason.NOT_ADMITTED: (marked("Make the person a member, or give them access to the service."), None),
         SignInReason.CONFINED_ELSEWHERE: (
             marked("Ask the user to sign out, and to sign in here in another way."),

@@ -10,10 +10,14 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
 
 
 _ROLES: Final = {
-    "description": "The service's own roles, which its customers assign to their people.",
+    "description": "The service's own roles, which you and its customers assign to people.",
     "maxItems": ROLES_MAX,
 }
 
+_ACCESS: Final = {
+    "description": "Who may sign in to the service without a customer: `everyone`, `members` of your organization, or"
+    " those whom `assignments` fit (`assigned`). End users whom a key of the service has linked always may.",
+}
 _WANTED: Final = {
     "description": "The customer of the service for which its user comes, by its id or slug; empty for one who comes as"
     " an individual. Without it, the only customer that is open is taken, or the user is asked."
@@ -34,6 +38,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         " your own organization always may.",
         sent="Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Without"
         " customers it is `all`, else `others` by default. Members of your own organization always may.",
+    ),
+    **dict.fromkeys(
+        ("NewService.access", "ServiceChange.access", "ServiceItem.access", "ServiceRecord.access"), _ACCESS
     ),
     "NewService.roles": _ROLES,
     "ServiceChange.roles": _ROLES,

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from core.customers.assignments import Assignment
 from core.customers.products import Product, ProductAccess
 from core.customers.relations import CustomerState, RelationChange, state_of
+from core.services.assignments import Assignment
 
 GROUP = UUID(int=7)
 EDITORS = Assignment(subject="role:editors", roles=["editor"])

@@ -40,6 +40,7 @@ DOCUMENTED = {
         "security.password.changed",
     },
     "service": {
+        "service.access_changed",
         "service.created",
         "service.updated",
         "service.deleted",

@@ -16,6 +16,7 @@ from core.accounts.providers import Provider
 from core.accounts.single_sign_on import RequiredConnection
 from core.organizations.organizations import OrganizationStatus
 from core.platform.sign_in_checks import RuleVerdict, checks_of, judge_to_end
+from core.services.customer_rules import Admission
 from core.sessions.confinement import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.security_profiles import SecurityProfile
@@ -143,6 +144,11 @@ EXAMPLES: Final[tuple[tuple[Rule, SignInReason | Amend, SignInFacts], ...]] = (
         Rule.SAML_ADMISSION,
         SignInReason.NOT_ADMITTED,
         facts(place=at_acme(service=SHOP), is_admitted_by_saml=False),
+    ),
+    (
+        Rule.ACCESS,
+        SignInReason.NOT_ASSIGNED,
+        facts(place=at_acme(service=replace(SHOP, access=Admission.ASSIGNED), is_confirmed=True)),
     ),
     (
         Rule.CONFINEMENT,

@@ -69,7 +69,8 @@ class TestPolicy:
         assert rules_of(await changed(shop, individuals="none")) == ("listed", "none")
         # They stay while the service has customers, whichever.
         assert rules_of(await changed(shop, customers="any")) == ("any", "none")
-        assert rules_of(await changed(shop, customers="none")) == ("none", "all")
+        assert problems_of(await send_change(shop, customers="none")) == ["access"]
+        assert rules_of(await changed(shop, customers="none", access="members")) == ("none", "all")
         assert rules_of(await changed(shop, customers="any", individuals="all")) == ("any", "all")
         assert rules_of(await changed(shop, name="Shop 2")) == ("any", "all")
 

@@ -81,6 +81,8 @@ class TestCreate:
             "security_profile": None,
             "customers": "none",
             "individuals": "all",
+            "access": "everyone",
+            "assignments": [],
             "roles": [],
             "initiate_login_uri": None,
             "scopes": [],

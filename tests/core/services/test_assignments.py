@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from core.customers import assignments
-from core.customers.assignments import ASSIGNMENTS_MAX, Assignment, SubjectKind
 from core.errors import BadRequest
+from core.services import assignments
+from core.services.assignments import ASSIGNMENTS_MAX, Assignment, SubjectKind
 
 ID = UUID(int=0xABC)
 

@@ -1,4 +1,4 @@
-"""Whom a customer assigns to a service that it uses, and with which of the service's own roles (decisions 15.2).
+"""Whom an organization assigns to a service, its own or one that it uses, and with which roles (decisions 15.2).
 
 The roles of all assignments that fit a member add up. Where only assigned members are let in, an assignment without
 roles lets in as well. Roles are stored by their ids, so that one which is deleted and made again inherits nothing.
@@ -15,10 +15,10 @@ from uuid import UUID
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.memberships import BUILT_IN_ROLES
-from core.services.services import Service
 from core.wording import Wording
 
 if TYPE_CHECKING:
+    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 ASSIGNMENTS_MAX: Final = 200
@@ -54,7 +54,7 @@ class Assignment:
 
 
 def checked(wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Return assignments as they are stored; raise `BadRequest` for those that no customer can make."""
+    """Return assignments as they are stored; raise `BadRequest` for those that no organization can make."""
     if len(wanted) > ASSIGNMENTS_MAX:
         raise BadRequest.of_field(_FIELD, Wording("At most %(maximum)s assignments.", maximum=ASSIGNMENTS_MAX))
     made = [Assignment(subject=_checked_subject(one.subject), roles=sorted(set(one.roles))) for one in wanted]
@@ -71,13 +71,13 @@ def require_known(
     *,
     before: Sequence[Assignment],
 ) -> None:
-    """Raise `BadRequest` for a subject that is none of the customer, and for a role that the service does not have.
+    """Raise `BadRequest` for a subject that is none of the organization, and for a role that the service does not have.
 
     A member who has been suspended since keeps an assignment of before.
     """
     known = {one.subject for one in before}
     new = [one for one in wanted if one.subject not in known]
-    unknown = uow.products.unknown_subjects(
+    unknown = uow.service_assignments.unknown_subjects(
         organization_id,
         roles=[one.named for one in new if one.kind is SubjectKind.ROLE and one.named not in BUILT_IN_ROLES],
         group_ids=[UUID(one.named) for one in new if one.kind is SubjectKind.GROUP],

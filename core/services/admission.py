@@ -1,0 +1,114 @@
+"""Who may sign in to a service for no customer: everyone, members of its organization, or those whom it assigns.
+
+An organization closes a service of its own to strangers by `access`, and gives its members roles of the service by
+assignments, whatever `access` says (decisions 22.1). Whom a key has linked was given access (decisions 9.5). A sign-in
+is judged by `core/sign_in/admission.py`, and a session by the rows of each request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.services import access, assignments
+from core.services.assignments import Assignment
+from core.services.customer_rules import Admission
+from core.services.services import Service
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignedService:
+    """A service with whom it is assigned to; None for a reader who may not see the members."""
+
+    service: Service
+    assignments: list[Assignment] | None = None
+
+
+def read(uow: UnitOfWork, slug: str, service_slug: str) -> AssignedService:
+    """Return a service with whom it is assigned to."""
+    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
+    service = authorized.service
+    return AssignedService(service=service, assignments=shown(uow, authorized, service))
+
+
+def shown(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> list[Assignment] | None:
+    """Return whom an organization assigns to a service; None for those who may not see its members."""
+    is_shown = Capability.ORG_MEMBERS_VIEW in authorized.capabilities
+    return uow.service_assignments.of_service(service) if is_shown else None
+
+
+def begin(
+    uow: UnitOfWork, authorized: OrganizationAccess, service: Service, assigned: Sequence[Assignment] | None
+) -> None:
+    """Assign a new service, and record who may sign in to it where that is not everyone."""
+    wanted: Sequence[Assignment] = ()
+    if assigned is not None:
+        wanted = _assign(uow, authorized, service, [], assigned)
+    if wanted or service.access is not Admission.EVERYONE:
+        _record(uow, service, [], wanted)
+
+
+def follow(
+    uow: UnitOfWork,
+    authorized: OrganizationAccess,
+    before: Service,
+    after: Service,
+    assigned: Sequence[Assignment] | None,
+) -> None:
+    """Assign a service that was changed anew, unless that is None, and record who may sign in to it now."""
+    if assigned is None and after.access is before.access:
+        return
+    present = uow.service_assignments.of_service(after)
+    wanted = _assign(uow, authorized, after, present, assigned) if assigned is not None else present
+    if wanted != present or after.access is not before.access:
+        _record(uow, after, present, wanted)
+
+
+def fall_back(
+    uow: UnitOfWork, service: Service, present: Sequence[Assignment], kept: Sequence[Assignment], *, reason: str
+) -> None:
+    """Assign a service as before, and record why."""
+    uow.service_assignments.save(service, kept)
+    _record(uow, service, present, kept, reason=reason)
+
+
+def _assign(
+    uow: UnitOfWork,
+    authorized: OrganizationAccess,
+    service: Service,
+    present: Sequence[Assignment],
+    assigned: Sequence[Assignment],
+) -> Sequence[Assignment]:
+    """Store assignments, and return them as they are stored; raise `BadRequest` for what no organization assigns."""
+    authorized.require(Capability.ORG_MEMBERS_VIEW)
+    wanted = assignments.checked(assigned)
+    if wanted == present:
+        return present
+    assignments.require_known(uow, service.organization_id, service, wanted, before=present)
+    if not assignments.are_within(wanted, present):
+        authorized.forbid_lasting()
+    uow.service_assignments.save(service, wanted)
+    return wanted
+
+
+def _record(
+    uow: UnitOfWork, service: Service, before: Sequence[Assignment], after: Sequence[Assignment], **details: Any
+) -> None:
+    uow.record(
+        AuditAction.SERVICE_ACCESS_CHANGED,
+        service.id,
+        organization_id=service.organization_id,
+        event_only={"service_id": str(service.id)},
+        **service.named,
+        access=service.access,
+        added=[asdict(one) for one in after if one not in before],
+        removed=[asdict(one) for one in before if one not in after],
+        **details,
+    )

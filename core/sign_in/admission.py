@@ -1,0 +1,59 @@
+"""Whether a service that is closed to strangers lets its user in for no customer (decisions 22.1 to 22.3).
+
+It is asked of every sign-in, also of the child of a browser session. What requests with the tokens of a service are
+judged by is in the rows that each of them reads (`core/sessions/callers.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.errors import Forbidden, Refusal
+from core.services.customer_rules import Admission
+from core.sign_in.reasons import SignInReason
+
+if TYPE_CHECKING:
+    from core.sign_in.customer_choices import CustomersOfUser
+    from core.sign_in.places import Place
+
+
+class NotLetIn(Forbidden):
+    """The service is for members of its organization, or for those whom it assigns; one text for every reason."""
+
+    default_message = (
+        "You may not use this application with this account. Ask an administrator of the organization for access."
+    )
+
+
+def refusal_of(place: Place, *, confirms: bool = False) -> Refusal | None:
+    """Refuse a user whom a service does not let in; one who `confirms` their membership counts as a member."""
+    if place.is_open or place.is_given:
+        return None
+    if not place.has_access or not (place.is_confirmed or confirms):
+        return NotLetIn().because(SignInReason.NOT_MEMBER)
+    if place.service is not None and place.service.access is Admission.ASSIGNED and not place.is_assigned:
+        return NotLetIn().because(SignInReason.NOT_ASSIGNED)
+    return None
+
+
+class AddedBy(StrEnum):
+    """What has made a membership to which its user has not consented yet."""
+
+    DIRECTORY = "directory"
+    ORGANIZATION = "organization"
+
+
+def added_by(place: Place) -> AddedBy | None:
+    """Return what has added the user to the organization, whom the page of a service asks; None where nothing asks."""
+    if not place.is_unconfirmed:
+        return None
+    return AddedBy.DIRECTORY if place.is_by_directory else AddedBy.ORGANIZATION
+
+
+def customers_of(place: Place, *, confirms: bool = False) -> CustomersOfUser | None:
+    """Return the customers of a service that are open to a user, with whether it lets them in for none."""
+    if place.customers is None:
+        return None
+    return replace(place.customers, is_admitted=refusal_of(place, confirms=confirms) is None)

@@ -1,0 +1,26 @@
+"""Storage of whom an organization assigns to its own services."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.services.assignments import Assignment
+from core.services.services import Service
+
+
+class ServiceAssignments(Protocol):
+    """The assignments of services. A transaction that changes them has locked the organization and the service."""
+
+    def of_service(self, service: Service) -> list[Assignment]:
+        """Return the assignments in their order, without those all of whose roles the service no longer has."""
+        ...
+
+    def save(self, service: Service, assigned: Sequence[Assignment]) -> None:
+        """Store the assignments in this order, with the ids of the roles that they name."""
+        ...
+
+    def unknown_subjects(
+        self, organization_id: UUID, *, roles: Sequence[str], group_ids: Sequence[UUID], user_ids: Sequence[UUID]
+    ) -> Sequence[str]:
+        """Return the subjects that an organization does not have: custom roles, groups and active members."""
+        ...
