@@ -98,7 +98,10 @@ class CustomerQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoAccess:
-    """The user cannot come in to the service, for a customer or at all; the request can be refused by its id."""
+    """The user cannot come in to the service, for a customer or, if it is closed to them, at all.
+
+    The request can be refused by its id.
+    """
 
     request_id: Secret
     organization_id: UUID
@@ -108,6 +111,7 @@ class NoAccess:
     message: str
     may_create_organization: bool
     locales: Sequence[str]
+    is_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

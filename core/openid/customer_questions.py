@@ -112,6 +112,7 @@ def no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note, *, to
         message=refusal.message,
         may_create_organization=client.service.customers is CustomerPolicy.ANY and to_service is _FOR_CUSTOMER,
         locales=request.locales,
+        is_closed=to_service is NOT_LET_IN,
     )
 
 

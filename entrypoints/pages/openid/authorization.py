@@ -8,7 +8,7 @@ import msgspec
 from quart import Response
 
 from core.accounts import return_targets
-from core.errors import Forbidden, OrganizationNotActive
+from core.errors import ErrorCode, Forbidden, OrganizationNotActive
 from core.openid import authorization, requests
 from core.openid.answers import (
     Answer,
@@ -39,7 +39,7 @@ from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import ProtectedForm, cookie_name, keep_way
+from entrypoints.web.serving.browsers import SIGN_OUT, ProtectedForm, cookie_name, keep_way, sign_in_address
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
@@ -249,9 +249,19 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
             organization=answer.organization_slug,
             service=answer.service_slug,
         )
-    return form_page(
-        call, _TEMPLATES[type(answer)], question=answer, brand=await brand_of(call, answer.organization_id)
-    )
+    brand = await brand_of(call, answer.organization_id)
+    if isinstance(answer, NoAccess) and answer.is_closed:
+        # The user signs out there, and comes back to the request with another account.
+        wanted = BrowserReturn(target=_resumed(answer.request_id), language=call.language)
+        return form_page(
+            call,
+            _TEMPLATES[NoAccess],
+            status=ErrorCode.FORBIDDEN.status,
+            question=answer,
+            brand=brand,
+            switches_at=await sign_in_address(call, wanted, page=SIGN_OUT),
+        )
+    return form_page(call, _TEMPLATES[type(answer)], question=answer, brand=brand)
 
 
 def _resumed(request_id: Secret) -> str:

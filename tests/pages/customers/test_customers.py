@@ -234,11 +234,14 @@ class TestSettings:
 
         page = await owner.open(SETTINGS)
         saved = await owner.submit(page, SETTINGS, customers="any", individuals="none")
+        open_to_all = await owner.submit(await owner.open(SETTINGS), SETTINGS, customers="none", individuals="none")
+        await owner.submit(await owner.open(SETTINGS), SETTINGS, customers="any", individuals="others")
         back = await owner.submit(await owner.open(SETTINGS), SETTINGS, customers="none", individuals="none")
 
         assert 'value="others" selected' in page.text
         assert "The settings for customers are saved." in saved.text
         assert 'value="any" selected' in saved.text
+        assert "Without customers this service would be open to everyone." in open_to_all.text
         assert 'value="none" selected' in back.text
         assert trade.world.rows("SELECT customers, individuals FROM services") == [("none", "all")]
 

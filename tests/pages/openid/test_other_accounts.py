@@ -40,7 +40,7 @@ async def test_another_account_goes_on_with_the_request(
 ) -> None:
     if is_signed_in:
         await visitor.sign_in()
-        refused = await visitor.submit(await visitor.open(address_of(suspended)), "/auth/authorize/allow")
+        refused = await visitor.open(address_of(suspended))
     else:
         refused = await visitor.sign_in(path=address_of(suspended))
 

@@ -172,13 +172,15 @@ CLOSED_FIELDS: Final[dict[str, Any]] = {
     "customers": "listed",
     # It takes customers: see below.
     "individuals": "none",
+    # It takes a service that is closed: see below.
+    "access": "everyone",
     "initiate_login_uri": "https://evil.example/login",
     "scopes": [{"name": "shop:write", "description": "Change the shop"}],
     "machine_scopes": ["shop:write"],
     "claims": [{"claim": "tier", "from": "organization.tier", "in_access_token": True}],
 }
 # Without more, they are invalid.
-_WITH_MORE: Final = {"machine_scopes", "audiences", "security_profile", "individuals"}
+_WITH_MORE: Final = {"machine_scopes", "audiences", "security_profile", "individuals", "access"}
 OPEN_FIELDS: Final[dict[str, Any]] = {
     "name": "Shop of Acme",
     "codehost_scopes": ["user:email"],
@@ -338,6 +340,18 @@ async def test_who_comes_without_a_customer_is_not_changed(callers: Callers) -> 
     for individuals in ("none", "all"):
         refused = await send(callers, "PATCH", "/services/cafe", {"individuals": individuals})
         assert refused.status == 403, refused.text
+
+
+async def test_strangers_are_not_let_in_and_nobody_is_assigned(callers: Callers) -> None:
+    callers.world.connection.execute(b"UPDATE services SET access = 'members' WHERE slug = 'shop'")
+    assignments = [{"subject": "everyone", "roles": []}]
+    for body in ({"access": "everyone"}, {"assignments": assignments}):
+        refused = await send(callers, "PATCH", "/services/shop", body)
+        assert refused.status == 403, (body, refused.text)
+
+    for body in ({"access": "assigned"}, {"assignments": []}):
+        narrowed = await send(callers, "PATCH", "/services/shop", body)
+        assert narrowed.status == 200, (body, narrowed.text)
 
 
 async def test_closed_operations_on_pages_answer_with_a_page_that_says_why(callers: Callers) -> None:
