@@ -68,6 +68,51 @@ class TestAccess:
         assert saml_shop.world.rows("SELECT FROM sessions WHERE provider = 'saml' AND revoked_at IS NULL") == []
         await self.denied(visitor, saml_shop)
 
+    async def test_an_open_application_of_a_closed_service_is_closed(
+        self, visitor: Visitor, saml: SamlWorld, team: Team
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", members_only=False)
+        team.world.connection.execute(b"UPDATE services SET access = 'members'")
+        team.world.user("stranger@example.com")
+        await visitor.sign_in("stranger@example.com")
+
+        text = await self.denied(visitor, service)
+
+        assert "Ask an administrator of" in text
+        assert team.world.rows("SELECT user_id FROM service_users") == []
+
+    async def test_members_whom_no_assignment_fits_are_refused(
+        self, visitor: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        team.add("mia", "member")
+        saml_shop.world.connection.execute(b"UPDATE services SET access = 'assigned'")
+        await visitor.sign_in("mia@example.com")
+
+        await self.denied(visitor, saml_shop)
+        answer = await team.request(
+            "owner", "PATCH", "/services/shop", body={"assignments": [{"subject": "role:member", "roles": []}]}
+        )
+
+        assert answer.status == 200, answer.text
+        assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
+
+    async def test_who_was_added_confirms_it_by_agreeing(
+        self, visitor: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        user_id = team.user("una")
+        saml_shop.world.member(team.organization_id, user_id, is_confirmed=False)
+        saml_shop.world.connection.execute(b"UPDATE services SET access = 'members'")
+        await visitor.sign_in("una@example.com")
+
+        page = await visitor.open(saml_shop.sso(relay_state="r"))
+        [agreement, _] = forms_of(page.text)
+        agreed = await visitor.submit(page, agreement.action)
+
+        assert "has added you as a member." in page.text
+        assert posted_form(agreed.text).statuses == ["Success"]
+        confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s"
+        assert saml_shop.world.value(confirmed, user_id)
+
     async def test_a_user_of_another_service_is_a_stranger(
         self, visitor: Visitor, saml_shop: SamlService, saml: SamlWorld
     ) -> None:
