@@ -18,7 +18,9 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.takeovers import REASON, Act, Acting, MadeThing
 from core.parts import ROWS_AT_ONCE_MAX
-from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
+from core.services import admission
+from core.services.assignments import Assignment
+from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole
 from core.services.services import Service, ServiceType
 from core.sessions.security_profiles import SecurityProfile
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 ACTIONS: Final = (
     AuditAction.SERVICE_CREATED,
     AuditAction.SERVICE_UPDATED,
+    AuditAction.SERVICE_ACCESS_CHANGED,
     AuditAction.SERVICE_OAUTH_CREDENTIALS_UPDATED,
     AuditAction.SAML_CONFIGURATION_UPDATED,
     AuditAction.CUSTOMER_OFFERED,
@@ -55,6 +58,8 @@ SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "security_profile": None,
     "customers": CustomerPolicy.NONE,
     "individuals": Individuals.ALL,
+    # A new service lets in nobody but members.
+    "access": Admission.MEMBERS,
     "service_type": ServiceType.WEB,
 }
 SAML_FIELDS: Final[Mapping[str, Any]] = {
@@ -73,6 +78,7 @@ _ENUMERATIONS: Final[Mapping[str, Callable[[str], Any]]] = {
     "security_profile": SecurityProfile,
     "customers": CustomerPolicy,
     "individuals": Individuals,
+    "access": Admission,
     "service_type": ServiceType,
 }
 # What tells the items of a list apart that are objects, so that one of before is known again.
@@ -101,6 +107,7 @@ def fall_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
         *_customers(uow, acts),
         *_people_of_customers(uow, acts),
         *_services(uow, acts),
+        *_assignments(uow, acts),
         *_saml(uow, acts),
         *_provider_credentials(uow, acts),
         *_products(uow, acts),
@@ -125,10 +132,7 @@ def _services(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
             service.id,
             organization_id=organization_id,
             event_only={"service_id": str(service.id)},
-            service_slug=service.slug,
-            service_name=service.name,
-            service_type=after.service_type,
-            client_id=str(service.client_id),
+            **after.named,
             changes=changes,
             reason=REASON,
         )
@@ -149,6 +153,28 @@ def _of_service(uow: UnitOfWork, service: Service, acts: Sequence[Act]) -> Servi
         if uow.service_customers.has_any(service):
             after = replace(after, customers=CustomerPolicy.LISTED)
     return after
+
+
+def _assignments(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
+    """Take from people what services were assigned to them; what was replaced becomes that of before."""
+    for (organization_id, service_id), of in _by_target(acts, AuditAction.SERVICE_ACCESS_CHANGED).items():
+        service = uow.services.by_id(organization_id, UUID(service_id))
+        if service is None:
+            continue
+        added = [Assignment(**one) for act in of for one in act.details["added"]]
+        removed = [Assignment(**one) for act in of for one in act.details["removed"]]
+        of_before = {one.subject: one for one in reversed(removed) if one not in added}
+        present = uow.service_assignments.of_service(service)
+        known = {role.name for role in service.roles}
+        # A role that is deleted since is missing in the present ones.
+        given = {one.subject: set(one.roles) for one in added}
+        is_given = [one.subject in given and given[one.subject].issuperset(one.roles) for one in present]
+        fallen = [of_before.get(one.subject) if given_ else one for one, given_ in zip(present, is_given, strict=True)]
+        # One whose roles are gone would let in for none of them.
+        kept = [one for one in fallen if one is not None and known.issuperset(one.roles)]
+        if kept != present:
+            admission.fall_back(uow, service, present, kept, reason=REASON)
+            yield _made("assignments", organization_id, service.id, f"of the service {service.slug}")
 
 
 def _saml(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:

@@ -483,6 +483,40 @@ class TestCustomers:
 
         assert world.value("SELECT customer_paused_at IS NULL FROM service_customers") is False
 
+    async def test_a_closed_service_is_closed_again_and_its_assignments_are_those_of_before(
+        self, founder: Intrusion, shop: Service
+    ) -> None:
+        roles = [{"name": name, "title": name.title()} for name in ("editor", "reader")]
+        kept = [{"subject": "role:admin", "roles": ["editor"]}, {"subject": "role:member", "roles": ["reader"]}]
+        await by_boss(founder, "PATCH", "/services/shop", {"roles": roles, "access": "assigned", "assignments": kept})
+        await founder.take_over()
+        both = [{"subject": "role:member", "roles": ["editor", "reader"]}, {"subject": "everyone", "roles": ["editor"]}]
+        await founder.act("PATCH", "/services/shop", {"access": "everyone", "assignments": both})
+
+        await founder.undo()
+
+        assert founder.world.value("SELECT access FROM services WHERE id = %s", shop.id) == "assigned"
+        # What was removed is no door; what was replaced is that of before.
+        assert founder.world.rows("SELECT role, cardinality(role_ids) FROM service_assignments") == [("member", 1)]
+
+    async def test_assignments_of_a_service_that_is_gone_or_whose_roles_are_gone_are_passed_over(
+        self, founder: Intrusion, shop: Service
+    ) -> None:
+        roles = [{"name": name, "title": name.title()} for name in ("editor", "reader")]
+        kept = [{"subject": "role:member", "roles": ["reader"]}]
+        await by_boss(founder, "PATCH", "/services/shop", {"roles": roles, "access": "assigned", "assignments": kept})
+        await founder.take_over()
+        both = [{"subject": "role:member", "roles": ["editor", "reader"]}]
+        await founder.act("PATCH", "/services/shop", {"assignments": both})
+        await founder.act("PATCH", "/services/shop", {"roles": roles[:1]})
+        wiki = {"slug": "wiki", "name": "Wiki", "service_type": "web", "access": "members"}
+        await founder.act("POST", "/services", wiki)
+        await founder.act("DELETE", "/services/wiki")
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT subject FROM service_assignments") == []
+
     async def test_a_product_that_has_ended_since_is_passed_over(self, founder: Intrusion) -> None:
         world = founder.world
         desk = world.service(world.organization("evil"), "desk")
