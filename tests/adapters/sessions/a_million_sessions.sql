@@ -70,8 +70,9 @@ SELECT pg_temp.numbered('09', (n + d) % 1000 * 20 + (n + k) % 20), pg_temp.numbe
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS d, generate_series(0, 1) AS k;
 
 -- Every service has the organizations around its own as customers, each of which has assigned roles, groups and people.
+-- So has the organization of the service itself.
 UPDATE services
-SET    customers = 'listed', individuals = 'others',
+SET    customers = 'listed', individuals = 'others', access = 'assigned', roles = '[{"name": "editor", "title": "Editor"}]',
        role_ids = jsonb_build_object('editor', pg_temp.numbered('0c', 1), 'viewer', pg_temp.numbered('0c', 2));
 
 INSERT INTO service_customers (id, vendor_id, service_id, organization_id, accepted_at, created_at)
@@ -88,6 +89,15 @@ INSERT INTO customer_assignments (customer_id, organization_id, position, subjec
 SELECT c.id, c.organization_id, 2 + k,  'group',
        pg_temp.numbered('09', right(c.organization_id::text, 12)::bigint * 20 + k), ARRAY[pg_temp.numbered('0c', 2)]
 FROM   service_customers c, generate_series(0, 19) AS k;
+
+INSERT INTO service_assignments (service_id, organization_id, position, subject, role, role_ids)
+SELECT s.id, s.organization_id, 1, 'role', 'member', ARRAY[pg_temp.numbered('0c', 1)]
+FROM   services s;
+
+INSERT INTO service_assignments (service_id, organization_id, position, subject, group_id, role_ids)
+SELECT s.id, s.organization_id, 2 + k,  'group',
+       pg_temp.numbered('09', right(s.organization_id::text, 12)::bigint * 20 + k), ARRAY[pg_temp.numbered('0c', 2)]
+FROM   services s, generate_series(0, 19) AS k;
 
 INSERT INTO customer_users (customer_id, organization_id, user_id, first_sign_in_at, last_sign_in_at)
 SELECT c.id, m.organization_id, m.user_id, now(), now()

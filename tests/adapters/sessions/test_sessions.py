@@ -25,8 +25,9 @@ Transact = Callable[..., Any]
 
 SECOND = timedelta(seconds=1)
 A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
-# A few for each of the sixteen tables, some of which are searched twice for a session of a service or with two groups.
-PAGES_MAX = 56
+# A few for each of the seventeen tables, some of which are searched twice for a session of a service or with two groups;
+# and 21 assignments of the service.
+PAGES_MAX = 72
 # With the customer, its organization and that of the vendor, the membership there, 21 assignments and two groups.
 PAGES_OF_CUSTOMER_MAX = 80
 FOUND_BY = {
@@ -41,6 +42,7 @@ FOUND_BY = {
     "organization_roles": {"organization_roles_pkey"},
     "organizations": {"organizations_pkey"},
     "plans": {"plans_one_default", "plans_pkey", "plans_service_id_id_key"},
+    "service_assignments": {"service_assignments_pkey"},
     "service_users": {"service_users_pkey", "service_users_of_user"},
     "service_customers": {
         "service_customers_pkey",
