@@ -25,8 +25,8 @@ Transact = Callable[..., Any]
 
 SECOND = timedelta(seconds=1)
 A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
-# A few for each of the seventeen tables, some of which are searched twice for a session of a service or with two groups;
-# and 21 assignments of the service.
+# A few for each of the seventeen tables, some of which are searched twice for a session of a service or with two
+# groups; and 21 assignments of the service.
 PAGES_MAX = 72
 # With the customer, its organization and that of the vendor, the membership there, 21 assignments and two groups.
 PAGES_OF_CUSTOMER_MAX = 80
