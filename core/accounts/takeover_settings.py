@@ -22,6 +22,7 @@ from core.services import admission
 from core.services.assignments import Assignment
 from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole
 from core.services.services import Service, ServiceType
+from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "post_logout_redirect_uris": [],
     "audiences": [],
     "group_claims": [],
+    "groups_as": GroupsAs.NAMES,
     "scopes": [],
     "machine_scopes": [],
     "claims": [],
@@ -79,6 +81,7 @@ _ENUMERATIONS: Final[Mapping[str, Callable[[str], Any]]] = {
     "customers": CustomerPolicy,
     "individuals": Individuals,
     "access": Admission,
+    "groups_as": GroupsAs,
     "service_type": ServiceType,
 }
 # What tells the items of a list apart that are objects, so that one of before is known again.

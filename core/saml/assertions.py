@@ -54,7 +54,7 @@ def attributes(
     customer = subject.caller.place.customer if subject is not None else None
     mapped = _mapped(mapping, user_id=user_id, email=email, standing=standing, customer=customer)
     taken = {name.lower() for name, _ in mapped}
-    claims = subject.own_claims if subject is not None else {}
+    claims = subject.own_attributes if subject is not None else {}
     return mapped + tuple((name, _text(value)) for name, value in claims.items() if name.lower() not in taken)
 
 
@@ -86,12 +86,10 @@ def _mapped(
 
 
 def _text(value: Any) -> str | list[str]:
-    """Return the value of a claim as XML can say it: a text, or a list of texts; of a group its name."""
+    """Return the value of a claim as XML can say it: a text, or a list of texts."""
     match value:
         case list():
             return [cast("str", _text(one)) for one in cast("list[Any]", value)]
-        case dict():
-            return cast("str", _text(value["name"]))
         case bool():
             return "true" if value else "false"
         case str():

@@ -21,6 +21,7 @@ from core.services.customer_rules import Admission, CustomerPolicy, Individuals,
 from core.services.own_scopes import SCOPE_CHARACTERS_MAX, SCOPES_MAX, ServiceScope, is_scope
 from core.sessions import security_profiles
 from core.sessions.claim_sources import OwnClaim
+from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
 
@@ -69,6 +70,7 @@ class ServiceFields:
     jwks: dict[str, list[dict[str, Any]]] | None = None
     audiences: list[str] = field(default_factory=list)
     group_claims: list[str] = field(default_factory=list)
+    groups_as: GroupsAs = GroupsAs.NAMES
     security_profile: SecurityProfile | None = None
     customers: CustomerPolicy = CustomerPolicy.NONE
     individuals: Individuals | None = None

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
+from core.sessions.group_forms import told
 from core.sessions.places import GROUPS_NAMED_MAX
 
 GROUPS: Final = "groups"
@@ -58,7 +59,9 @@ def _groups(caller: Caller, facts: ClaimFacts) -> Any:
     else:
         service = caller.place.service
         groups = service.groups if service is not None and service.groups is not None else facts.groups
-    return groups if groups is not None and len(groups) <= GROUPS_NAMED_MAX else None
+    if groups is None or len(groups) > GROUPS_NAMED_MAX:
+        return None
+    return told(groups, caller.place.groups_as)
 
 
 def _of_customer(read: Callable[[Any], Any]) -> Source:

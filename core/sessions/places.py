@@ -13,6 +13,7 @@ from uuid import UUID
 from core.errors import OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.sessions.customer_contexts import CustomerContext
+from core.sessions.group_forms import GroupsAs, told
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.security_profiles import SecurityProfile
 from core.wording import Wording
@@ -41,8 +42,9 @@ class CallerService:
     """The service to which a session belongs; `is_user` says whether its user is linked to it.
 
     `groups` are those of the user that the service learns of, one more than it can; None for one that learns of none.
-    `is_admitted` and `is_open_to_individuals` are about a session for no customer, and so are `roles`, the names of the
-    service's own roles that its organization gives the user; None for a service without roles.
+    It reads them, and those of a customer, as `groups_as` says. `is_admitted` and
+    `is_open_to_individuals` are about a session for no customer, and so are `roles`, the names of the service's own
+    roles that its organization gives the user; None for a service without roles.
     """
 
     id: UUID
@@ -54,6 +56,7 @@ class CallerService:
     plan: ServicePlan | None = None
     groups: list[dict[str, str]] | None = None
     roles: list[str] | None = None
+    groups_as: GroupsAs = GroupsAs.OBJECTS
     security_profile: SecurityProfile | None = None
 
 
@@ -103,6 +106,11 @@ class CallerPlace:
         return self.service.plan if self.service is not None else None
 
     @property
+    def groups_as(self) -> GroupsAs:
+        """How the service reads the groups of its users."""
+        return self.service.groups_as if self.service is not None else GroupsAs.NAMES
+
+    @property
     def role_in_context(self) -> str | None:
         """The user's role in the organization of the session, or in the customer for which it acts."""
         return self.role if self.customer is None else self.customer.role
@@ -126,4 +134,5 @@ class CallerPlace:
             groups = self.service.groups if self.service is not None else None
         if groups is None:
             return {}
-        return {"groups_overage": True} if len(groups) > GROUPS_NAMED_MAX else {"groups": groups}
+        is_too_much = len(groups) > GROUPS_NAMED_MAX
+        return {"groups_overage": True} if is_too_much else {"groups": told(groups, self.groups_as)}

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
 from core.sessions.claim_sources import GROUPS, ClaimFacts, OwnClaim, claims_of
+from core.sessions.group_forms import GroupsAs
 
 # The scopes of OpenID Connect (Core, 5.4 and 11). A service has none of their names.
 OF_OPENID: Final = frozenset({"openid", "profile", "email", "address", "phone", "offline_access"})
@@ -80,6 +81,13 @@ class TokenSubject:
         """The claims of the product that have a value."""
         claims = self.additions.claims
         return claims_of(claims, self.caller, self.additions.facts) if claims else {}
+
+    @property
+    def own_attributes(self) -> dict[str, Any]:
+        """The same for assertions, which have the names of groups."""
+        place = self.caller.place
+        service = replace(place.service, groups_as=GroupsAs.NAMES) if place.service is not None else None
+        return replace(self, caller=replace(self.caller, place=replace(place, service=service))).own_claims
 
     @property
     def group_claims(self) -> dict[str, Any]:

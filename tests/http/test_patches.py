@@ -105,6 +105,7 @@ SERVICE: Final = {
     "jwks": {"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]},
     "audiences": [],
     "group_claims": [],
+    "groups_as": "ids",
     "security_profile": None,
     "customers": "listed",
     "individuals": "none",

@@ -19,6 +19,7 @@ from core.services.customer_rules import Admission, CustomerPolicy, Individuals,
 from core.services.management import CountedService, ServicesPage, Usage
 from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceFields, ServiceType
+from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
 
 SELECT_SERVICE: Final = f"SELECT {columns(Service, table='s')}"
@@ -93,6 +94,13 @@ _PLENTIFUL: Final = (
     """,
 )
 DELETED_AT_ONCE_MAX: Final = 50_000
+_ENUMERATIONS: Final = {
+    "service_type": ServiceType,
+    "customers": CustomerPolicy,
+    "individuals": Individuals,
+    "access": Admission,
+    "groups_as": GroupsAs,
+}
 # A role keeps its id as long as the service has one of its name.
 _ROLE_IDS: Final = """
     (SELECT coalesce(jsonb_object_agg(role ->> 'name',
@@ -276,25 +284,20 @@ class PostgresServices(Aggregate):
 
 def service_row(
     *,
-    service_type: str,
     security_profile: str | None,
-    customers: str,
-    individuals: str,
     roles: list[dict[str, Any]],
     scopes: list[dict[str, str]],
     claims: list[dict[str, Any]],
     **columns: Any,
 ) -> Service:
     """Return the service of a row."""
+    chosen: dict[str, Any] = {name: kind(columns.pop(name)) for name, kind in _ENUMERATIONS.items()}
     return Service(
-        service_type=ServiceType(service_type),
         security_profile=SecurityProfile(security_profile) if security_profile is not None else None,
-        customers=CustomerPolicy(customers),
-        individuals=Individuals(individuals),
-        access=Admission(columns.pop("access")),
         roles=[ServiceRole(**role) for role in roles],
         scopes=[ServiceScope(**scope) for scope in scopes],
         claims=claims_row(claims) if claims else [],
+        **chosen,
         **columns,
     )
 

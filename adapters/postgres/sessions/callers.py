@@ -25,6 +25,7 @@ from core.sessions.callers import Caller
 from core.sessions.client_grants import ClientGrant
 from core.sessions.confinement import Confinement
 from core.sessions.customer_contexts import CustomerContext
+from core.sessions.group_forms import GroupsAs
 from core.sessions.limits import CallerLimits
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import CallerPlace, CallerService, ServicePlan
@@ -183,9 +184,12 @@ def caller_row(**columns: Any) -> Caller:
     )
 
 
-def _service(*, plan: dict[str, Any] | None, security_profile: str | None, **columns: Any) -> CallerService:
+def _service(
+    *, plan: dict[str, Any] | None, security_profile: str | None, groups_as: str, **columns: Any
+) -> CallerService:
     return CallerService(
         plan=_plan(plan) if plan is not None else None,
+        groups_as=GroupsAs(groups_as),
         security_profile=SecurityProfile(security_profile) if security_profile is not None else None,
         **columns,
     )

@@ -89,6 +89,7 @@ SELECT
     CASE WHEN v.roles <> '[]' AND s.customer_id IS NULL
          THEN $own_roles END            AS "service.roles",
     $is_admitted                        AS "service.is_admitted",
+    v.groups_as                         AS "service.groups_as",
     $is_open_to_individuals             AS "service.is_open_to_individuals",
     v.security_profile                  AS "service.security_profile",
     s.confined_to                       AS "confinement.organization_id",

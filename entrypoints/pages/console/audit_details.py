@@ -61,6 +61,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "frontchannel_logout_uri": marked("Address for logout in the browser"),
     "group": marked("Group"),
     "group_claims": marked("Groups in tokens"),
+    "groups_as": marked("Form of the groups in tokens"),
     "scopes": marked("Scopes"),
     "machine_scopes": marked("Scopes of machines"),
     "claims": marked("Claims"),

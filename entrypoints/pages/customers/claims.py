@@ -1,6 +1,7 @@
 """The page of the claims of a service: the list of them, and what the tokens of a person would say."""
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -34,6 +35,8 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 CLAIMS: Final = "/app/organizations/:org_slug/services/:service_slug/claims"
+# What tokens say of roles and groups besides the claims of the product.
+_ROLES_AND_GROUPS: Final = ("role", "customer_role", "service_roles", "groups", "groups_overage")
 # What stands behind a claim that access tokens have.
 _IN_ACCESS_TOKENS: Final = "access"
 
@@ -159,18 +162,25 @@ async def _preview(call: Call, org_slug: str, service_slug: str, email: str, que
     wish = PreviewWish(email=email, customer_id=customer_id)
     found = await call.read(claims.preview, org_slug, service_slug, wish)
     payloads = payloads_of(call, found)
-    said = {
-        "ID token": payloads.id_token,
-        "Access token": payloads.access_token,
-        "Userinfo": found.user_info,
-        "SAML": dict(found.attributes) if found.attributes is not None else None,
-    }
+    tokens = {"ID token": payloads.id_token, "Access token": payloads.access_token, "Userinfo": found.user_info}
+    said = tokens | {"SAML": dict(found.attributes) if found.attributes is not None else None}
     return {
+        "roles_and_groups": _roles_and_groups(tokens),
         "payloads": {name: _text(one) for name, one in said.items() if one is not None},
         "values": [(one, _text(value) if value is not None else "") for one, value in found.values],
         "size_bytes": payloads.size_bytes,
         "warnings": payloads.warnings,
     }
+
+
+def _roles_and_groups(tokens: Mapping[str, Mapping[str, Any] | None]) -> list[tuple[str, str, list[str]]]:
+    """Return what tokens say of roles and groups: each claim, its value, and which of them have it."""
+    rows: list[tuple[str, str, list[str]]] = []
+    for claim in _ROLES_AND_GROUPS:
+        having = {name: payload[claim] for name, payload in tokens.items() if payload is not None and claim in payload}
+        if having:
+            rows.append((claim, _text(next(iter(having.values()))), list(having)))
+    return rows
 
 
 def _text(value: object) -> str:

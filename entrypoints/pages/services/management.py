@@ -15,6 +15,7 @@ from core.services.group_claims import ALL
 from core.services.management import AudienceTaken, ServiceChanged
 from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
+from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.forms import DoneQuery
@@ -33,6 +34,11 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 OPTIONS: Final = "/app/organizations/:org_slug/services/:service_slug/options"
+GROUP_FORMS: Final = [
+    (GroupsAs.NAMES.value, marked("Names")),
+    (GroupsAs.IDS.value, marked("Ids")),
+    (GroupsAs.OBJECTS.value, marked("Objects with id and name")),
+]
 PROFILES: Final = [("", marked("None")), (SecurityProfile.FAPI2.value, marked("FAPI 2.0"))]
 # The fields whose texts are lists: by lines, and by blanks.
 _LINES: Final = frozenset({"post_logout_redirect_uris", "audiences", "group_claims"})
@@ -53,6 +59,7 @@ class ServiceSettingsForm(ProtectedForm, kw_only=True):
     group_claims: Annotated[
         list[str], msgspec.Meta(description="The ids of groups, or `all`: each a value, or a line of one.")
     ] = msgspec.field(default_factory=list[str])
+    groups_as: str = ""
     scopes: str = ""
     machine_scopes: str = ""
     codehost_scopes: str = ""
@@ -98,6 +105,7 @@ async def show_service_settings(
         stored=stored,
         group_boxes=_group_boxes(groups, typed["group_claims"].split()),
         types=[(one.value, text) for one, text in TYPES.items()],
+        group_forms=GROUP_FORMS,
         profiles=PROFILES,
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
         # With its keys a service proves who it is, as with its secret.
@@ -135,6 +143,9 @@ def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
     for name in FIELDS:
         typed = "\n".join(line.strip() for line in _sent(form, name).splitlines()).strip()
         if typed == "\n".join(line.strip() for line in stored[name].splitlines()).strip():
+            continue
+        if name == "groups_as" and not typed:
+            # Nothing is chosen: it stays as it is.
             continue
         try:
             changes[name] = _value(name, typed)
@@ -180,6 +191,10 @@ def _value(name: str, typed: str) -> Any:
         if typed not in set(ServiceType):
             raise BadRequest.of_field(name, "Choose one of the kinds.")
         return ServiceType(typed)
+    if name == "groups_as":
+        if typed not in set(GroupsAs):
+            raise BadRequest.of_field(name, "Choose one of the forms.")
+        return GroupsAs(typed)
     if not typed:
         return None
     if name == "security_profile":

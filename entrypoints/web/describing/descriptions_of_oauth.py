@@ -36,6 +36,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or `all`.",
         maxItems=100,
     ),
+    "groups_as": _field(
+        "How tokens, userinfo and introspection tell of groups: a list of `names`, of `ids`, or of `objects` with `id`"
+        " and `name`. SAML assertions have names."
+    ),
     "scopes": _field(
         "The scopes of the service's own, which tokens for its interfaces carry.",
         sent="The scopes of the service's own, at most 50, each with a name that none of OpenID's has, and"

@@ -61,7 +61,7 @@ def test_groups_are_the_names_that_the_service_learns_of_else_the_role(
 
 def _all(customer: CustomerContext | None) -> dict[str, Any]:
     mapping = {field: field for field in SOURCE_FIELDS}
-    subject: Any = SimpleNamespace(caller=SimpleNamespace(place=CallerPlace(customer=customer)), own_claims={})
+    subject: Any = SimpleNamespace(caller=SimpleNamespace(place=CallerPlace(customer=customer)), own_attributes={})
     return dict(attributes(mapping, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, subject=subject))
 
 
@@ -101,8 +101,8 @@ def test_without_a_customer_nothing_is_said_of_one() -> None:
 
 
 def test_a_claim_of_the_product_is_said_as_xml_can() -> None:
-    said = {"groups": [{"id": "1", "name": "Sales"}], "paid": True, "seats": 5}
-    subject: Any = SimpleNamespace(caller=SimpleNamespace(place=CallerPlace()), own_claims=said)
+    said = {"groups": ["Sales"], "paid": True, "seats": 5}
+    subject: Any = SimpleNamespace(caller=SimpleNamespace(place=CallerPlace()), own_attributes=said)
 
     found = attributes({}, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, subject=subject)
 

@@ -16,6 +16,7 @@ from core.sessions.callers import Caller
 from core.sessions.claim_sources import METADATA_SOURCES, SOURCES, ClaimFacts, OwnClaim, claims_of, value_of
 from core.sessions.confinement import Confinement
 from core.sessions.customer_contexts import CustomerContext
+from core.sessions.group_forms import GroupsAs
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import ServicePlan
 from tests.caller_values import AT_SERVICE, changed
@@ -139,6 +140,8 @@ def test_a_role_that_the_session_does_not_open_is_none() -> None:
 def test_groups_are_those_that_the_record_names_and_left_out_beyond_a_hundred() -> None:
     named = changed(CALLER, service={"groups": [{"id": "1", "name": "Named"}]})
     assert value_of("directory.groups", named, FACTS) == [{"id": "1", "name": "Named"}]
+    for form, told in ((GroupsAs.NAMES, ["Named"]), (GroupsAs.IDS, ["1"])):
+        assert value_of("directory.groups", changed(named, service={"groups_as": form}), FACTS) == told
     many = [{"id": str(number), "name": "x"} for number in range(101)]
     assert value_of("directory.groups", CALLER, replace(FACTS, groups=many)) is None
 

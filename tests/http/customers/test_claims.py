@@ -10,6 +10,7 @@ import pytest
 from tests.application import Answer
 from tests.shown_text import shows
 from tests.world.builder import NO_ID
+from tests.world.directory import insert_directory
 from tests.world.signing_in import claims_of
 from tests.world.trade import Trade, insert_trade
 from tests.world.world import World, assert_refused
@@ -190,6 +191,22 @@ async def test_attributes_of_saml_are_shown_where_it_is_set_up(trade: Trade) -> 
     shown = (await _preview(trade, member, claims=[{"claim": "of", "from": "organization.slug"}])).json["saml"]
 
     assert (shown["email"], shown["of"]) == ("member@example.com", "acme")
+
+
+async def test_groups_are_shown_in_their_form_and_by_name_in_saml(trade: Trade) -> None:
+    member, vendor = trade.vendor.ids["member"], trade.vendor
+    group = await insert_directory(vendor, groups="directory").create_group("Sales", "member")
+    body = {"enabled": True, "entity_id": "sp", "acs_url": "https://sp.example/acs"}
+    assert (await vendor.request("owner", "POST", "/services/shop/saml", body=body)).status == 200
+    change = {"group_claims": ["all"], "groups_as": "ids"}
+    assert (await vendor.request("owner", "PATCH", "/services/shop", body=change)).status == 200
+
+    shown = (await _preview(trade, member, claims=[{"claim": "teams", "from": "directory.groups"}])).json
+
+    tokens = [shown[kind] for kind in ("id_token", "access_token", "userinfo")]
+    assert [token["groups"] for token in tokens] == [[group]] * 3
+    assert shown["id_token"]["teams"] == shown["claims"][0]["value"] == [group]
+    assert shown["saml"]["teams"] == ["Sales"]
 
 
 async def test_nothing_is_shown_for_a_customer_that_has_not_accepted(trade: Trade) -> None:

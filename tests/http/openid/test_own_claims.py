@@ -216,6 +216,12 @@ async def test_a_customers_context_says_nothing_of_the_vendors_membership_nor_of
     assert "k" not in await said()
     world.connection.execute("UPDATE service_customers SET groups = %s", ([UUID(group)],))
     assert (await said())["k"] == [{"id": group, "name": "Sales"}]
+    for form, told in (("names", ["Sales"]), ("ids", [group])):
+        world.connection.execute("UPDATE services SET groups_as = %s", (form,))
+        tokens = await world.sign_in(EMAIL, org_slug="acme", service_slug="shop", customer="beta")
+        claims = claims_of(tokens.access_token)
+        # The product's own claim, and that of what the customer's record names.
+        assert (claims["k"], claims["groups"]) == (told, told)
 
 
 async def test_a_customer_does_not_say_what_the_products_own_groups_mean(shop: Shop, world: World) -> None:

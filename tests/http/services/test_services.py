@@ -78,6 +78,7 @@ class TestCreate:
             "jwks": None,
             "audiences": [],
             "group_claims": [],
+            "groups_as": "names",
             "security_profile": None,
             "customers": "none",
             "individuals": "all",

@@ -7,6 +7,7 @@ import re
 from markupsafe import escape
 
 from tests.shown_text import shows
+from tests.world.directory import insert_directory
 from tests.world.trade import insert_trade
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -55,6 +56,31 @@ async def test_what_cannot_be_is_refused_and_a_stranger_is_not_shown(visitor: Vi
         shown = await visitor.open(f"{PAGE}?{query}")
         assert shown.status == 200, shown.text
         assert not shows(shown.text, "preferred_username")
+
+
+async def test_roles_and_groups_of_a_person_are_shown_first(visitor: Visitor, world: World) -> None:
+    trade = insert_trade(world)
+    directory = insert_directory(trade.vendor, groups="directory")
+    await directory.create_group(HOSTILE, "member")
+    world.connection.execute("UPDATE services SET group_claims = '{all}', groups_as = 'names'")
+    await visitor.sign_in("owner@example.com")
+
+    page = await visitor.open(PAGE)
+    shown = await visitor.open(f"{PAGE}?email=member%40example.com")
+
+    assert shows(page.text, "Roles and groups")
+    [table] = re.findall(r"<table.*?</table>", shown.text, re.DOTALL)
+    rows = [re.sub("<[^>]*>", "", row).split() for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)]
+    assert ["role", "&#34;member&#34;", "Access", "token"] in rows
+    assert str(escape(HOSTILE)) in table
+    assert not shows(shown.text, HOSTILE)
+    # Who is no member has neither a role nor groups there.
+    stranger = trade.vendor.user("stranger")
+    world.link(trade.vendor.organization_id, trade.service.id, stranger)
+    world.connection.execute("UPDATE service_users SET last_login_at = now()")
+    world.connection.execute("UPDATE services SET group_claims = '{}'")
+    nothing = await visitor.open(f"{PAGE}?email=stranger%40example.com")
+    assert shows(nothing.text, "The tokens say nothing of roles and groups.")
 
 
 async def test_a_member_reads_the_list_and_no_token(visitor: Visitor, world: World) -> None:

@@ -70,6 +70,46 @@ async def test_a_service_learns_of_the_groups_that_it_names(shop: Shop, visitor:
     assert claims_of(everything["access_token"])["groups"] == [{"id": audit, "name": "Audit"}, *only]
 
 
+async def test_the_form_of_groups_is_that_of_the_record(shop: Shop, visitor: Visitor) -> None:
+    sales = await shop.directory.create_group("Sales", "ada")
+    await shop.name("all")
+    path = f"/services/{shop.party.service_slug}"
+    # One that was made before there was a choice.
+    assert (await shop.team.request("owner", "GET", path)).json["groups_as"] == "objects"
+
+    for form, told in (("names", ["Sales"]), ("ids", [sales]), ("objects", [{"id": sales, "name": "Sales"}])):
+        assert (await shop.team.request("owner", "PATCH", path, body={"groups_as": form})).json["groups_as"] == form
+        tokens = await shop.tokens(visitor)
+        userinfo = await shop.world.client.get("/auth/userinfo", token=tokens["access_token"])
+        introspected = [
+            (await shop.party.post("/auth/introspect", {"token": tokens[name]})).json["groups"]
+            for name in ("access_token", "refresh_token")
+        ]
+
+        assert claims_of(tokens["access_token"])["groups"] == claims_of(tokens["id_token"])["groups"] == told
+        assert [userinfo.json["groups"], *introspected] == [told] * 3
+    refused = await shop.team.request("owner", "PATCH", path, body={"groups_as": "emails"})
+    assert_refused(refused, 400, "BAD_REQUEST")
+    # Introspection tells them as the record says now, whatever the token says.
+    await shop.team.request("owner", "PATCH", path, body={"groups_as": "names"})
+    assert (await shop.party.post("/auth/introspect", {"token": tokens["access_token"]})).json["groups"] == ["Sales"]
+
+
+async def test_a_service_that_is_made_now_has_names(shop: Shop) -> None:
+    made = {
+        "slug": "other",
+        "name": "Other",
+        "service_type": "web",
+        "redirect_uris": ["https://other.acme.example/callback"],
+        "group_claims": ["all"],
+    }
+
+    by_default = await shop.team.request("owner", "POST", "/services", body=made)
+    chosen = await shop.team.request("owner", "POST", "/services", body=made | {"slug": "third", "groups_as": "ids"})
+
+    assert [answer.json["service"]["groups_as"] for answer in (by_default, chosen)] == ["names", "ids"]
+
+
 async def test_a_refresh_has_the_groups_of_that_moment(shop: Shop, visitor: Visitor) -> None:
     sales = await shop.directory.create_group("Sales")
     await shop.name("all")

@@ -10,6 +10,7 @@ from markupsafe import escape
 
 from core.organizations.choices import CHOICES_MAX
 from tests.pages.services.shop import CONSOLE, shop_of
+from tests.shown_text import shows
 from tests.world.builder import Service
 from tests.world.directory import insert_directory
 from tests.world.team import Team
@@ -72,6 +73,20 @@ async def test_groups_in_tokens_are_ticked_by_their_names(world: World, people: 
     assert 'name="group_claims" type="checkbox" value="none" checked' in refused.text
     assert both == [ids]
     assert stored(world, "group_claims") == [[]]
+
+
+async def test_the_form_of_groups_is_chosen(world: World, ann: Visitor) -> None:
+    page = await ann.open(OPTIONS)
+    assert '<option value="objects" selected>' in page.text
+    settings = {"name": "Shop", "service_type": "web"}
+
+    saved = await ann.submit(page, OPTIONS, {**settings, "groups_as": "ids"})
+    refused = await ann.submit(saved, OPTIONS, {**settings, "groups_as": "emails"})
+
+    assert '<option value="ids" selected>' in saved.text
+    assert refused.status == 400
+    assert shows(refused.text, "Choose one of the forms.")
+    assert stored(world, "groups_as") == ["ids"]
 
 
 async def test_groups_in_tokens_are_typed_by_who_sees_no_members_and_of_many(people: Team, ann: Visitor) -> None:

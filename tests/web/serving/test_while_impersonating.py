@@ -168,6 +168,7 @@ CLOSED_FIELDS: Final[dict[str, Any]] = {
     # They take verified domains, and keys of the service's own: see below.
     "audiences": ["https://api.acme.example/"],
     "group_claims": ["all"],
+    "groups_as": "ids",
     "security_profile": "fapi2",
     "customers": "listed",
     # It takes customers: see below.

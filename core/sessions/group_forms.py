@@ -1,0 +1,26 @@
+"""How tokens tell of a user's groups: by their names, by their ids, or as objects of both (decisions 16.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+
+class GroupsAs(StrEnum):
+    """The form of the groups in what a service learns of a user; assertions have names, whatever it is."""
+
+    NAMES = "names"
+    IDS = "ids"
+    OBJECTS = "objects"
+
+
+def told(groups: Sequence[Mapping[str, str]], groups_as: GroupsAs) -> list[Any]:
+    """Return groups, each an object with `id` and `name`, in their form."""
+    match groups_as:
+        case GroupsAs.NAMES:
+            return [one["name"] for one in groups]
+        case GroupsAs.IDS:
+            return [one["id"] for one in groups]
+        case GroupsAs.OBJECTS:
+            return list(groups)
