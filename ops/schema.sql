@@ -3102,11 +3102,15 @@ CREATE TABLE scim_profiles (
     family_name text,
     display_name text,
     is_primary boolean DEFAULT true NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    made_given_name text,
+    made_family_name text
 );
 COMMENT ON TABLE scim_profiles IS 'What the directory of an organization says of a member; the account itself has none of it.';
 COMMENT ON COLUMN scim_profiles.user_name IS 'As it was sent: the address of the account in any case, or a name to sign in with at the directory.';
 COMMENT ON COLUMN scim_profiles.is_primary IS 'What the directory says of the address of the account, which is the only one.';
+COMMENT ON COLUMN scim_profiles.made_given_name IS 'The given name that was made of the address, which the directory has not told; null for one that it has.';
+COMMENT ON COLUMN scim_profiles.made_family_name IS 'The same of the family name.';
 ALTER TABLE ONLY scim_profiles
     ADD CONSTRAINT scim_profiles_pkey PRIMARY KEY (organization_id, user_id);
 CREATE INDEX scim_profiles_external_id ON scim_profiles USING btree (organization_id, external_id) WHERE (external_id IS NOT NULL);
@@ -3918,6 +3922,7 @@ CREATE TABLE users (
     wrong_mailed_codes integer DEFAULT 0 NOT NULL,
     has_passkey_factor boolean DEFAULT false NOT NULL,
     locked_at timestamp with time zone,
+    name_asked_at timestamp with time zone,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -3937,6 +3942,7 @@ COMMENT ON COLUMN users.unproved_since IS 'When the account was registered by so
 COMMENT ON COLUMN users.wrong_mailed_codes IS 'How many codes of its sign-in mails were wrong since the last sign-in, up to the limit after which its mails have links alone.';
 COMMENT ON COLUMN users.has_passkey_factor IS 'Repeats whether a passkey of the account is a second factor, for every sign-in to see.';
 COMMENT ON COLUMN users.locked_at IS 'Since when the account is locked, by its person, its organization or the platform; null while it is open.';
+COMMENT ON COLUMN users.name_asked_at IS 'When its user was asked for a name and gave none or one; null until then.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

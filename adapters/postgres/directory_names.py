@@ -1,14 +1,16 @@
 """What the directory of an organization calls its people, as a part of other statements.
 
 That is its SCIM directory, which names members; else what a connection of the organization has called the person last.
+A name that was made of an address was told by nobody, and is for the answers of SCIM alone (decisions 22.4).
 """
 
 from typing import Final
 
-# What a SCIM directory says of names, of `p` in `scim_profiles`.
-_OF_SCIM: Final = """
-    coalesce(nullif({p}.display_name, ''), nullif({p}.formatted_name, ''), nullif({p}.given_name, ''),
-             nullif({p}.family_name, ''))
+# What a SCIM directory has told of names, of a row `p` of `scim_profiles`.
+TOLD_GIVEN_NAME: Final = "nullif(nullif(p.given_name, p.made_given_name), '')"
+TOLD_FAMILY_NAME: Final = "nullif(nullif(p.family_name, p.made_family_name), '')"
+_OF_SCIM: Final = f"""
+    coalesce(nullif(p.display_name, ''), nullif(p.formatted_name, ''), {TOLD_GIVEN_NAME}, {TOLD_FAMILY_NAME})
 """
 _LAST_SAID: Final = """
     SELECT   name, given_name, family_name
@@ -19,16 +21,18 @@ _LAST_SAID: Final = """
     LIMIT    1
 """
 # Joins what a connection has said, as `said`, where `p`, which is joined before, says nothing.
-SAID: Final = f"LEFT JOIN LATERAL ({_LAST_SAID}) said ON {_OF_SCIM.format(p='p')} IS NULL"
-NAMES: Final = """
+SAID: Final = f"LEFT JOIN LATERAL ({_LAST_SAID}) said ON {_OF_SCIM} IS NULL"
+NAMES: Final = f"""
     p.display_name, coalesce(p.formatted_name, said.name) AS formatted_name,
-    coalesce(p.given_name, said.given_name) AS given_name, coalesce(p.family_name, said.family_name) AS family_name
+    coalesce({TOLD_GIVEN_NAME}, said.given_name) AS given_name,
+    coalesce({TOLD_FAMILY_NAME}, said.family_name) AS family_name
 """
 # As `PersonNames` of `core/accounts/names.py` decides it.
 DIRECTORY_NAME: Final = f"""
     coalesce(
         (SELECT coalesce(nullif(display_name, ''), nullif(formatted_name, ''),
-                         nullif(concat_ws(' ', nullif(given_name, ''), nullif(family_name, '')), ''))
+                         nullif(concat_ws(' ', nullif(nullif(given_name, made_given_name), ''),
+                                          nullif(nullif(family_name, made_family_name), '')), ''))
          FROM   scim_profiles
          WHERE  organization_id = {{organization_id}} AND user_id = {{user_id}}),
         (SELECT coalesce(name, concat_ws(' ', given_name, family_name)) FROM ({_LAST_SAID}) said))

@@ -45,8 +45,12 @@ class PersonNames:
 
     @property
     def profile_claims(self) -> dict[str, str]:
-        """The claims of OpenID Connect about these names; a claim that is not known is absent (Core, 5.1)."""
-        claims = {"name": self.shown, "given_name": self.given_name, "family_name": self.family_name}
+        """The claims of OpenID Connect about these names; a claim that is not known is absent (Core, 5.1).
+
+        The parts are the directory's, so they are no parts of a name of one's own (decisions 22.4).
+        """
+        parts = {"given_name": self.given_name, "family_name": self.family_name} if not self.own else {}
+        claims = {"name": self.shown, **parts}
         return {claim: value for claim, value in claims.items() if value}
 
 

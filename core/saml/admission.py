@@ -18,9 +18,9 @@ class AdmissionStanding:
     `is_suspended` whether the directory of the organization has deactivated it, which takes all access. `is_linked`
     means that a key has made the user an end user of the service; a link that came with a membership counts only while
     the membership lasts, and one that a sign-in made does not count. `has_used` means that they have signed in to one
-    of the organization's services, and `is_own` that the organization created the account. `name` is what the directory
-    of the organization calls the member, and `groups` are the names of their groups that the service learns of; None
-    for a service that learns of none.
+    of the organization's services, and `is_own` that the organization created the account. `name` is that of the
+    account, else what the directory of the organization calls the user, None for one that nobody has told, and `groups`
+    are the names of their groups that the service learns of; None for a service that learns of none.
     """
 
     role: str | None

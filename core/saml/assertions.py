@@ -22,7 +22,6 @@ _PURPOSE: Final = "persistent name of SAML"
 # What no document of XML can have (XML 1.0, 2.2).
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Attribute = tuple[str, "str | Sequence[str] | None"]
-_BETWEEN_NAMES: Final = re.compile(r"[._+-]+")
 
 
 def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str, customer_id: UUID | None) -> NameId:
@@ -66,22 +65,17 @@ def _mapped(
     standing: AdmissionStanding,
     customer: CustomerContext | None,
 ) -> tuple[Attribute, ...]:
-    """Return the attributes of a user by the mapping; role, groups and name have a value for members alone.
+    """Return the attributes of a user by the mapping; role and groups have a value for members alone.
 
-    For a customer they say what the user is there, and nothing of the organization of the service; what has no value
-    is left out then. Without one, there are no attributes about a customer.
+    For a customer they say what the user is there, and nothing of the organization of the service but how it calls
+    them; what has no value is left out then. Without one, there are no attributes about a customer.
     """
     named = mapping or DEFAULT_MAPPING
-    values: dict[str, str | Sequence[str] | None] = {"email": email, "id": str(user_id)}
+    values: dict[str, str | Sequence[str] | None] = {"email": email, "id": str(user_id), "name": standing.name}
     if customer is not None:
-        values |= _of_customer(email, customer)
+        values |= _of_customer(customer)
         return tuple((name, values[field]) for field, name in named.items() if values.get(field))
-    role = standing.role
-    values |= {
-        "name": standing.name or _name(email) if role is not None else None,
-        "role": role,
-        "groups": _groups(standing),
-    }
+    values |= {"role": standing.role, "groups": _groups(standing)}
     return tuple((name, values[field]) for field, name in named.items() if field in values)
 
 
@@ -98,10 +92,9 @@ def _text(value: Any) -> str | list[str]:
             return str(value)
 
 
-def _of_customer(email: str, customer: CustomerContext) -> dict[str, str | Sequence[str] | None]:
+def _of_customer(customer: CustomerContext) -> dict[str, str | Sequence[str] | None]:
     groups = [one["name"] for one in customer.groups or ()]
     return {
-        "name": _name(email),
         "groups": groups if len(groups) <= GROUPS_NAMED_MAX else None,
         "customer.id": str(customer.id),
         "customer.slug": customer.slug,
@@ -117,9 +110,3 @@ def _groups(standing: AdmissionStanding) -> str | Sequence[str] | None:
     if standing.groups is None:
         return standing.role
     return standing.groups if 0 < len(standing.groups) <= GROUPS_NAMED_MAX else None
-
-
-def _name(email: str) -> str:
-    """Derive a name from an address, because accounts have none; a directory may know one (decisions 8.2 and 8.4)."""
-    words = _BETWEEN_NAMES.split(email.partition("@")[0])
-    return " ".join(word.capitalize() for word in words if word) or email

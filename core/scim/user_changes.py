@@ -54,7 +54,10 @@ _ATTRIBUTES: Final = {
     "display_name": "displayName",
     "is_primary": "emails.primary",
 }
-assert set(_ATTRIBUTES) == {one.name for one in fields(DirectoryProfile)}, "an attribute of a profile has no name"
+_MADE: Final = frozenset({"made_given_name", "made_family_name"})
+assert set(_ATTRIBUTES) | _MADE == {one.name for one in fields(DirectoryProfile)}, (
+    "an attribute of a profile has no name"
+)
 
 
 class AddressNotYours(Forbidden):
@@ -195,7 +198,7 @@ def _changed(
         name for field, name in _ATTRIBUTES.items() if getattr(profile, field) != getattr(current.profile, field)
     ]
     is_active = current.is_active if values.is_active is None else values.is_active
-    if address == current.email and not changed and is_active == current.is_active:
+    if address == current.email and profile == current.profile and is_active == current.is_active:
         return current
     authority.require_may_change(uow, organization_id, current.role)
     user_id = current.user_id
@@ -253,8 +256,9 @@ def _checked(
     if formatted == users.joined(given, family):
         # As it is shown without one, so a user who is read and sent back is the same.
         formatted = None
+    made_given, made_family = _made(current, values, given, family)
     if derives_names and given is None and family is None and formatted is None:
-        given, family = users.names_from(address)
+        given, family = made_given, made_family = users.names_from(address)
     return address, DirectoryProfile(
         user_name=user_name if AT in user_name else _short("userName", user_name),
         external_id=_text("externalId", values.external_id),
@@ -263,6 +267,25 @@ def _checked(
         family_name=family,
         display_name=_text("displayName", values.display_name),
         is_primary=values.is_primary,
+        made_given_name=made_given,
+        made_family_name=made_family,
+    )
+
+
+def _made(
+    current: DirectoryUser | None, values: UserValues, given: str | None, family: str | None
+) -> tuple[str | None, str | None]:
+    """Return the parts of the name that the directory has not told, though it may have sent them back as it read them.
+
+    That is so of a name that stays as a whole, and of a part that a PATCH does not name.
+    """
+    if current is None:
+        return None, None
+    profile = current.profile
+    stays = (given, family) == (profile.given_name, profile.family_name)
+    return (
+        profile.made_given_name if stays or "given_name" in values.kept else None,
+        profile.made_family_name if stays or "family_name" in values.kept else None,
     )
 
 

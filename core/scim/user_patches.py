@@ -46,7 +46,10 @@ _WORK: Final = "work"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserValues:
-    """What a directory wants a user to be; None is no value. Without a userName it follows the address."""
+    """What a directory wants a user to be; None is no value. Without a userName it follows the address.
+
+    `kept` are the parts of the name that a PATCH does not name.
+    """
 
     user_name: str | None
     email: str | None = None
@@ -58,6 +61,7 @@ class UserValues:
     is_primary: bool = True
     # None is as it is, and active when the user is new: access never comes back by an omission.
     is_active: bool | None = None
+    kept: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class _Draft:
             # The userName is the address, so it follows; else the old one would win.
             is_same = self.changed["email"].lower() == profile.user_name.lower()
             unchanged["user_name"] = profile.user_name if is_same else None
-        return UserValues(**(unchanged | self.changed))
+        return UserValues(**(unchanged | self.changed), kept=frozenset(unchanged) - self.changed.keys())
 
     def apply(self, operation: PatchOperation) -> None:
         kind, target = operation.kind, operation.target

@@ -30,7 +30,11 @@ _BETWEEN_NAMES: Final = re.compile(r"[._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryProfile:
-    """What a directory says of a member; the address of the account is none of it."""
+    """What a directory says of a member; the address of the account is none of it.
+
+    A part of the name that the directory has not told is made of the address, for the answers of SCIM alone: it is
+    `made_given_name` or `made_family_name` as well then.
+    """
 
     user_name: str
     external_id: str | None = None
@@ -40,6 +44,8 @@ class DirectoryProfile:
     display_name: str | None = None
     # Of the address, which is the only one.
     is_primary: bool = True
+    made_given_name: str | None = None
+    made_family_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +175,13 @@ def described(stored: StoredUser, to_ascii: ToAscii) -> DirectoryUser:
     profile = stored.profile
     if profile is None:
         given, family = names_from(stored.email)
-        profile = DirectoryProfile(user_name=stored.email, given_name=given, family_name=family)
+        profile = DirectoryProfile(
+            user_name=stored.email,
+            given_name=given,
+            family_name=family,
+            made_given_name=given,
+            made_family_name=family,
+        )
     elif not names_account(profile.user_name, stored.email, to_ascii):
         # The user has changed the address since.
         profile = replace(profile, user_name=stored.email)

@@ -48,7 +48,8 @@ PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
 STANDING: Final = f"""
     SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
-              {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")} AS name,
+              coalesce(nullif(u.name, ''),
+                       {DIRECTORY_NAME.format(organization_id="%(organization_id)s", user_id="u.id")}) AS name,
               EXISTS (SELECT FROM service_users
                       WHERE  service_id = %(service_id)s AND user_id = u.id
                         AND  organization_id = %(organization_id)s AND origin = 'key') AS is_linked,

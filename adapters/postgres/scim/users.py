@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = f"""
     coalesce(k.known_id, m.user_id), m.user_id, m.id, u.email, m.role, {IS_ACTIVE}, m.created_at, {UPDATED_AT},
-    p.user_name, p.external_id, p.formatted_name, p.given_name, p.family_name, p.display_name, p.is_primary
+    p.user_name, p.external_id, p.formatted_name, p.given_name, p.family_name, p.display_name, p.is_primary,
+    p.made_given_name, p.made_family_name
 """
 _KNOWN: Final = """
     LEFT JOIN known_account_ids k ON k.organization_id = m.organization_id AND k.user_id = m.user_id
@@ -110,13 +111,15 @@ class PostgresScimUsers(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO scim_profiles (organization_id, user_id, user_name, external_id, formatted_name, given_name,
-                                       family_name, display_name, is_primary, updated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                       family_name, display_name, is_primary, made_given_name, made_family_name,
+                                       updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (organization_id, user_id) DO UPDATE
             SET user_name = excluded.user_name, external_id = excluded.external_id,
                 formatted_name = excluded.formatted_name, given_name = excluded.given_name,
                 family_name = excluded.family_name, display_name = excluded.display_name,
-                is_primary = excluded.is_primary, updated_at = excluded.updated_at
+                is_primary = excluded.is_primary, made_given_name = excluded.made_given_name,
+                made_family_name = excluded.made_family_name, updated_at = excluded.updated_at
             """,
             (
                 organization_id,
@@ -128,6 +131,8 @@ class PostgresScimUsers(Aggregate):
                 profile.family_name,
                 profile.display_name,
                 profile.is_primary,
+                profile.made_given_name,
+                profile.made_family_name,
                 self._transaction.now,
             ),
         )
@@ -156,7 +161,7 @@ def _page(rows: Sequence[tuple[Any, ...]]) -> StoredUsersPage:
 # By position rather than by name, because this runs for every row of a list that is requested often.
 def _stored(row: tuple[Any, ...]) -> StoredUser:
     _, known_id, user_id, membership_id, email, role, is_active, created_at, updated_at, user_name, *described = row
-    external_id, formatted_name, given_name, family_name, display_name, is_primary = described
+    external_id, formatted_name, given_name, family_name, display_name, is_primary, *made = described
     return StoredUser(
         id=known_id,
         user_id=user_id,
@@ -174,6 +179,8 @@ def _stored(row: tuple[Any, ...]) -> StoredUser:
             family_name=family_name,
             display_name=display_name,
             is_primary=is_primary,
+            made_given_name=made[0],
+            made_family_name=made[1],
         )
         if user_name is not None
         else None,

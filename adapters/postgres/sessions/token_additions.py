@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, LiteralString
 
-from adapters.postgres.directory_names import SAID
+from adapters.postgres.directory_names import DIRECTORY_NAME, SAID, TOLD_FAMILY_NAME, TOLD_GIVEN_NAME
 from core.sessions.claim_sources import ClaimFacts, OwnClaim
 from core.sessions.token_additions import NO_ADDITIONS, OwnScopes, TokenAdditions
 
@@ -25,18 +25,13 @@ _SCOPES: Final = """
     END AS own_scopes
 """
 # What the directory of the service's organization calls the person.
-_NAME: Final = f"""
-    (SELECT coalesce(nullif(p.display_name, ''), nullif(p.formatted_name, ''), said.name)
-     FROM   (SELECT s.organization_id) AS ours
-     LEFT   JOIN scim_profiles p ON p.organization_id = ours.organization_id AND p.user_id = s.user_id
-     {SAID.format(organization_id="ours.organization_id", user_id="s.user_id")})
-"""
+_NAME: Final = DIRECTORY_NAME.format(organization_id="s.organization_id", user_id="s.user_id")
 # What the directory of the context says of the person: that of the customer where it is shared, or the organization's.
 _DIRECTORY: Final = f"""
     (SELECT jsonb_build_object(
                 'display_name', coalesce(nullif(p.display_name, ''), nullif(p.formatted_name, ''), said.name),
-                'given_name', coalesce(p.given_name, said.given_name),
-                'family_name', coalesce(p.family_name, said.family_name),
+                'given_name', coalesce({TOLD_GIVEN_NAME}, said.given_name),
+                'family_name', coalesce({TOLD_FAMILY_NAME}, said.family_name),
                 'external_id', p.external_id)
      FROM   (SELECT s.organization_id WHERE s.customer_id IS NULL
              UNION ALL

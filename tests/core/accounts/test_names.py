@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.accounts import names
@@ -52,8 +54,7 @@ def test_what_the_person_has_set_comes_before_what_the_directory_says(known: Per
 
 def test_the_claims_are_those_that_are_known() -> None:
     assert PersonNames(own=None).profile_claims == {}
-    assert PersonNames(own="Ada", given_name="Augusta Ada", family_name="King").profile_claims == {
-        "name": "Ada",
-        "given_name": "Augusta Ada",
-        "family_name": "King",
-    }
+    told = PersonNames(own=None, display_name="Ada", given_name="Augusta Ada", family_name="King")
+    assert told.profile_claims == {"name": "Ada", "given_name": "Augusta Ada", "family_name": "King"}
+    # The parts are no parts of a name of one's own.
+    assert replace(told, own="Countess").profile_claims == {"name": "Countess"}

@@ -18,7 +18,7 @@ from core.sessions.places import CallerPlace
 
 MEMBER = AdmissionStanding(
     role="admin",
-    name="Ada of the vendor",
+    name="Ada L.",
     is_confirmed=True,
     is_suspended=False,
     is_linked=False,
@@ -59,10 +59,10 @@ def test_groups_are_the_names_that_the_service_learns_of_else_the_role(
     assert found == (("memberOf", value),)
 
 
-def _all(customer: CustomerContext | None) -> dict[str, Any]:
+def _all(customer: CustomerContext | None, standing: AdmissionStanding = MEMBER) -> dict[str, Any]:
     mapping = {field: field for field in SOURCE_FIELDS}
     subject: Any = SimpleNamespace(caller=SimpleNamespace(place=CallerPlace(customer=customer)), own_attributes={})
-    return dict(attributes(mapping, user_id=UUID(int=1), email="ada@example.com", standing=MEMBER, subject=subject))
+    return dict(attributes(mapping, user_id=UUID(int=1), email="ada@example.com", standing=standing, subject=subject))
 
 
 def test_for_a_customer_an_assertion_says_nothing_of_the_vendor() -> None:
@@ -71,7 +71,7 @@ def test_for_a_customer_an_assertion_says_nothing_of_the_vendor() -> None:
     assert _all(replace(CUSTOMER, groups=groups)) == {
         "email": "ada@example.com",
         "id": str(UUID(int=1)),
-        "name": "Ada",
+        "name": "Ada L.",
         "groups": ["Sales"],
         "customer.id": str(UUID(int=2)),
         "customer.slug": "globex",
@@ -94,10 +94,17 @@ def test_without_a_customer_nothing_is_said_of_one() -> None:
     assert _all(None) == {
         "email": "ada@example.com",
         "id": str(UUID(int=1)),
-        "name": "Ada of the vendor",
+        "name": "Ada L.",
         "role": "admin",
         "groups": "admin",
     }
+
+
+def test_a_name_that_nobody_has_told_is_not_made_of_the_address() -> None:
+    nameless = replace(MEMBER, name=None)
+
+    assert _all(None, nameless)["name"] is None
+    assert "name" not in _all(CUSTOMER, nameless)
 
 
 def test_a_claim_of_the_product_is_said_as_xml_can() -> None:

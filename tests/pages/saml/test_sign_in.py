@@ -133,16 +133,16 @@ class TestSignedIn:
 
         form = await service.signed_in(browser)
 
-        values = dict(
-            zip(form.texts("//saml:Attribute/@Name"), form.texts("//saml:AttributeValue/text()"), strict=True)
-        )
-        assert values == {
-            "mail": "member@example.com",
-            "uid": str(team.ids["member"]),
-            "r": "member",
-            "g": "member",
-            "n": "Member",
-        }
+        values = [(name, form.texts(f"//saml:Attribute[@Name='{name}']/saml:AttributeValue/text()")) for name in "rgn"]
+        assert set(form.texts("//saml:Attribute/@Name")) == {"mail", "uid", "r", "g", "n"}
+        # Nobody has told a name, and none is made of the address.
+        assert values == [("r", ["member"]), ("g", ["member"]), ("n", [])]
+        assert form.texts("//saml:Attribute[@Name='uid']/saml:AttributeValue/text()") == [str(team.ids["member"])]
+        assert form.texts("//saml:Attribute[@Name='mail']/saml:AttributeValue/text()") == ["member@example.com"]
+
+        team.world.connection.execute("UPDATE users SET name = 'Memo' WHERE id = %s", (team.ids["member"],))
+        named = await service.signed_in(browser)
+        assert named.texts("//saml:Attribute[@Name='n']/saml:AttributeValue/text()") == ["Memo"]
 
     async def test_a_member_has_the_name_that_the_directory_gave(
         self, browser: Visitor, saml: SamlWorld, team: Team
