@@ -59,7 +59,7 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
     passwords.lock_out(uow, user.id, user.email)
     uow.departures.unconfirm(user.id)
     uow.users.set_changed_by_service(user.id, at=None)
-    uow.users.set_name(user.id, None, at=uow.now)
+    uow.users.set_name(user.id, None, at=uow.now, was_asked=False)
     uow.users.set_verified(user.id, at=uow.now)
     return user.reclaimed(at=uow.now)
 

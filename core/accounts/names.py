@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import BadRequest
 from core.events import person_events
@@ -80,8 +81,22 @@ def change(uow: UnitOfWork, name: str | None) -> None:
     user = uow.users.lock(caller.account.id)
     if user is None or user.name == wanted:
         return
-    uow.users.set_name(caller.account.id, wanted, at=uow.now)
+    uow.users.set_name(caller.account.id, wanted, at=uow.now, was_asked=True)
     person_events.record(uow, AuditAction.USER_UPDATED, caller.account.id, caller.account.email, changed=["name"])
+
+
+def answer(uow: UnitOfWork, user_id: UUID, typed: str) -> None:
+    """Keep what a user has answered who was asked for a name; empty for none, which is not asked again.
+
+    Raise `BadRequest`. Nothing changes for a user who has a name already, or has answered.
+    """
+    wanted = checked_or_none(typed.strip() or None)
+    user = uow.users.lock(user_id)
+    if user is None or not user.can_be_asked_for_name:
+        return
+    uow.users.set_name(user_id, wanted, at=uow.now, was_asked=True)
+    if wanted is not None:
+        person_events.record(uow, AuditAction.USER_UPDATED, user_id, user.email, changed=["name"])
 
 
 def of_caller(uow: UnitOfWork) -> PersonNames:

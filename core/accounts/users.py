@@ -42,6 +42,8 @@ class User:
     disowned_at: datetime | None = None
     changed_by_service_at: datetime | None = None
     name: str | None = field(default=None, repr=False)
+    # When its user was asked for a name, whatever they answered.
+    name_asked_at: datetime | None = None
     language: str | None = None
     # Whether the account is appointed to the platform's support.
     is_platform_support: bool = False
@@ -91,6 +93,11 @@ class User:
         return self.mfa_enabled_at is not None
 
     @property
+    def can_be_asked_for_name(self) -> bool:
+        """Whether the user has no name of their own, and was never asked for one."""
+        return self.name is None and self.name_asked_at is None
+
+    @property
     def acts_as_platform_support(self) -> bool:
         """Whether the appointment gives power: with a verified address and a second factor (decisions 5.12)."""
         return self.is_platform_support and self.has_mfa and self.is_verified and not self.is_disowned
@@ -104,6 +111,7 @@ class User:
             has_passkey_factor=False,
             changed_by_service_at=None,
             name=None,
+            name_asked_at=None,
         )
 
     def appointed(self, *, at: datetime) -> User:

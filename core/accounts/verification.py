@@ -219,7 +219,8 @@ def _prove(uow: UnitOfWork, user: User, registration: OpenRegistration | None) -
     proved = addresses.mark_proved(uow, user)
     if registration is not None:
         uow.credentials.set_password_hash(user.id, registration.password_hash)
-        uow.users.set_name(user.id, registration.name, at=uow.now)
+        # The page of a registration asks for a name, and a program may not have.
+        uow.users.set_name(user.id, registration.name, at=uow.now, was_asked=registration.browser is not None)
     # Anyone can register the address; the person who proves it may have chosen another language.
     languages.keep(uow, user.id)
     return proved

@@ -142,7 +142,8 @@ def accept_as_new(
         raise AccountChanged
     single_sign_on.require_open(uow, user, joined.organization_id)
     uow.credentials.set_password_hash(user.id, password_hash)
-    uow.users.set_name(user.id, name, at=uow.now)
+    # The page has asked for one.
+    uow.users.set_name(user.id, name, at=uow.now, was_asked=True)
     languages.keep(uow, user.id)
     identity = IdentityProof(user_id=user.id, provider=Provider.PASSWORD, amr=(MAILED,))
     return conclusion.conclude_locked(uow, user, identity, destination)

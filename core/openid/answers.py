@@ -64,7 +64,7 @@ class Question:
     """The user is asked whether the service may know them, and the answer names the request by its id.
 
     `sentences` say what the scopes of the service mean that it asks for. `added_by` is what has made a membership that
-    the answer confirms; None where there is none to confirm.
+    the answer confirms; None where there is none to confirm. `asks_name` says that the user is asked for a name beside.
     """
 
     request_id: Secret
@@ -75,6 +75,20 @@ class Question:
     locales: Sequence[str]
     sentences: Sequence[str] = ()
     added_by: AddedBy | None = None
+    asks_name: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameQuestion:
+    """The user is asked for a name, and the answer names the request by its id; `problem` is what is wrong with one."""
+
+    request_id: Secret
+    organization_id: UUID
+    service_name: str
+    email: str
+    locales: Sequence[str]
+    typed: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,4 +138,4 @@ class SetupNeeded:
     locales: Sequence[str]
 
 
-Answer = LeadBack | SignInNeeded | Question | CustomerQuestion | NoAccess | SetupNeeded
+Answer = LeadBack | SignInNeeded | Question | NameQuestion | CustomerQuestion | NoAccess | SetupNeeded

@@ -20,8 +20,8 @@ from uuid import UUID
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired, on_the_way_to
-from core.openid import clients, codes, customer_questions, requests, scopes
-from core.openid.answers import Answer, LeadBack, NoAccess, Question, SetupNeeded, SignInNeeded, Visitor
+from core.openid import clients, codes, customer_questions, name_questions, requests, scopes
+from core.openid.answers import Answer, LeadBack, NameQuestion, NoAccess, Question, SetupNeeded, SignInNeeded, Visitor
 from core.openid.clients import Client
 from core.openid.customer_questions import Visit
 from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
@@ -90,15 +90,21 @@ def allow(
     issuer: str,
     customer: str | None = None,
     confirms_membership: bool = False,
+    name: str | None = None,
 ) -> Answer | Refusal:
     """Answer a request whose user was asked, and said yes, for the customer that they have chosen; raise `RequestOver`.
 
     What the user was asked on the page of one customer is no answer for another one: `customer` names it. With
-    `confirms_membership` the page has said that the organization of the service has added them.
+    `confirms_membership` the page has said that the organization of the service has added them. `name` is what they
+    have typed where they were asked for a name, None where they were not.
     """
     client, request = _use(uow, request_id)
     named = request.customer if customer is None else customer
     allowed = replace(request, prompts=[], customer=named if client.service.serves_customers else None)
+    if name is not None and visitor.browser is not None:
+        asked_again = name_questions.answer(uow, client, allowed, visitor.browser, name)
+        if asked_again is not None:
+            return asked_again
     consent = Consent.TO_MEMBERSHIP if confirms_membership else Consent.TO_SERVICE
     return _answer(uow, client, allowed, visitor, issuer=issuer, consent=consent)
 
@@ -173,26 +179,37 @@ def _answer(
         if not isinstance(settled, AuthorizationRequest):
             return settled or replace(_sign_in_for_customer(uow, client, request, visitor, _ELSEWHERE), is_anew=True)
         request = settled
-    if not request.customer:
-        visit = Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place())
-        closed = _closed(uow, visit, visitor, confirms_membership=destination.confirms_membership)
-        if closed is not None:
-            return closed
-        if consent is Consent.NONE and _needs_answer(uow, client, request, visitor, browser, request_key):
-            return _question(uow, visit, visitor)
+    visit = Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place())
+    before = _before(uow, visit, visitor, prepared, consent, request_key)
+    if before is not None:
+        return before
     return _begun(uow, client, request, visitor, prepared, issuer)
 
 
-def _closed(
-    uow: UnitOfWork, visit: Visit, visitor: Visitor, *, confirms_membership: bool
-) -> NoAccess | Question | None:
-    """Return the page of a user whom the service does not let in, or who has to confirm their membership before."""
-    refusal = places.refusal_of_suspended(visit.place) or admission.refusal_of(visit.place, confirms=True)
-    if refusal is not None:
-        note = partial(_note, uow, visit.client, visit.request, visitor)
-        return customer_questions.no_access(uow, visit, refusal, note)
-    if admission.refusal_of(visit.place, confirms=confirms_membership) is not None:
-        return _question(uow, visit, visitor)
+def _before(
+    uow: UnitOfWork,
+    visit: Visit,
+    visitor: Visitor,
+    prepared: PreparedVisit,
+    consent: Consent,
+    request_key: bytes | None,
+) -> NoAccess | Question | NameQuestion | None:
+    """Return the page that comes before the session: that the user is not let in, or what they are asked; else None."""
+    client, request, browser, place = visit.client, visit.request, visit.browser, visit.place
+    asks_name = partial(name_questions.is_due, uow, client, request, browser, prepared)
+    if not request.customer:
+        # Who has to confirm the membership is asked alone where that lets them in.
+        refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
+        if refusal is not None:
+            note = partial(_note, uow, client, request, visitor)
+            return customer_questions.no_access(uow, visit, refusal, note)
+        must_confirm = admission.refusal_of(place, confirms=consent is Consent.TO_MEMBERSHIP) is not None
+        is_asked = consent is Consent.NONE and _needs_answer(uow, client, request, visitor, browser, request_key)
+        if must_confirm or is_asked:
+            return replace(_question(uow, visit, visitor), asks_name=asks_name())
+    # The page on which a customer is chosen does not ask for it.
+    if (consent is Consent.NONE or client.service.serves_customers) and asks_name():
+        return name_questions.question(uow, client, request, browser)
     return None
 
 

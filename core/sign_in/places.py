@@ -42,6 +42,8 @@ class Place:
     # Of a service that is closed to strangers: whether an assignment fits the member, and a key has given them access.
     is_assigned: bool = False
     is_given: bool = False
+    # Whether the user has never signed in to the service.
+    is_first_visit: bool = False
     # The customers of the service that are open to the user; None for a service without customers.
     customers: CustomersOfUser | None = None
     # The one for which the user comes in.

@@ -68,8 +68,8 @@ class Users(Protocol):
         """Mark the account's address as proved."""
         ...
 
-    def set_name(self, user_id: UUID, name: str | None, *, at: datetime) -> None:
-        """Store the name of an account, or remove it with None."""
+    def set_name(self, user_id: UUID, name: str | None, *, at: datetime, was_asked: bool) -> None:
+        """Store the name of an account, or remove it with None, and whether its user was asked for one."""
         ...
 
     def set_language(self, user_id: UUID, language: str) -> None:

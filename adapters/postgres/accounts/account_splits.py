@@ -243,7 +243,8 @@ class PostgresAccountSplits(Aggregate):
                    deactivated_at = u.deactivated_at,
                    deactivated_by_organization_id = u.deactivated_by_organization_id, closed_at = u.closed_at,
                    locked_at = u.locked_at, changed_by_service_at = u.changed_by_service_at, name = u.name,
-                   language = u.language, passkey_challenges_ended = u.passkey_challenges_ended
+                   name_asked_at = u.name_asked_at, language = u.language,
+                   passkey_challenges_ended = u.passkey_challenges_ended
             FROM   users u
             WHERE  n.id = %(new_id)s AND u.id = %(user_id)s
             """,
@@ -254,7 +255,7 @@ class PostgresAccountSplits(Aggregate):
             UPDATE users
             SET    email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL,
                    has_passkey_factor = false, closed_at = NULL, locked_at = NULL,
-                   changed_by_service_at = NULL, name = NULL, language = NULL,
+                   changed_by_service_at = NULL, name = NULL, name_asked_at = NULL, language = NULL,
                    deactivated_at = CASE WHEN deactivated_by_organization_id IS DISTINCT FROM %(organization_id)s
                                          THEN deactivated_at END,
                    deactivated_by_organization_id = nullif(deactivated_by_organization_id, %(organization_id)s)

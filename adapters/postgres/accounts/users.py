@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, language,
-           is_platform_support, wrong_mailed_codes, locked_at
+           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, name_asked_at,
+           language, is_platform_support, wrong_mailed_codes, locked_at
     FROM   users
 """
 _STORED: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, language,
-           is_platform_support, wrong_mailed_codes, locked_at, password_hash
+           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, name_asked_at,
+           language, is_platform_support, wrong_mailed_codes, locked_at, password_hash
     FROM   users
 """
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
@@ -128,8 +128,11 @@ class PostgresUsers(Aggregate):
             "UPDATE users SET email_verified_at = %s, updated_at = %s WHERE id = %s", (at, at, user_id)
         )
 
-    def set_name(self, user_id: UUID, name: str | None, *, at: datetime) -> None:
-        self._connection.execute_later("UPDATE users SET name = %s, updated_at = %s WHERE id = %s", (name, at, user_id))
+    def set_name(self, user_id: UUID, name: str | None, *, at: datetime, was_asked: bool) -> None:
+        self._connection.execute_later(
+            "UPDATE users SET name = %s, name_asked_at = %s, updated_at = %s WHERE id = %s",
+            (name, at if was_asked else None, at, user_id),
+        )
 
     def set_language(self, user_id: UUID, language: str) -> None:
         self._connection.execute_later("UPDATE users SET language = %s WHERE id = %s", (language, user_id))

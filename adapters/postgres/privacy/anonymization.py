@@ -137,7 +137,7 @@ class PostgresAnonymization(Aggregate):
                     """
                     UPDATE users
                     SET    email = %(email)s, email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL,
-                           has_passkey_factor = false, name = NULL, language = NULL,
+                           has_passkey_factor = false, name = NULL, name_asked_at = NULL, language = NULL,
                            is_platform_support = false, updated_at = %(at)s,
                            deactivated_at = coalesce(deactivated_at, %(at)s), closed_at = NULL, anonymized_at = %(at)s
                     WHERE  id = %(user_id)s

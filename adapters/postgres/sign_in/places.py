@@ -38,6 +38,9 @@ _PLACE: Final = f"""
                        WHERE  p.organization_id = m.organization_id AND p.user_id = m.user_id)
                                       AS is_by_directory,
            CASE WHEN s.access <> 'everyone' THEN ({_ADMISSION}) END AS admission,
+           NOT EXISTS (SELECT FROM service_users l
+                       WHERE  l.service_id = s.id AND l.user_id = %(user_id)s AND l.last_login_at IS NOT NULL)
+                                      AS is_first_visit,
            CASE WHEN s.customers <> 'none' THEN ({CUSTOMERS_OF_USER}) END AS customers
     FROM      organizations o
     LEFT JOIN services s    ON s.organization_id = o.id AND s.slug = %(service_slug)s

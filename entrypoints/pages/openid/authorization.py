@@ -14,6 +14,7 @@ from core.openid.answers import (
     Answer,
     CustomerQuestion,
     LeadBack,
+    NameQuestion,
     NoAccess,
     Question,
     SetupNeeded,
@@ -56,6 +57,7 @@ RESUME: Final = "/auth/authorize/resume"
 CONTINUE: Final = "/auth/authorize/continue"
 _TEMPLATES: Final[dict[type[Answer], str]] = {
     Question: "openid/authorization.html",
+    NameQuestion: "openid/authorization_name.html",
     CustomerQuestion: "openid/authorization_customers.html",
     NoAccess: "openid/authorization_no_access.html",
 }
@@ -77,7 +79,7 @@ class ResumeQuery(Query, kw_only=True):
 
 
 class AnswerForm(ProtectedForm, kw_only=True):
-    """The user's answer: the id of the request that it is for, and the customer that was chosen, empty for none.
+    """The user's answer: the id of the request that it is for, the chosen customer, empty for none, and a name.
 
     `joins` is `yes` on a page that says that the organization has added the user, and `may_enter` is `no` on the page
     of a user who cannot come in.
@@ -85,6 +87,7 @@ class AnswerForm(ProtectedForm, kw_only=True):
 
     request_id: str = ""
     customer: str | None = None
+    name: str | None = None
     joins: str = ""
     may_enter: str = ""
 
@@ -167,6 +170,7 @@ async def allow(call: Call, form: AnswerForm) -> PageOrRedirect:
             issuer=issuer_of(call),
             customer=form.customer,
             confirms_membership=form.joins == "yes",
+            name=form.name,
         )
     except Forbidden as refusal:
         # The request waits still, because what refuses it rolls its use back.
@@ -261,7 +265,8 @@ async def _respond(call: Call, answer: Answer, *, is_after_form: bool) -> Respon
             brand=brand,
             switches_at=await sign_in_address(call, wanted, page=SIGN_OUT),
         )
-    return form_page(call, _TEMPLATES[type(answer)], question=answer, brand=brand)
+    is_invalid = isinstance(answer, NameQuestion) and answer.problem != ""
+    return form_page(call, _TEMPLATES[type(answer)], status=400 if is_invalid else 200, question=answer, brand=brand)
 
 
 def _resumed(request_id: Secret) -> str:

@@ -43,8 +43,11 @@ async def authorizations(ground: Ground) -> None:
     """Services ask for users: who is asked first, refused, led back, and signed out."""
     party, user_id = ground.party("asking"), ground.user("buyer")
     visitor = ground.visitor()
-    asked = await visitor.sign_in(ground.email("buyer"), path=address_of(party, prompt="consent"))
-    await visitor.submit(asked, "/auth/authorize/allow")
+    asked = await visitor.sign_in(
+        ground.email("buyer"), path=address_of(party, prompt="consent", scope="openid profile")
+    )
+    refused = await visitor.submit(asked, "/auth/authorize/allow", name=NAME * 100)
+    await visitor.submit(refused, "/auth/authorize/allow", name="")
     await visitor.send("GET", address_of(party, response_mode="form_post"))
     asked = await visitor.open(address_of(party, prompt="consent"))
     await visitor.submit(asked, "/auth/authorize/deny")

@@ -44,9 +44,15 @@ async def test_claims_are_given_where_they_were_asked_for_also_after_a_refresh(
         tokens = (await shop.token("refresh_token", refresh_token=tokens["refresh_token"])).json
 
 
+def set_name(world: World) -> None:
+    """Give the user a name, so that nobody asks for one on the way."""
+    world.connection.execute("UPDATE users SET name = 'Ada' WHERE email = %s", (EMAIL,))
+
+
 async def test_what_is_asked_for_by_name_is_added_to_what_scopes_open(
     shop: RelyingParty, visitor: Visitor, world: World
 ) -> None:
+    set_name(world)
     address = await push(shop, scope="openid profile", claims=asked(userinfo={"email_verified": None}))
     tokens = (await shop.redeem(led_back(await visitor.sign_in(path=address))["code"])).json
 
@@ -56,6 +62,7 @@ async def test_what_is_asked_for_by_name_is_added_to_what_scopes_open(
 
 
 async def test_without_the_scope_openid_nothing_is_given(shop: RelyingParty, visitor: Visitor, world: World) -> None:
+    set_name(world)
     claims = asked(userinfo={"email": None}, id_token={"email": None})
     tokens = (await shop.redeem((await sign_in(visitor, shop, scope="profile", claims=claims))["code"])).json
 
