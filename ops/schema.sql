@@ -3942,7 +3942,7 @@ COMMENT ON COLUMN users.unproved_since IS 'When the account was registered by so
 COMMENT ON COLUMN users.wrong_mailed_codes IS 'How many codes of its sign-in mails were wrong since the last sign-in, up to the limit after which its mails have links alone.';
 COMMENT ON COLUMN users.has_passkey_factor IS 'Repeats whether a passkey of the account is a second factor, for every sign-in to see.';
 COMMENT ON COLUMN users.locked_at IS 'Since when the account is locked, by its person, its organization or the platform; null while it is open.';
-COMMENT ON COLUMN users.name_asked_at IS 'When its user was asked for a name and gave none or one; null until then.';
+COMMENT ON COLUMN users.name_asked_at IS 'When its user was asked for a name and gave none; null until then, and while there is one.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

@@ -42,7 +42,7 @@ class User:
     disowned_at: datetime | None = None
     changed_by_service_at: datetime | None = None
     name: str | None = field(default=None, repr=False)
-    # When its user was asked for a name, whatever they answered.
+    # When its user was asked for a name, and gave none.
     name_asked_at: datetime | None = None
     language: str | None = None
     # Whether the account is appointed to the platform's support.

@@ -69,7 +69,7 @@ class Users(Protocol):
         ...
 
     def set_name(self, user_id: UUID, name: str | None, *, at: datetime, was_asked: bool) -> None:
-        """Store the name of an account, or remove it with None, and whether its user was asked for one."""
+        """Store the name of an account, or remove it with None, and then whether its user was asked for one."""
         ...
 
     def set_language(self, user_id: UUID, language: str) -> None:

@@ -131,7 +131,7 @@ class PostgresUsers(Aggregate):
     def set_name(self, user_id: UUID, name: str | None, *, at: datetime, was_asked: bool) -> None:
         self._connection.execute_later(
             "UPDATE users SET name = %s, name_asked_at = %s, updated_at = %s WHERE id = %s",
-            (name, at if was_asked else None, at, user_id),
+            (name, at if was_asked and name is None else None, at, user_id),
         )
 
     def set_language(self, user_id: UUID, language: str) -> None:

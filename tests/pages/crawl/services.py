@@ -45,6 +45,7 @@ def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
                 role_ids={one["name"]: str(rows.clock_id()) for one in roles} if is_first else {},
                 audiences=[URL] if is_first else [],
                 group_claims=["role"] if is_first else [],
+                groups_as=("objects", "names", "ids", "names")[len(ids)],
             )
         )
         rows.add("plans", service_id=ids[-1], name="Free", price_cents=0, currency="usd", is_default=True)

@@ -9,7 +9,7 @@ ALTER TABLE services ADD COLUMN IF NOT EXISTS groups_as text NOT NULL DEFAULT 'o
 COMMENT ON COLUMN services.groups_as IS 'How tokens tell of groups: by names, by ids, or as objects of both.';
 
 ALTER TABLE users ADD COLUMN IF NOT EXISTS name_asked_at timestamptz;
-COMMENT ON COLUMN users.name_asked_at IS 'When its user was asked for a name and gave none or one; null until then.';
+COMMENT ON COLUMN users.name_asked_at IS 'When its user was asked for a name and gave none; null until then, and while there is one.';
 
 -- The names themselves, so that one that an older process stores over them is one that was told.
 ALTER TABLE scim_profiles
