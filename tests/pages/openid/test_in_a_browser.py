@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from playwright.sync_api import Page, Route
 from adapters.postgres.database import PostgresDatabase
 from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
+from tests import axe
 from tests.browser import Site, Watched
 from tests.clock import SettableClock
 from tests.postgres import Databases
@@ -20,17 +22,21 @@ from tests.world.relying_party import REDIRECT_URI
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
+# Who is asked for a name, with and without scripts.
+NAMELESS: Final = {True: "one@example.com", False: "two@example.com"}
+
 with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 
 
 @pytest.fixture(scope="module")
 def served(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[tuple[Site, UUID]]:
-    """A running server with a member of an organization, and the client id of its service."""
+    """A running server with members of an organization, and the client id of its service."""
     with databases.migrated() as database_url:
         with databases.connection(database_url) as connection:
             builder = Builder(connection, SettableClock())
             organization_id = builder.organization()
-            builder.member(organization_id, builder.user(EMAIL))
+            for email in (EMAIL, *NAMELESS.values()):
+                builder.member(organization_id, builder.user(email))
             service = builder.service(organization_id, name="Acme Shop", redirect_uris=[REDIRECT_URI])
 
         async def prepare(_: PostgresDatabase) -> None:
@@ -45,7 +51,7 @@ def served(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator
 class Application:
     """The service at another site, which takes an answer."""
 
-    def __init__(self, page: Page, site: Site, client_id: UUID, mode: str) -> None:
+    def __init__(self, page: Page, site: Site, client_id: UUID, mode: str, **parameters: str) -> None:
         self.answers: list[dict[str, list[str]]] = []
         page.context.route("https://**/*", self._answer)
         query = {
@@ -54,6 +60,7 @@ class Application:
             "response_type": "code",
             "response_mode": mode,
             "state": "s-1",
+            **parameters,
         }
         page.goto(f"{site.url}/auth/authorize?{urlencode(query)}")
 
@@ -88,3 +95,29 @@ def test_the_answer_reaches_the_service(
     assert answer["state"] == ["s-1"]
     assert ("code" in answer, answer.get("error")) == ((False, ["access_denied"]) if is_cancelled else (True, None))
     assert [problem for problem in watched.problems if "Content Security Policy" in problem] == []
+
+
+@with_and_without_scripts
+def test_who_has_no_name_is_asked_for_one_and_may_leave_it_empty(
+    served: tuple[Site, UUID], watch: Callable[..., Watched], *, scripts: bool
+) -> None:
+    watched = watch(java_script_enabled=scripts, locale="de", viewport={"width": 320, "height": 800})
+    page = watched.page
+    application = Application(page, *served, "query", scope="openid profile")
+
+    page.get_by_label("E-Mail-Adresse").fill(NAMELESS[scripts])
+    page.get_by_role("button", name="Weiter", exact=True).click()
+    page.get_by_label("Passwort").fill(PASSWORD)
+    page.get_by_role("button", name="Anmelden", exact=True).click()
+    page.get_by_role("heading", name="Wie heißen Sie?").wait_for()
+    violations = axe.violations(page) if scripts else []
+    field = page.get_by_label("Name")
+    if scripts:
+        assert field.evaluate("one => one === document.activeElement")
+        field.fill("Ada")
+    page.get_by_role("button", name="Weiter", exact=True).click()
+    page.get_by_role("heading", name="Welcome").wait_for()
+
+    [answer] = application.answers
+    assert "code" in answer
+    assert violations == []
