@@ -198,7 +198,7 @@ def _before(
     client, request, browser, place = visit.client, visit.request, visit.browser, visit.place
     asks_name = partial(name_questions.is_due, uow, client, request, browser, prepared)
     if not request.customer:
-        # Who has to confirm the membership is asked alone where that lets them in.
+        # Nobody is asked to confirm a membership that would not let them in.
         refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
         if refusal is not None:
             note = partial(_note, uow, client, request, visitor)

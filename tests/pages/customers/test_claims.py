@@ -78,7 +78,9 @@ async def test_roles_and_groups_of_a_person_are_shown_first(visitor: Visitor, wo
     stranger = trade.vendor.user("stranger")
     world.link(trade.vendor.organization_id, trade.service.id, stranger)
     world.connection.execute("UPDATE service_users SET last_login_at = now()")
-    world.connection.execute("UPDATE services SET group_claims = '{}'")
+    told = await visitor.open(f"{PAGE}?email=stranger%40example.com")
+    assert shows(told.text, "service_roles")
+    world.connection.execute("UPDATE services SET group_claims = '{}', roles = '[]', role_ids = '{}'")
     nothing = await visitor.open(f"{PAGE}?email=stranger%40example.com")
     assert shows(nothing.text, "The tokens say nothing of roles and groups.")
 
