@@ -7,6 +7,8 @@ from typing import Final
 
 LIMITED_IPV6_PREFIX_BITS: Final = 64
 THROTTLED_IPV4_PREFIX_BITS: Final = 24
+# What a site has, and no one of its people.
+SHOWN_IPV6_PREFIX_BITS: Final = 48
 
 
 def limited_network(address: str | None) -> str:
@@ -21,6 +23,14 @@ def throttled_network(address: str | None) -> str:
     if address is None or ":" in address:
         return limited_network(address)
     return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))
+
+
+def shown_network(address: str | None) -> str:
+    """Return the network that is shown in place of the address of a person: an IPv4 /24 or an IPv6 /48."""
+    if address is None:
+        return limited_network(address)
+    bits = SHOWN_IPV6_PREFIX_BITS if ":" in address else THROTTLED_IPV4_PREFIX_BITS
+    return str(ipaddress.ip_network(f"{address}/{bits}", strict=False))
 
 
 def typed_network(typed: str) -> str | None:

@@ -1681,6 +1681,27 @@ COMMENT ON COLUMN client_grants.requested_claims IS 'The same, for the ID tokens
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_pkey PRIMARY KEY (session_id);
 
+CREATE TABLE client_problems (
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    kind text NOT NULL,
+    network text NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    noted_at timestamp with time zone NOT NULL,
+    ip_address text NOT NULL,
+    sent text,
+    registered text[] NOT NULL
+);
+COMMENT ON TABLE client_problems IS 'Requests that were refused in the name of a service: one for each kind, network and minute, the last few of each kind.';
+COMMENT ON COLUMN client_problems.kind IS 'A word of core/services/problems.py.';
+COMMENT ON COLUMN client_problems.network IS 'From where it came: a /24, or a /48 of IPv6.';
+COMMENT ON COLUMN client_problems.ip_address IS 'The address of a backend, the network of a browser.';
+COMMENT ON COLUMN client_problems.sent IS 'What the request said, without secrets and persons; null where it said nothing.';
+COMMENT ON COLUMN client_problems.registered IS 'What the service had registered then, or what the request might have said.';
+ALTER TABLE ONLY client_problems
+    ADD CONSTRAINT client_problems_pkey PRIMARY KEY (organization_id, service_id, kind, network, minute);
+CREATE INDEX client_problems_ended ON client_problems USING btree (noted_at);
+
 CREATE TABLE connection_keys (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -2834,7 +2855,7 @@ CREATE TABLE refused_redirects (
     redirect_uri text NOT NULL,
     refused_at timestamp with time zone NOT NULL
 );
-COMMENT ON TABLE refused_redirects IS 'Of each service, the redirect URI that was refused last; at most one is written in a minute.';
+COMMENT ON TABLE refused_redirects IS 'Of each service, the redirect URI that was refused last; versions before the troubles of clients write it.';
 ALTER TABLE ONLY refused_redirects
     ADD CONSTRAINT refused_redirects_pkey PRIMARY KEY (organization_id, service_id);
 
@@ -4244,6 +4265,9 @@ ALTER TABLE ONLY bulk_jobs
 
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY client_problems
+    ADD CONSTRAINT client_problems_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY connection_keys
     ADD CONSTRAINT connection_keys_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;

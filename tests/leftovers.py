@@ -264,6 +264,15 @@ KINDS = {
         " INSERT INTO upstream_failures (organization_id, connection_id, problem, first_at, last_at, occurrences,"
         " last_request_id) SELECT organization_id, id, ended::text, ended, ended, 1, '' FROM connection, ends",
     ),
+    Leftover.CLIENT_PROBLEMS: Kind(
+        "noted_at",
+        30 * DAY,
+        ", service AS (INSERT INTO services (id, organization_id, slug, name, service_type, client_id, created_at,"
+        " updated_at) VALUES (gen_random_uuid(), %(organization)s, 'troubled', 'Troubled', 'web', gen_random_uuid(),"
+        " now(), now()) RETURNING organization_id, id)"
+        " INSERT INTO client_problems (organization_id, service_id, kind, network, minute, noted_at, ip_address,"
+        " registered) SELECT organization_id, id, 'grant', ended::text, ended, ended, '', '{}' FROM service, ends",
+    ),
     Leftover.BULK_JOBS: Kind(
         "created_at",
         30 * DAY,

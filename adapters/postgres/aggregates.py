@@ -130,7 +130,7 @@ from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
 from adapters.postgres.services.found_services import PostgresFoundServices
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
-from adapters.postgres.services.refused_redirects import PostgresRefusedRedirects
+from adapters.postgres.services.problems import PostgresClientProblems
 from adapters.postgres.services.sales import PostgresSalesBook
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.sold_subscriptions import PostgresSoldSubscriptions
@@ -265,7 +265,7 @@ class Aggregates:
     relations: PostgresRelations
     services: PostgresServices
     found_services: PostgresFoundServices
-    refused_redirects: PostgresRefusedRedirects
+    client_problems: PostgresClientProblems
     first_sign_ins: PostgresFirstSignIns
     verified_domains: PostgresVerifiedDomains
     plans: PostgresPlans

@@ -169,6 +169,7 @@ class Operation(Enum):
     SERVICE_UPDATE = ("change a service", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
     SERVICE_DELETE = ("delete a service", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
     SERVICE_SECRET_ROTATE = ("replace the secret of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    SERVICE_PROBLEMS_READ = ("read the troubles of a service", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     SERVICE_TRY = ("try a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     SERVICE_USER_READ = ("read a user of a service", Capability.END_USERS_VIEW, _ACTIVE, _READS)
     SERVICE_USER_CHANGE = ("change what a service notes about a user", Capability.END_USERS_MANAGE, _ACTIVE, _CLOSED)

@@ -15,6 +15,7 @@ from core.accounts import own_accounts, sign_in_failures
 from core.ids import SETTLES_AFTER
 from core.organizations import takeover_acts
 from core.platform.retention import Retention
+from core.services import problems
 from core.webhooks import events
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Leftover(Enum):
     MFA_EVENTS = ("mfa_events", Retention.MFA_EVENTS)
     # Counted from the last time.
     UPSTREAM_FAILURES = ("upstream_failures", Retention.CONNECTION_PROBLEMS)
+    CLIENT_PROBLEMS = ("client_problems", problems.KEPT_FOR)
     # The last of each connection is kept for that long; the others are deleted when it is concluded.
     TRIAL_SIGN_INS = ("trial_sign_ins", Retention.CONNECTION_PROBLEMS)
     # Counted from the answer, or from the end of those without one.

@@ -64,6 +64,20 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
     )
 
 
+def authorize_reader(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> Service:
+    """Return a service to one who may do this, or to a platform owner or the platform's support, who only reads."""
+    context = uow.access_context(slug)
+    caller, organization = context.caller, context.organization
+    # A key has the rights of its maker as a member alone.
+    is_helper = context.narrowed is None and (caller.acts_as_platform_owner or caller.acts_as_platform_support)
+    if organization is None or not is_helper:
+        return authorize(uow, slug, service_slug, operation).service
+    service = uow.services.by_slug(organization.id, service_slug)
+    if service is None:
+        raise ServiceUnknown
+    return service
+
+
 def authorize_and_lock(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:
     """Lock the organization, so that neither permissions nor its services change meanwhile, and authorize."""
     uow.organizations.lock(authorize(uow, slug, service_slug, operation).organization.id)

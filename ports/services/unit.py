@@ -12,7 +12,7 @@ from ports.services.found_end_users import FoundEndUsers
 from ports.services.found_services import FoundServicesOfOrganization
 from ports.services.grants import ServiceGrants
 from ports.services.plans import Plans
-from ports.services.refused_redirects import RefusedRedirects
+from ports.services.problems import ClientProblems
 from ports.services.sales import SalesBook
 from ports.services.services import Services
 from ports.services.sold_subscriptions import SoldSubscriptions
@@ -73,7 +73,7 @@ class ServicesUnit(Protocol):
     def found_services(self) -> FoundServicesOfOrganization: ...
 
     @property
-    def refused_redirects(self) -> RefusedRedirects: ...
+    def client_problems(self) -> ClientProblems: ...
 
     @property
     def workloads(self) -> Workloads: ...

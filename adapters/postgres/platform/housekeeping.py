@@ -342,6 +342,16 @@ _DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+        Leftover.CLIENT_PROBLEMS: """
+        DELETE FROM client_problems
+        WHERE  ctid = ANY (ARRAY(
+            SELECT   ctid
+            FROM     client_problems
+            WHERE    noted_at <= %s
+            ORDER BY noted_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
         Leftover.TRIAL_SIGN_INS: """
         DELETE FROM trial_sign_ins
         WHERE  ctid = ANY (ARRAY(
@@ -395,6 +405,7 @@ _EXPIRED: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
             "FROM mfa_events WHERE created_at <= %s AND event_type <> 'user_anonymized' ORDER BY created_at"
         ),
         Leftover.UPSTREAM_FAILURES: "FROM upstream_failures WHERE last_at <= %s ORDER BY last_at",
+        Leftover.CLIENT_PROBLEMS: "FROM client_problems WHERE noted_at <= %s ORDER BY noted_at",
         Leftover.TRIAL_SIGN_INS: "FROM trial_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
         Leftover.INVITATIONS: (
             "FROM invitations WHERE status <> 'pending' AND coalesce(answered_at, expires_at) <= %s"
