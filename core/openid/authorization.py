@@ -20,7 +20,7 @@ from uuid import UUID
 from core.accounts.providers import Provider
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired, on_the_way_to
-from core.openid import clients, codes, customer_questions, name_questions, requests, scopes
+from core.openid import client_troubles, clients, codes, customer_questions, name_questions, requests, scopes
 from core.openid.answers import Answer, LeadBack, NameQuestion, NoAccess, Question, SetupNeeded, SignInNeeded, Visitor
 from core.openid.clients import Client
 from core.openid.customer_questions import Visit
@@ -28,7 +28,6 @@ from core.openid.refused_requests import RedirectUriRefused, RequestOver, Reques
 from core.openid.requests import FORM_POST, AnswerAddress, AuthorizationRefused, AuthorizationRequest
 from core.organizations.session_strength import SecondFactorRequired
 from core.secrets import hash_token
-from core.services import redirect_changes
 from core.sessions import security_profiles
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import admission, browser_returns, child_sessions, places
@@ -68,7 +67,7 @@ def begin(
     except AuthorizationRefused as refused:
         return _refusal(uow, client, refused, issuer)
     except RedirectUriRefused as refused:
-        raise _remembered(uow, client, refused) from None
+        raise client_troubles.leaving_address(refused, client) from None
 
 
 def receive(uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str]) -> str:
@@ -374,16 +373,6 @@ def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest
     return client, request
 
 
-def _remembered(uow: UnitOfWork, client: Client, refused: RedirectUriRefused) -> RedirectUriRefused:
-    """Return the refusal, which the console of the organization shows to those who look after the service."""
-    service, redirect_uri = client.service, refused.redirect_uri
-    if not redirect_changes.is_kept(uow, service, redirect_uri):
-        return refused
-    return refused.leaving(
-        lambda later: redirect_changes.keep(later, service.organization_id, service.id, redirect_uri)
-    )
-
-
 def _client(uow: UnitOfWork, client_id: UUID) -> Client:
     client = clients.find(uow, client_id)
     if client is None or not client.is_organization_active:
@@ -399,6 +388,7 @@ def _denied(uow: UnitOfWork, client: Client, request: AuthorizationRequest, visi
 def _refusal(uow: UnitOfWork, client: Client, refused: AuthorizationRefused, issuer: str) -> LeadBack:
     """Answer with an error, which uses up a pushed request; raise `RequestOver` when that was answered already."""
     requests.use_pushed(uow, client, refused.to)
+    client_troubles.note(uow, client, refused.cause)
     return _lead_back(
         refused.to, error=refused.error, error_description=refused.description, state=refused.to.state, iss=issuer
     )

@@ -21,6 +21,7 @@ from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
 from core.openid.requests import AuthorizationRequest
 from core.secrets import Secret, hash_token
+from core.services.problems import ProblemKind
 from core.sessions import sessions
 from core.sessions.client_grants import ClientGrant
 
@@ -127,7 +128,8 @@ def redeem_as(
 
 def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: DpopProof | None) -> ClientGrant:
     if presented.redirect_uri != code.redirect_uri:
-        raise GrantInvalid("The redirect_uri is not that of the authorization request.")
+        refusal = GrantInvalid("The redirect_uri is not that of the authorization request.")
+        raise refusal.about(ProblemKind.REDIRECT_URI, presented.redirect_uri, [code.redirect_uri])
     security_profile.require_challenged(client.security_profile, code.code_challenge)
     pkce.require_verified(code.code_challenge, presented.code_verifier)
     if presented.resource is not None and presented.resource != code.audience:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.openid import clients
+from core.openid import client_troubles, clients
 from core.openid.authorization import with_parameters
 from core.openid.clients import Client
-from core.openid.refused_requests import RequestRefused
+from core.openid.refused_requests import LogoutUriRefused, RequestRefused
 from core.saml import logouts as saml_logouts
 from core.saml.logouts import TakenLogout
 from core.secrets import Secret
@@ -130,10 +130,7 @@ def _address(client: Client | None, wanted: LogoutRequest) -> str | None:
     if client is None:
         raise RequestRefused("The request names an address to go back to, and not the application that it belongs to.")
     if not client.service.has_registered(wanted.redirect_uri, among=client.service.post_logout_redirect_uris):
-        raise RequestRefused(
-            "The request names a post_logout_redirect_uri that is not registered with the application."
-            " Its makers have to register exactly this address."
-        )
+        raise client_troubles.leaving_logout(LogoutUriRefused(client, wanted.redirect_uri))
     return with_parameters(wanted.redirect_uri, state=wanted.state) if wanted.state else wanted.redirect_uri
 
 

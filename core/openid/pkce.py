@@ -11,9 +11,15 @@ import hmac
 import re
 from typing import Final
 
-from core.openid.refusals import GrantInvalid, RequestInvalid
+from core.openid.refusals import GrantInvalid, OAuthRefusal, RequestInvalid
+from core.services.problems import ProblemKind
 
 METHOD: Final = "S256"
+# The method of a challenge that names none (RFC 7636, 4.3).
+PLAIN: Final = "plain"
+# What was sent that is not valid; itself it is not kept.
+CHALLENGE: Final = "code_challenge"
+VERIFIER: Final = "code_verifier"
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
@@ -22,14 +28,14 @@ def checked_challenge(challenge: str | None, method: str | None, *, is_required:
     """Return the challenge of a request; raise `RequestInvalid` when it is missing or invalid."""
     if challenge is None:
         if is_required:
-            raise RequestInvalid("Mobile and desktop services use PKCE: send a code_challenge with the method S256.")
+            raise _challenge("Mobile and desktop services use PKCE: send a code_challenge with the method S256.", None)
         if method is not None:
-            raise RequestInvalid("The code_challenge is missing.")
+            raise _challenge("The code_challenge is missing.", None)
         return None
     if method != METHOD:
-        raise RequestInvalid("The code_challenge_method must be S256.")
+        raise _challenge("The code_challenge_method must be S256.", method or PLAIN)
     if not _CHALLENGE.fullmatch(challenge):
-        raise RequestInvalid("The code_challenge must be a SHA-256 in base64url, without padding.")
+        raise _challenge("The code_challenge must be a SHA-256 in base64url, without padding.", CHALLENGE)
     return challenge
 
 
@@ -38,7 +44,15 @@ def require_verified(challenge: str | None, verifier: str | None) -> None:
     if challenge is None and verifier is None:
         return
     if challenge is None or verifier is None or not _VERIFIER.fullmatch(verifier):
-        raise GrantInvalid("The code_verifier is missing, malformed, or was not announced by a code_challenge.")
+        sent = VERIFIER if verifier is not None else None
+        raise GrantInvalid("The code_verifier is missing, malformed, or was not announced by a code_challenge.").about(
+            ProblemKind.PKCE, sent, [METHOD]
+        )
     digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     if not hmac.compare_digest(digest, challenge):
-        raise GrantInvalid("The code_verifier is not that of the code_challenge.")
+        refusal = GrantInvalid("The code_verifier is not that of the code_challenge.")
+        raise refusal.about(ProblemKind.PKCE, VERIFIER, [METHOD])
+
+
+def _challenge(message: str, sent: str | None) -> OAuthRefusal:
+    return RequestInvalid(message).about(ProblemKind.PKCE, sent, [METHOD])

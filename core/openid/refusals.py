@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from core.errors import ErrorCode, Refusal
+from core.services.problems import ProblemKind
 
 
 class OAuthRefusal(Refusal):
-    """A refusal with a name of its own in OAuth."""
+    """A refusal with a name of its own in OAuth.
+
+    `trouble` is what it is among the troubles of its client, None for what is none, with what the client has sent and
+    might have sent (`client_troubles.py`).
+    """
 
     code = ErrorCode.BAD_REQUEST
     error: ClassVar[str]
+    trouble: ProblemKind | None = None
+    sent: str | None = None
+    registered: Sequence[str] = ()
+
+    def about(self, trouble: ProblemKind, sent: str | None, registered: Sequence[str] = ()) -> Self:
+        """Return this refusal as a trouble of its client."""
+        self.trouble, self.sent, self.registered = trouble, sent, registered
+        return self
 
 
 class RequestInvalid(OAuthRefusal):
@@ -47,6 +60,7 @@ class ResponseTypeUnsupported(OAuthRefusal):
     """Only the code flow is there (RFC 6749, 4.1.2.1)."""
 
     error = "unsupported_response_type"
+    trouble = ProblemKind.RESPONSE_TYPE
     default_message = "The response_type must be code."
 
 
@@ -55,6 +69,7 @@ class ClientInvalid(OAuthRefusal):
 
     code = ErrorCode.UNAUTHORIZED
     error = "invalid_client"
+    trouble = ProblemKind.CLIENT_AUTHENTICATION
     default_message = (
         "The client is unknown, or its credentials are wrong. Send the client id and the client secret of the service."
     )
@@ -64,6 +79,7 @@ class GrantInvalid(OAuthRefusal):
     """The code, refresh token or device code is not valid, or was issued to another client."""
 
     error = "invalid_grant"
+    trouble = ProblemKind.GRANT
     default_message = "The code or token is not valid, has expired or was used already. Start again."
 
 
@@ -71,6 +87,7 @@ class ClientUnauthorized(OAuthRefusal):
     """The client may not use this grant."""
 
     error = "unauthorized_client"
+    trouble = ProblemKind.GRANT
     default_message = "Only web and api services, which have a secret, may use this grant."
 
 
@@ -79,6 +96,7 @@ class WayUnauthorized(OAuthRefusal):
 
     code = ErrorCode.FORBIDDEN
     error = "unauthorized_client"
+    trouble = ProblemKind.GRANT
     default_message = (
         "This service has a security profile: it pushes authorization requests to /auth/par, and exchanges their codes."
         " No other grant is open to it."
@@ -89,6 +107,7 @@ class GrantTypeUnsupported(OAuthRefusal):
     """There is no such grant type."""
 
     error = "unsupported_grant_type"
+    trouble = ProblemKind.GRANT
     default_message = (
         "The grant type is not supported. Use authorization_code, refresh_token, client_credentials or"
         " urn:ietf:params:oauth:grant-type:device_code."
@@ -99,6 +118,7 @@ class ScopeInvalid(OAuthRefusal):
     """A scope is not known, or was not granted."""
 
     error = "invalid_scope"
+    trouble = ProblemKind.SCOPE
     default_message = "The scope goes beyond what was granted. To get more, sign in with a request that names it."
 
 

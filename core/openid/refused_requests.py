@@ -25,8 +25,31 @@ class RedirectUriRefused(RequestRefused):
         " Its makers have to register exactly this address."
     )
 
-    def __init__(self, redirect_uri: str) -> None:
+    def __init__(self, redirect_uri: str | None) -> None:
         super().__init__()
+        self.redirect_uri = redirect_uri
+
+
+class RedirectUriMissing(RedirectUriRefused):
+    """The request names no redirect URI."""
+
+    default_message = "The request of the application names no redirect_uri."
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+
+class LogoutUriRefused(RequestRefused):
+    """A request to sign out names an address to go back to that the service has not registered."""
+
+    default_message = (
+        "The request names a post_logout_redirect_uri that is not registered with the application."
+        " Its makers have to register exactly this address."
+    )
+
+    def __init__(self, client: Client, redirect_uri: str) -> None:
+        super().__init__()
+        self.client = client
         self.redirect_uri = redirect_uri
 
 

@@ -28,9 +28,10 @@ from core.openid.refusals import (
     ResponseTypeUnsupported,
     TargetInvalid,
 )
-from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
+from core.openid.refused_requests import RedirectUriMissing, RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requested_claims import NO_CLAIMS, RequestedClaims
 from core.secrets import Secret, hash_token
+from core.services.problems import ProblemKind
 from core.sessions import security_profiles
 from core.wording import Wording
 
@@ -52,6 +53,7 @@ PUSHED: Final = "is_pushed"
 # likewise no parameter of a request. See `trials.py`.
 TRIED_AT: Final = "tried_at"
 PROMPTS: Final = ("none", "login", "consent", "select_account", "create")
+RESPONSE_TYPE: Final = "code"
 QUERY: Final = "query"
 FORM_POST: Final = "form_post"
 # Without a value it says something: the user comes as an individual.
@@ -78,11 +80,12 @@ class AnswerAddress:
 class AuthorizationRefused(Exception):
     """The request is refused, and the service learns why: the browser goes back to it with an error."""
 
-    def __init__(self, error: str, description: str, to: AnswerAddress) -> None:
+    def __init__(self, error: str, description: str, to: AnswerAddress, cause: OAuthRefusal | None = None) -> None:
         super().__init__(error)
         self.error = error
         self.description = description
         self.to = to
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +201,7 @@ def parse(client: Client, parameters: Mapping[str, str], pushed_key: bytes | Non
     try:
         return _parsed(client, parameters, to)
     except OAuthRefusal as refusal:
-        raise AuthorizationRefused(refusal.error, refusal.message, to) from None
+        raise AuthorizationRefused(refusal.error, refusal.message, to, refusal) from None
 
 
 def arrived(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> AuthorizationRequest:
@@ -256,8 +259,10 @@ def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, s
         raise RequestInvalid("A pushed request cannot name a request_uri.")
     try:
         to = _answer_address(client, parameters, None)
-    except RequestRefused as refusal:
-        raise RequestInvalid(refusal.message) from None
+    except RedirectUriRefused as refused:
+        raise RequestInvalid(refused.message).about(
+            ProblemKind.REDIRECT_URI, refused.redirect_uri, client.service.redirect_uris
+        ) from None
     _parsed(client, parameters, to)
     return receive(uow, client, {**parameters, PUSHED: "yes"})
 
@@ -282,7 +287,7 @@ def checked_audience(client: Client, resource: str | None) -> str | None:
 def _redirect_uri(client: Client, parameters: Mapping[str, str]) -> str:
     service, given = client.service, parameters.get("redirect_uri")
     if given is None:
-        raise RequestRefused("The request of the application names no redirect_uri.")
+        raise RedirectUriMissing
     is_tried = parameters.get(TRIED_AT) == given
     if not is_tried and not service.has_registered(given, among=service.redirect_uris):
         raise RedirectUriRefused(given)
@@ -320,9 +325,10 @@ def _parsed(client: Client, parameters: Mapping[str, str], to: AnswerAddress) ->
     if "request" in parameters:
         raise RequestObjectUnsupported
     if not parameters.get("response_type"):
-        raise RequestInvalid("The response_type is missing. Send response_type=code.")
-    if parameters["response_type"] != "code":
-        raise ResponseTypeUnsupported
+        missing = RequestInvalid("The response_type is missing. Send response_type=code.")
+        raise missing.about(ProblemKind.RESPONSE_TYPE, None, [RESPONSE_TYPE])
+    if parameters["response_type"] != RESPONSE_TYPE:
+        raise ResponseTypeUnsupported().about(ProblemKind.RESPONSE_TYPE, parameters["response_type"], [RESPONSE_TYPE])
     if parameters.get("response_mode", QUERY) != to.response_mode:
         raise RequestInvalid("The response_mode must be query, or form_post with an address of the web.")
     thumbprint = parameters.get("dpop_jkt")

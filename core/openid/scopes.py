@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.openid.refusals import ScopeInvalid
+from core.services.problems import ProblemKind
 from core.services.services import Service
 from core.sessions.token_additions import TokenSubject
 
@@ -59,7 +60,7 @@ def narrowed(text: str, granted: Sequence[str]) -> Sequence[str]:
     """Return the scopes that a refresh asks for; raise `ScopeInvalid` for one that was not granted."""
     wanted = _named(text)
     if not set(wanted) <= set(granted):
-        raise ScopeInvalid
+        raise ScopeInvalid().about(ProblemKind.SCOPE, text, granted)
     return wanted
 
 

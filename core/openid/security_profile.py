@@ -15,6 +15,7 @@ from typing import Any, Final
 from core.openid.dpop import DpopProof
 from core.openid.refusals import ClientInvalid, GrantInvalid, ProofInvalid, WayUnauthorized
 from core.secrets import Secret
+from core.services.problems import ProblemKind
 from core.sessions.security_profiles import CLIENT_ALGORITHMS, SecurityProfile
 
 # A clock of a client may be this much ahead (FAPI 2.0 Security Profile, 5.3.2.1): 10 seconds are to be taken at least.
@@ -52,7 +53,8 @@ def require_code_grant(profile: SecurityProfile | None) -> None:
 def require_challenged(profile: SecurityProfile | None, code_challenge: str | None) -> None:
     """Raise `GrantInvalid` for a code without PKCE, which was issued before the profile was turned on."""
     if profile is not None and code_challenge is None:
-        raise GrantInvalid("The authorization request had no code_challenge. Start again, with PKCE.")
+        refusal = GrantInvalid("The authorization request had no code_challenge. Start again, with PKCE.")
+        raise refusal.about(ProblemKind.PKCE, None)
 
 
 def require_proof(profile: SecurityProfile | None, proof: DpopProof | None, *, at: datetime) -> None:

@@ -1,36 +1,37 @@
-"""Adding and removing single redirect URIs of a service, and the last one that was refused.
+"""Adding and removing single redirect URIs of a service, and those that were refused lately.
 
-When `/auth/authorize` is called with an address that the service has not registered, the address is remembered: one for
-each service, the last, and at most one in a minute, because everybody can cause it. Nothing follows from it by itself.
-It is offered to be added only where it leads to a host at which the service has registered another address: a stranger
-can choose any other host, and would need one press of the owner. Such an address is shown, and typed by who knows it.
+When `/auth/authorize` is called with an address that the service has not registered, it is one of the service's
+troubles (`problems.py`), which everybody can cause. Nothing follows from it by itself. It is offered to be added only
+where it leads to a host at which the service has registered another address: a stranger can choose any other host, and
+would need one press of the owner. Such an address is shown, and typed by who knows it; so is one of which a part is not
+kept.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from core.errors import Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
-from core.services import access, management, redirect_uris
+from core.services import access, management, problems, redirect_uris
 from core.services.client_records import Outside
+from core.services.problems import ProblemKind
 from core.services.services import Service
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-REFUSALS_KEPT_EVERY: Final = timedelta(minutes=1)
 _FIELD: Final = "redirect_uris"
 
 
 class RedirectUriGone(Conflict):
-    """The redirect URI was removed, or the refused one is another by now."""
+    """The redirect URI was removed, or the refused one is forgotten by now."""
 
-    default_message = "This address is no longer here, or another one was refused meanwhile. Check what is shown now."
+    default_message = "This address is no longer here, or is added already. Check what is shown now."
 
 
 class NoRefusedRedirect(NotFound):
@@ -44,7 +45,7 @@ class NoRefusedRedirect(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedRedirect:
-    """The redirect URI that was refused last."""
+    """A redirect URI that was refused."""
 
     redirect_uri: str
     refused_at: datetime
@@ -73,9 +74,7 @@ def add(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, see
     """Register a redirect URI; raise `BadRequest` for one that is invalid, and `ServiceChanged`."""
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     wanted = [*service.redirect_uris, redirect_uri.strip()]
-    changed = management.change(uow, slug, service_slug, {_FIELD: wanted}, outside=outside, seen=seen)
-    _forget(uow, changed, redirect_uri.strip())
-    return changed
+    return management.change(uow, slug, service_slug, {_FIELD: wanted}, outside=outside, seen=seen)
 
 
 def remove(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, seen: str, outside: Outside) -> Service:
@@ -88,21 +87,29 @@ def remove(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, 
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> RefusedRedirect | None:
-    """Return the redirect URI that was refused last and is not registered; None when there is none."""
-    return _waiting(uow, access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service)
+    """Return the redirect URI that was refused last and is not registered; None when there is none.
 
-
-def show_refused(uow: UnitOfWork, slug: str, service_slug: str) -> RefusedRedirect:
-    """Return the redirect URI that was refused last, to decide about it; raise `NoRefusedRedirect`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    One that leads to another host does not hide one that may be added.
+    """
+    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
     refused = _waiting(uow, service)
-    if refused is None or not refused.is_at_host_of(service):
-        raise NoRefusedRedirect
-    return refused
+    return next((one for one in refused if one.is_at_host_of(service)), refused[0] if refused else None)
+
+
+def show_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str | None) -> RefusedRedirect:
+    """Return a redirect URI that was refused, the last one if none is named, to decide about it.
+
+    Raise `NoRefusedRedirect` for one that was not, or leads to another host.
+    """
+    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    for refused in _waiting(uow, service):
+        if refused.is_at_host_of(service) and redirect_uri in {None, refused.redirect_uri}:
+            return refused
+    raise NoRefusedRedirect
 
 
 def add_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, outside: Outside) -> Service:
-    """Register the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is another by now.
+    """Register the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is there no longer.
 
     Raise `NoRefusedRedirect` for one at a host at which the service has no address.
     """
@@ -113,45 +120,29 @@ def add_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str
 
 
 def forget(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str) -> None:
-    """Forget the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is another by now."""
+    """Forget the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is there no longer."""
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     _require_waiting(uow, service, redirect_uri)
-    uow.refused_redirects.remove(service.organization_id, service.id)
+    uow.client_problems.remove(service.organization_id, service.id, ProblemKind.REDIRECT_URI, redirect_uri)
 
 
-def is_kept(uow: UnitOfWork, service: Service, redirect_uri: str) -> bool:
-    """Return whether a refused redirect URI is to be remembered: one in a minute, if it could be an address at all.
-
-    One that leads to another host takes no place from one that may be added.
-    """
-    if not redirect_uris.is_address(redirect_uri):
-        return False
-    last = _waiting(uow, service)
-    if last is None:
-        return True
-    refused = RefusedRedirect(redirect_uri=redirect_uri, refused_at=uow.now)
-    is_worth = refused.is_at_host_of(service) or not last.is_at_host_of(service)
-    return is_worth and uow.now - last.refused_at >= REFUSALS_KEPT_EVERY
-
-
-def keep(uow: UnitOfWork, organization_id: UUID, service_id: UUID, redirect_uri: str) -> None:
-    """Remember a refused redirect URI in place of the one before; of several at once one is remembered."""
-    refused = RefusedRedirect(redirect_uri=redirect_uri, refused_at=uow.now)
-    uow.refused_redirects.save(organization_id, service_id, refused, unless_since=uow.now - REFUSALS_KEPT_EVERY)
-
-
-def _waiting(uow: UnitOfWork, service: Service) -> RefusedRedirect | None:
-    refused = uow.refused_redirects.find(service.organization_id, service.id)
-    if refused is None or service.has_registered(refused.redirect_uri, among=service.redirect_uris):
-        return None
-    return refused
+def _waiting(uow: UnitOfWork, service: Service) -> Sequence[RefusedRedirect]:
+    """Return the refused redirect URIs that could be registered, the last one first."""
+    return [
+        RefusedRedirect(redirect_uri=problem.details.sent, refused_at=problem.at)
+        for problem in problems.of_service(uow, service)
+        if problem.kind is ProblemKind.REDIRECT_URI
+        and problem.details.sent is not None
+        and redirect_uris.is_address(problem.details.sent)
+        and not service.has_registered(problem.details.sent, among=service.redirect_uris)
+    ]
 
 
 def _require_waiting(uow: UnitOfWork, service: Service, redirect_uri: str) -> RefusedRedirect:
-    refused = _waiting(uow, service)
-    if refused is None or refused.redirect_uri != redirect_uri:
-        raise RedirectUriGone
-    return refused
+    for refused in _waiting(uow, service):
+        if refused.redirect_uri == redirect_uri:
+            return refused
+    raise RedirectUriGone
 
 
 def _place_of(redirect_uri: str) -> tuple[str, str] | None:
@@ -161,9 +152,3 @@ def _place_of(redirect_uri: str) -> tuple[str, str] | None:
     except ValueError:
         return None
     return parts.scheme.lower(), parts.hostname or ""
-
-
-def _forget(uow: UnitOfWork, service: Service, redirect_uri: str) -> None:
-    refused = uow.refused_redirects.find(service.organization_id, service.id)
-    if refused is not None and refused.redirect_uri == redirect_uri:
-        uow.refused_redirects.remove(service.organization_id, service.id)

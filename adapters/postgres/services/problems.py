@@ -49,6 +49,9 @@ class PostgresClientProblems(Aggregate):
                    %(registered)s
             FROM   services
             WHERE  organization_id = %(organization_id)s AND id = %(service_id)s
+              AND  NOT EXISTS (SELECT FROM client_problems
+                               WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+                                 AND  kind = %(kind)s AND network = %(network)s AND minute = %(minute)s)
             FOR    KEY SHARE SKIP LOCKED
             ON CONFLICT DO NOTHING
             """,

@@ -6,19 +6,22 @@ whose authentication fails, by address.
 
 import base64
 import binascii
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import unquote_plus
 from uuid import UUID
 
-from core.errors import Refusal
-from core.openid import clients, security_profile
+from core.errors import Refusal, TemporaryRefusal
+from core.openid import client_troubles, clients, security_profile
+from core.openid.client_troubles import BASIC, NONE, POST, PRIVATE_KEY_JWT, NamedClient
 from core.openid.clients import ASSERTION_TYPE, PresentedClient
-from core.openid.refusals import ClientInvalid, RequestInvalid
+from core.openid.refusals import AuthorizationPending, ClientInvalid, RequestInvalid
 from core.rate_limits import RateLimit
 from core.secrets import Secret
+from core.services.problems import ProblemKind
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving import oauth
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
 
@@ -29,6 +32,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 _BASIC: Final = "basic"
+_WAYS: Final = (BASIC, POST, PRIVATE_KEY_JWT)
 TOKEN: Final = "/auth/token"  # noqa: S105 - a path, not a secret
 PAR: Final = "/auth/par"
 
@@ -50,22 +54,58 @@ class ClientFields(SecretBody, kw_only=True):
 
 async def presented_client(call: Call, fields: ClientFields) -> PresentedClient:
     """Return what a request presents; raise `ClientInvalid` when it names no client or its assertion is not valid."""
-    basic = _basic(call)
+    try:
+        basic = _basic(call)
+    except ClientInvalid:
+        name_client(call, fields, BASIC)
+        raise
     ways = [basic is not None, fields.client_secret is not None, fields.client_assertion is not None]
     if sum(ways) > 1:
-        raise RequestInvalid("The client authenticates in two ways. Use one.")
+        both = " ".join(way for way, is_used in zip(_WAYS, ways, strict=True) if is_used)
+        name_client(call, fields, both)
+        raise RequestInvalid("The client authenticates in two ways. Use one.").about(
+            ProblemKind.CLIENT_AUTHENTICATION, both
+        )
     if fields.client_assertion is not None:
         return await _asserted(call, fields, fields.client_assertion)
     if basic is not None:
         client_id, secret = basic
+        presented = _named(call, client_id, BASIC if secret else NONE)
         if fields.client_id not in {None, client_id}:
             raise RequestInvalid("The body names another client than the Authorization header.")
         if not secret:
             # As libraries send it that know a client without a secret only by an empty one.
-            return PresentedClient(client_id=_client_id(client_id), is_public=True)
-        return PresentedClient(client_id=_client_id(client_id), secret=Secret(secret))
-    secret = Secret(fields.client_secret) if fields.client_secret is not None else None
-    return PresentedClient(client_id=_client_id(fields.client_id), secret=secret)
+            return PresentedClient(client_id=presented, is_public=True)
+        return PresentedClient(client_id=presented, secret=Secret(secret))
+    if fields.client_secret is None:
+        return PresentedClient(client_id=_named(call, fields.client_id, NONE))
+    return PresentedClient(client_id=_named(call, fields.client_id, POST), secret=Secret(fields.client_secret))
+
+
+def name_client(call: Call, fields: ClientFields, method: str) -> None:
+    """Name the client of a request that is refused before it is authenticated, if it names one."""
+    with suppress(ClientInvalid):
+        basic = _basic(call)
+        if basic is not None:
+            _named(call, basic[0], method)
+            return
+    with suppress(ClientInvalid):
+        _named(call, fields.client_id, method)
+
+
+async def note_refusal(call: Call, refusal: Refusal) -> None:
+    """Note a refusal for the log and among the troubles of the client; the log names no client that does not exist."""
+    call.oauth_error = oauth.name_of(refusal)
+    if call.oauth_client is None or isinstance(refusal, AuthorizationPending):
+        return
+    client_id, method = call.oauth_client
+    named = NamedClient(client_id=client_id, method=method, grant_type=call.grant_type)
+    # What is refused for a while looks for nothing, and the answer is the refusal all the same.
+    call.oauth_client = None
+    if not isinstance(refusal, TemporaryRefusal):
+        with suppress(TemporaryRefusal):
+            exists = await call.transact(client_troubles.note_named, named, refusal)
+            call.oauth_client = (client_id, method) if exists else None
 
 
 async def transact_limited(
@@ -77,8 +117,12 @@ async def transact_limited(
     **kwargs: Arguments.kwargs,
 ) -> Result:
     """Run a use case for a client in one transaction, within the limit of the client or of the address."""
-    with _limited(call, presented):
+    _limit(call, presented)
+    try:
         return await call.transact(use_case, presented, *args, **kwargs)
+    except ClientInvalid:
+        _limit_failure(call, presented)
+        raise
 
 
 async def step_limited(
@@ -90,22 +134,24 @@ async def step_limited(
     **kwargs: Arguments.kwargs,
 ) -> Result:
     """Run a use case for a client that writes nothing, except the ids that it uses up, each for itself."""
-    with _limited(call, presented):
+    _limit(call, presented)
+    try:
         return await call.step(use_case, presented, *args, **kwargs)
+    except ClientInvalid:
+        _limit_failure(call, presented)
+        raise
 
 
-@contextmanager
-def _limited(call: Call, presented: PresentedClient) -> Generator[None]:
+def _limit(call: Call, presented: PresentedClient) -> None:
     if presented.authenticates:
         call.limit_client(presented)
     else:
         call.limit(RateLimit.SIGN_IN_GROUP)
-    try:
-        yield
-    except ClientInvalid:
-        if presented.authenticates:
-            call.limit(RateLimit.SIGN_IN_GROUP)
-        raise
+
+
+def _limit_failure(call: Call, presented: PresentedClient) -> None:
+    if presented.authenticates:
+        call.limit(RateLimit.SIGN_IN_GROUP)
 
 
 def _basic(call: Call) -> tuple[str, str] | None:
@@ -131,7 +177,7 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
     # Verifying a signature costs more than comparing a hash, and fetching the keys more still.
     installation = call.installation
     issuer = installation.signatures.named_issuer(assertion)
-    client_id = _client_id(issuer)
+    client_id = _named(call, issuer, PRIVATE_KEY_JWT)
     if fields.client_id not in {None, issuer}:
         raise ClientInvalid
     source = await call.read(clients.key_source, client_id)
@@ -155,8 +201,11 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
     return PresentedClient(client_id=client_id, assertion=verified)
 
 
-def _client_id(text: str | None) -> UUID:
+def _named(call: Call, text: str | None, method: str) -> UUID:
+    """Return the client that a request names, which its line of the log and its troubles name too."""
     try:
-        return UUID(text or "")
+        client_id = UUID(text or "")
     except ValueError:
         raise ClientInvalid from None
+    call.oauth_client = client_id, method
+    return client_id

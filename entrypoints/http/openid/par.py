@@ -8,13 +8,19 @@ from core.openid.refusals import (
     ResponseTypeUnsupported,
     TargetInvalid,
 )
-from entrypoints.http.openid.client_authentication import PAR, ClientFields, presented_client, transact_limited
+from entrypoints.http.openid.client_authentication import (
+    PAR,
+    ClientFields,
+    note_refusal,
+    presented_client,
+    transact_limited,
+)
 from entrypoints.http.openid.tokens import CLIENT_REFUSALS
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import oauth
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.credentials import presenting_client
 from entrypoints.web.serving.dpop import presented_proof
 from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.oauth import OauthError
@@ -53,7 +59,7 @@ class PushedRequestReference(SecretBody, kw_only=True):
     ),
 )
 @on_custom_hosts
-@public
+@presenting_client(note_refusal)
 async def push_request(call: Call, body: PushedAuthorizationRequest) -> PushedRequestReference:
     """Store the parameters of an authorization request.
 

@@ -8,6 +8,7 @@ import msgspec
 
 from core.errors import OrganizationNotActive, RateLimitExceeded, TokenExpired, TokenInvalid
 from core.openid import codes, device, grants, introspection
+from core.openid.client_troubles import NONE, PRIVATE_KEY_JWT
 from core.openid.clients import PresentedClient
 from core.openid.codes import PresentedCode
 from core.openid.dpop import DpopProof
@@ -31,10 +32,18 @@ from core.openid.refusals import (
 )
 from core.openid.workloads import WorkloadToken
 from core.rate_limits import RateLimit
+from core.services.problems import ProblemKind
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
 from core.sessions.tokens import TokenKind
-from entrypoints.http.openid.client_authentication import ClientFields, presented_client, step_limited, transact_limited
+from entrypoints.http.openid.client_authentication import (
+    ClientFields,
+    name_client,
+    note_refusal,
+    presented_client,
+    step_limited,
+    transact_limited,
+)
 from entrypoints.http.openid.workloads import exchange_assertion, is_of_workload
 from entrypoints.shared.openid.authorization_fields import is_own_resource
 from entrypoints.shared.openid.id_tokens import signed_id_token
@@ -42,7 +51,7 @@ from entrypoints.shared.sessions.token_answers import signed
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving import oauth
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
+from entrypoints.web.serving.credentials import presenting_client
 from entrypoints.web.serving.dpop import presented_proof
 from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.oauth import OauthError
@@ -114,7 +123,7 @@ class OwnToken(ClientFields, kw_only=True):
 
 @routes.post("/auth/token", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=TOKEN_REFUSALS)
 @on_custom_hosts
-@public
+@presenting_client(note_refusal)
 async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     """Exchange a grant for tokens.
 
@@ -127,14 +136,19 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     grant_type = body.grant_type
     if grant_type is None and body.device_code is not None:
         grant_type = device.GRANT_TYPE
+    call.grant_type = grant_type
     if grant_type not in GRANT_TYPES:
-        raise GrantTypeUnsupported if grant_type is not None else RequestInvalid("The grant_type is missing.")
+        name_client(call, body, NONE)
+        missing = RequestInvalid("The grant_type is missing.")
+        refusal = GrantTypeUnsupported() if grant_type is not None else missing
+        raise refusal.about(ProblemKind.GRANT, grant_type, GRANT_TYPES)
     if is_own_resource(call, body.resource):
         body.resource = None
     proof = presented_proof(call)
     if grant_type == device.GRANT_TYPE:
         return _answer(call, await _poll(call, body, proof))
     if grant_type == CLIENT_CREDENTIALS and is_of_workload(call, body):
+        name_client(call, body, PRIVATE_KEY_JWT)
         workload_token = await exchange_assertion(
             call, body, scope=body.scope or None, resource=body.resource, proof=proof
         )
@@ -157,7 +171,7 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
 
 @routes.post("/auth/introspect", takes_form=True, has_group_limit=False, refuses=(*CLIENT_REFUSALS, ClientUnauthorized))
 @on_custom_hosts
-@public
+@presenting_client(note_refusal)
 async def introspect(call: Call, body: OwnToken) -> dict[str, Any]:
     """Tell a confidential service whether one of its tokens is valid, and what is in it (RFC 7662).
 
@@ -170,7 +184,7 @@ async def introspect(call: Call, body: OwnToken) -> dict[str, Any]:
 
 @routes.post("/auth/revoke", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=CLIENT_REFUSALS)
 @on_custom_hosts
-@public
+@presenting_client(note_refusal)
 async def revoke(call: Call, body: OwnToken) -> None:
     """End a token of the service, with the session that it belongs to and all other tokens of it (RFC 7009).
 

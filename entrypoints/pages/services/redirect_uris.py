@@ -1,4 +1,4 @@
-"""The forms for the redirect URIs of a service, and the page that adds the one that was refused last."""
+"""The forms for the redirect URIs of a service, and the page that adds one that was refused."""
 
 from typing import Final
 
@@ -14,6 +14,7 @@ from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import connect_page
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.shared.services.outside import outside
+from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import on_service_in_console
@@ -30,6 +31,12 @@ class RedirectUriForm(ProtectedForm, kw_only=True):
 
     redirect_uri: str = ""
     seen_version: str = ""
+
+
+class RefusedRedirectQuery(Query, kw_only=True):
+    """The refused redirect URI that the page is about."""
+
+    redirect_uri: str = ""
 
 
 class RefusedRedirectForm(ProtectedForm, kw_only=True):
@@ -51,12 +58,13 @@ async def _kept_page(call: Call, org_slug: str, service_slug: str, *, refusal: R
 
 @routes.get(REFUSED, refuses=(ServiceUnknown, NoRefusedRedirect))
 @on_service_in_console(Operation.SERVICE_UPDATE)
-async def ask_about_refused_redirect(
-    call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
-) -> Page:
-    """Show the redirect URI that was refused last, and ask whether it is to be added."""
+async def ask_about_refused_redirect(call: Call, org_slug: str, service_slug: str, query: RefusedRedirectQuery) -> Page:
+    """Show a redirect URI that was refused, the last one if none is named, and ask whether it is to be added."""
     at, refused = await opened_service(
-        call, org_slug, service_slug, Operation.SERVICE_UPDATE, redirect_changes.show_refused
+        call,
+        *(org_slug, service_slug, Operation.SERVICE_UPDATE),
+        redirect_changes.show_refused,
+        query.redirect_uri or None,
     )
     wanted = [*at.service.redirect_uris, refused.redirect_uri]
     return service_page(
@@ -64,7 +72,6 @@ async def ask_about_refused_redirect(
         "services/redirect_uris.html",
         at,
         program=Program("services_change_service", org_slug, service_slug, body={"redirect_uris": wanted}),
-        refusal=refusal,
         refused=refused,
     )
 
@@ -103,7 +110,7 @@ async def remove_redirect_uri(call: Call, org_slug: str, service_slug: str, form
 async def add_refused_redirect(
     call: Call, org_slug: str, service_slug: str, form: RefusedRedirectForm
 ) -> PageOrRedirect:
-    """Add the redirect URI that was refused last; programs use `PATCH /api/organizations/:slug/services/:slug`."""
+    """Add a redirect URI that was refused; programs use `PATCH /api/organizations/:slug/services/:slug`."""
     await call.transact(
         redirect_changes.add_refused, org_slug, service_slug, form.seen_redirect_uri, outside=outside(call)
     )
@@ -116,6 +123,6 @@ async def add_refused_redirect(
 async def forget_refused_redirect(
     call: Call, org_slug: str, service_slug: str, form: RefusedRedirectForm
 ) -> PageOrRedirect:
-    """Forget the redirect URI that was refused last."""
+    """Forget a redirect URI that was refused."""
     await call.transact(redirect_changes.forget, org_slug, service_slug, form.seen_redirect_uri)
     return after(page_of_service(org_slug, service_slug), "redirect-forgotten")

@@ -485,6 +485,8 @@ class Application(QuartTrio):
             "ip_address": request.call.address,
             "caller": request.call.caller_name,
         }
+        if request.call.oauth_client is not None:
+            about["client_id"] = str(request.call.oauth_client[0])
         if status is None:
             # The client disconnected before the response.
             request_log.info("request.abandoned", **about)
@@ -493,6 +495,8 @@ class Application(QuartTrio):
         write = request_log.debug if route is not None and route.is_operational else request_log.info
         if request.refusal is not None:
             about["error_code"] = request.refusal.code.name
+            if request.call.oauth_error is not None:
+                about["oauth_error"] = request.call.oauth_error
             if is_external:
                 about["is_external"] = True
             # Why, where the answer must not say it: a sign-in is refused alike for every account.

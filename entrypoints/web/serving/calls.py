@@ -65,6 +65,7 @@ class Call:
         "cookies",
         "custom_host",
         "form",
+        "grant_type",
         "has_acted",
         "has_form",
         "headers",
@@ -72,6 +73,8 @@ class Call:
         "is_https",
         "language",
         "makes_secret",
+        "oauth_client",
+        "oauth_error",
         "organization_credential",
         "proof_algorithm",
         "repeats_at",
@@ -112,6 +115,11 @@ class Call:
         # The session of an access token, and the service it was issued for, if any.
         self.session_id: UUID | None = None
         self.client_id: UUID | None = None
+        # At an endpoint of OAuth, the client that a request names and how it authenticates, the grant that it asks for,
+        # and the name of its refusal.
+        self.oauth_client: tuple[UUID, str] | None = None
+        self.grant_type: str | None = None
+        self.oauth_error: str | None = None
         # The algorithm of the DPoP proof that came with the access token, if it is bound to a key.
         self.proof_algorithm: str | None = None
         # For what the route uses connections to the database.

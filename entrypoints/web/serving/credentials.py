@@ -36,6 +36,18 @@ def public(handler: Handler) -> Handler:
     return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_caller))
 
 
+def presenting_client(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
+    """Let every caller in, as a client of OAuth, which the handler reads; refusals are observed."""
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_caller, when_refused=when_refused),
+        )
+
+    return declare
+
+
 def holding_setup_link(handler: Handler) -> Handler:
     """Let every browser in, as the holder of the setup link whose cookie it has.
 

@@ -1,0 +1,88 @@
+"""Which refusals of the endpoints of OAuth are troubles of their client, and what is noted of each.
+
+They are kept, and shown to those who look after the service, by `core/services/problems.py`. The browser's endpoints
+note theirs in the transaction that refuses, those for programs in one of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
+from core.openid import clients
+from core.openid.clients import Client
+from core.openid.refusals import OAuthRefusal
+from core.openid.refused_requests import LogoutUriRefused, RedirectUriRefused
+from core.services import problems
+from core.services.problems import ProblemKind
+from core.services.services import Service
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# The ways to authenticate, as discovery names them (OpenID Connect Core, 9).
+BASIC: Final = "client_secret_basic"
+POST: Final = "client_secret_post"
+PRIVATE_KEY_JWT: Final = "private_key_jwt"
+NONE: Final = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedClient:
+    """The client that a request names, how it authenticates, and the grant that it asks for, if any."""
+
+    client_id: UUID
+    method: str
+    grant_type: str | None = None
+
+
+def note_named(uow: UnitOfWork, named: NamedClient, refusal: Refusal) -> bool:
+    """Note the refusal of a request that names a client; return whether there is such a client."""
+    client = clients.find(uow, named.client_id)
+    if client is None:
+        return False
+    if not isinstance(refusal, OAuthRefusal):
+        return True
+    if refusal.trouble is ProblemKind.CLIENT_AUTHENTICATION:
+        refusal.about(refusal.trouble, named.method, _methods(client.service))
+    elif refusal.trouble is ProblemKind.GRANT:
+        refusal.about(refusal.trouble, named.grant_type, refusal.registered)
+    note(uow, client, refusal)
+    return True
+
+
+def note(uow: UnitOfWork, client: Client, refusal: OAuthRefusal | None) -> None:
+    """Note the refusal of a request of a client, if it is a trouble."""
+    if refusal is not None and refusal.trouble is not None:
+        problems.note(uow, client.service, refusal.trouble, sent=refusal.sent, registered=refusal.registered)
+
+
+def leaving_address(refusal: RedirectUriRefused, client: Client) -> RedirectUriRefused:
+    """Return the refusal of a redirect URI, which is noted when it is raised."""
+    service = client.service
+    return problems.leaving(
+        refusal, service, ProblemKind.REDIRECT_URI, sent=refusal.redirect_uri, registered=service.redirect_uris
+    )
+
+
+def leaving_logout(refusal: LogoutUriRefused) -> LogoutUriRefused:
+    """Return the refusal of an address to go to after a logout, which is noted when it is raised."""
+    service = refusal.client.service
+    return problems.leaving(
+        refusal,
+        service,
+        ProblemKind.LOGOUT_URI,
+        sent=refusal.redirect_uri,
+        registered=service.post_logout_redirect_uris,
+    )
+
+
+def _methods(service: Service) -> list[str]:
+    """Return how a service may authenticate."""
+    if not service.service_type.is_confidential:
+        return [NONE]
+    by_secret = [BASIC, POST] if service.has_client_secret else []
+    has_keys = service.jwks is not None or service.jwks_uri is not None
+    return [*by_secret, PRIVATE_KEY_JWT] if has_keys else by_secret
