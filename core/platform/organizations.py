@@ -166,18 +166,21 @@ def activate(uow: UnitOfWork, organization_id: UUID, *, seen_status: str | None 
 def change_tier(
     uow: UnitOfWork,
     organization_id: UUID,
-    tier_id: UUID,
+    tier_id: UUID | None,
     limits: Mapping[str, int | None],
     *,
     seen: SeenLimits | None = None,
 ) -> Organization:
-    """Change an organization's tier, and those of its own limits that are given.
+    """Change an organization's tier, and those of its own limits that are given; without a tier, it stays.
 
     A limit of None resets it to that of the tier. A call that changes nothing is not recorded.
     """
     authorize_platform(uow)
-    tier = tiers.find(uow, tier_id)
+    if tier_id is None and not limits:
+        raise BadRequest("Name at least one field to change.")
+    named = tiers.find(uow, tier_id) if tier_id is not None else None
     before = _lock(uow, organization_id)
+    tier = named or tiers.find(uow, before.tier_id)
     if seen not in {None, limits_seen(before)}:
         raise OrganizationChanged
     after = replace(before, tier_id=tier.id, **limits)

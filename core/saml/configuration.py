@@ -186,7 +186,8 @@ def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
 def configure(uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[str, Any]) -> None:
     """Change the named fields of the configuration, `enabled` among them.
 
-    To enable it takes the entity id and the address of the assertion consumer service in the same request.
+    One that is enabled is named whole: with its entity id and the address of the assertion consumer service (operations
+    4.3). To enable one, these may be there already, as after an import of metadata (decisions 22.6).
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
     change(uow, service, changes)
@@ -195,7 +196,7 @@ def configure(uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[st
 def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any]) -> None:
     """Do what `configure` does, for a caller who was authorized."""
     before = uow.saml_configurations.view(service).configuration
-    if changes["enabled"]:
+    if changes["enabled"] and before.enabled:
         changes = {"entity_id": None, "acs_url": None, **changes}
     after = replace(before, **_checked(changes))
     after.require_valid()

@@ -55,7 +55,19 @@ class ServiceLimitExceeded(Refusal):
     """The organization has as many services as its tier allows."""
 
     code = ErrorCode.SERVICE_LIMIT_EXCEEDED
-    default_message = "Your organization has as many services as its tier allows. Delete one, or ask for another tier."
+    default_message = (
+        "Your organization has as many services as it may have. Delete one, or ask the operators of the platform to"
+        " lift the limit."
+    )
+
+    def __init__(self, maximum: int) -> None:
+        super().__init__(
+            Wording(
+                "Your organization may have %(maximum)s services, and has as many. Delete one, or ask the operators of"
+                " the platform to lift the limit.",
+                maximum=maximum,
+            )
+        )
 
 
 class ServiceSlugTaken(Conflict):
@@ -134,7 +146,7 @@ def create(
     # The organization is locked, so no other transaction creates a service meanwhile.
     usage = uow.services.usage(authorized.organization)
     if usage.max_services is not None and usage.current_services >= usage.max_services:
-        raise ServiceLimitExceeded
+        raise ServiceLimitExceeded(usage.max_services)
     secret = uow.randomness.token() if service.has_client_secret else None
     if not uow.services.add(service, client_secret_hash=hash_token(secret.reveal()) if secret else None):
         raise ServiceSlugTaken

@@ -19,7 +19,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.services import access, management, problems, redirect_uris
 from core.services.client_records import Outside
-from core.services.problems import ProblemKind
+from core.services.problems import ClientProblem, ProblemKind
 from core.services.services import Service
 
 if TYPE_CHECKING:
@@ -126,16 +126,20 @@ def forget(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str) -> 
     uow.client_problems.remove(service.organization_id, service.id, ProblemKind.REDIRECT_URI, redirect_uri)
 
 
+def refused_in(problem: ClientProblem, service: Service) -> RefusedRedirect | None:
+    """Return the redirect URI of a trouble; None without one that could be an address and is not registered."""
+    sent = problem.details.sent
+    if problem.kind is not ProblemKind.REDIRECT_URI or sent is None or not redirect_uris.is_address(sent):
+        return None
+    if service.has_registered(sent, among=service.redirect_uris):
+        return None
+    return RefusedRedirect(redirect_uri=sent, refused_at=problem.at)
+
+
 def _waiting(uow: UnitOfWork, service: Service) -> Sequence[RefusedRedirect]:
     """Return the refused redirect URIs that could be registered, the last one first."""
-    return [
-        RefusedRedirect(redirect_uri=problem.details.sent, refused_at=problem.at)
-        for problem in problems.of_service(uow, service)
-        if problem.kind is ProblemKind.REDIRECT_URI
-        and problem.details.sent is not None
-        and redirect_uris.is_address(problem.details.sent)
-        and not service.has_registered(problem.details.sent, among=service.redirect_uris)
-    ]
+    found = (refused_in(problem, service) for problem in problems.of_service(uow, service))
+    return [refused for refused in found if refused is not None]
 
 
 def _require_waiting(uow: UnitOfWork, service: Service, redirect_uri: str) -> RefusedRedirect:

@@ -1,7 +1,7 @@
 """Redirect URIs: the addresses of a service to which a browser may be sent back, compared exactly (decisions 6.1).
 
-They are absolute and without a fragment. Plain http is only for loopback, where an application listens on the user's
-own machine; schemes of its own are only for applications that are installed there (RFC 8252, 7).
+They are absolute and without a fragment. Plain http is only for loopback (also `*.localhost`), where an application
+listens on the user's own machine; schemes of its own are only for applications that are installed there (RFC 8252, 7).
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def _parts(uri: str, field: str) -> SplitResult:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
+    # Browsers ask no name server for these either (RFC 6761, 6.3).
+    if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -48,9 +48,9 @@ class TierUpdate(Change, of=TierFields, without=("name",)):
 
 
 class OrganizationTierUpdate(msgspec.Struct, kw_only=True):
-    """The tier, and limits of the organization itself: null for those of the tier; omitted limits stay."""
+    """The tier, and limits of the organization itself: null for those of the tier; what is omitted stays."""
 
-    tier_id: UUID
+    tier_id: UUID | msgspec.UnsetType = msgspec.UNSET
     max_services: Limit | msgspec.UnsetType | None = msgspec.UNSET
     max_users: Limit | msgspec.UnsetType | None = msgspec.UNSET
 
@@ -89,9 +89,8 @@ async def delete_tier(call: Call, id: UUID) -> None:  # noqa: A002 - the path's 
 @routes.patch("/api/platform/organizations/:id/tier", refuses=(TierUnknown, OrganizationUnknown))
 @platform_owner
 async def change_tier(call: Call, id: UUID, body: OrganizationTierUpdate) -> OrganizationRecord:  # noqa: A002 - the path's parameter
-    """Change the tier of an organization, and set or remove its own limits."""
+    """Change the tier of an organization, and set or remove its own limits: any of the fields, alone or together."""
     named = {"max_services": body.max_services, "max_users": body.max_users}
     limits = {name: limit for name, limit in named.items() if not isinstance(limit, msgspec.UnsetType)}
-    return OrganizationRecord(
-        organization=await call.transact(platform_organizations.change_tier, id, body.tier_id, limits)
-    )
+    tier_id = body.tier_id if isinstance(body.tier_id, UUID) else None
+    return OrganizationRecord(organization=await call.transact(platform_organizations.change_tier, id, tier_id, limits))

@@ -13,15 +13,16 @@ from quart import Response
 
 from core.openid import logout
 from core.openid.logout import LogoutRequest, SignedOut
-from core.openid.refused_requests import RequestOver, RequestRefused
+from core.openid.refused_requests import LogoutUriRefused, RequestOver, RequestRefused
+from core.services.redirect_uris import URI_CHARACTERS_MAX
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import LIFETIME, BrowserReturn
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.redirects import leading_page
-from entrypoints.pages.frame.refusals import protocol_refusal_page
+from entrypoints.pages.frame.refusals import prefers_json, protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import ReturnQuery
-from entrypoints.pages.frame.routes import sign_in_pages
+from entrypoints.pages.frame.routes import shows_again, sign_in_pages
 from entrypoints.pages.saml import messages
 from entrypoints.pages.saml.logouts import RETURN_COOKIE, SIGNED_OUT
 from entrypoints.shared.openid.id_token_hints import hinted_claims
@@ -90,9 +91,29 @@ class LogoutForm(ProtectedForm, kw_only=True):
     ui_locales: str = ""
 
 
+async def _unregistered_page(call: Call, *, refusal: LogoutUriRefused) -> Response:
+    """Return the page that names the address and signs out without going there; raise the refusal for programs."""
+    if prefers_json(call):
+        raise refusal
+    service = refusal.client.service
+    return form_page(
+        call,
+        "openid/logout.html",
+        status=refusal.code.status,
+        service_name=service.name,
+        address="",
+        refused=refusal.redirect_uri[:URI_CHARACTERS_MAX],
+        client_id=service.client_id,
+        redirect_uri="",
+        state="",
+        ui_locales=call.language or "",
+    )
+
+
 @routes.get(LOGOUT, refuses=(RequestRefused, RequestOver))
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_unregistered_page, LogoutUriRefused)
 async def log_out_browser(call: Call, query: LogoutRequestQuery) -> PageOrRedirect:
     """Sign out of Gatehouse and of everything that was signed in to from this browser.
 
@@ -115,6 +136,7 @@ async def log_out_browser(call: Call, query: LogoutRequestQuery) -> PageOrRedire
         "openid/logout.html",
         service_name=outcome.service_name,
         address=outcome.address or "",
+        refused="",
         client_id=wanted.client_id or "",
         redirect_uri=wanted.redirect_uri or "",
         state=wanted.state or "",

@@ -81,6 +81,7 @@ def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | R
         (f"{page}/api-keys", marked("API keys"), None),
         (f"{page}/workloads", marked("Workloads"), at.lacks(Operation.WORKLOADS_READ)),
         (f"{page}/single-sign-on", marked("SAML"), None),
+        (f"{page}/problems", marked("Troubles"), at.lacks(Operation.SERVICE_PROBLEMS_READ)),
         # The list of all services, filtered.
         (with_query(sign_ins, service=at.service.id), marked("Sign-ins"), at.reader.lacks(Operation.SIGN_INS_READ)),
     ]

@@ -292,6 +292,8 @@ VALUES: Final[dict[str, Any]] = {
     "default_max_users": 25,
     "attribute_mapping": {"email": "email"},
     "options": {"challenge": "ZXhhbXBsZQ", "timeout": 300000},
+    "ProblemDetails.sent": "https://app.example.com/callbacks",
+    "ProblemDetails.registered": ["https://app.example.com/callback"],
     # An export of the audit log
     "ExportedAuditEntry.position": 3,
     "ExportedAuditEntry.digests": dict.fromkeys(("ip_address", "user_agent", "details.role"), _SHA_256),

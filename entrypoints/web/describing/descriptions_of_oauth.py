@@ -11,6 +11,20 @@ _PKCE: Final = {"examples": ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"]}
 _CODE: Final = {"examples": ["ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZQA"]}
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
+    # The troubles of a client
+    "ClientProblemList.problems": _field("The requests that were refused, the newest first."),
+    "ClientProblem.at": _field("When it was refused."),
+    "ClientProblem.kind": _field("What was wrong with it."),
+    "ClientProblem.details": _field("What it has sent, and what is registered."),
+    "ClientProblem.ip_address": _field(
+        "The address of the backend that sent it; of a request that came by a browser its network (/24, /48).",
+        examples=["203.0.113.0/24"],
+    ),
+    "ProblemDetails.sent": _field(
+        "The address, the response type, the scopes, the grant or the way to authenticate that was sent; null for none."
+        " What could be a secret or name a person is shown as `…`."
+    ),
+    "ProblemDetails.registered": _field("What the service had registered then, or what is taken."),
     # The record of a service
     "post_logout_redirect_uris": _field(
         "The addresses that signing out may lead back to, compared exactly.",

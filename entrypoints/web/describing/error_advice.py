@@ -71,7 +71,10 @@ ADVICE: Final = {
         "Send the body in the content type that the operation names, usually `application/json`, and without"
         " `Content-Encoding`."
     ),
-    ErrorCode.SERVICE_LIMIT_EXCEEDED: ("Delete a service that is not used, or change to a tier with more services."),
+    ErrorCode.SERVICE_LIMIT_EXCEEDED: (
+        "Delete a service that is not used, or ask the operators of the platform to lift the limit, which the message"
+        " names."
+    ),
     ErrorCode.TEAM_LIMIT_EXCEEDED: (
         "Remove a member or withdraw an invitation, or change to a tier with more members."
     ),

@@ -91,6 +91,8 @@ class AccessPolicy:
     operation: Operation | None = None
     # Whether a grant on the service of the path allows the operation as well.
     is_on_service: bool = False
+    # Whether the platform's owners and its support read it too, of every service.
+    is_read_by_support: bool = False
     # The permission that the API key must have.
     permission: Permission | None = None
     governs_platform: bool = False
@@ -150,4 +152,5 @@ class AccessPolicy:
             # A grant gives what the operation takes, and no capability that it requires besides.
             taken, and_, besides = required.partition(" and ")
             required = f"{taken} or a grant{',' if and_ else ''}{and_}{besides}"
-        return f"{required} or a key{place}" if self.takes_key else f"{required}{place}"
+        others = " or platform support" if self.is_read_by_support else ""
+        return f"{required} or a key{others}{place}" if self.takes_key else f"{required}{others}{place}"

@@ -200,11 +200,11 @@ def in_console(operation: Operation) -> Callable[[Handler], Handler]:
     return declare
 
 
-def on_service(operation: Operation) -> Callable[[Handler], Handler]:
+def on_service(operation: Operation, *, or_support: bool = False) -> Callable[[Handler], Handler]:
     """Require an access token whose user may do this to the service of the path, by their role or by a grant.
 
     A key of the organization will do as well, as for `in_organization`.
-    The use case decides it with `authorize` of `core.services.access`.
+    The use case decides it with `authorize` of `core.services.access`, with `or_support` by `authorize_reader` there.
     """
 
     def declare(handler: Handler) -> Handler:
@@ -213,9 +213,10 @@ def on_service(operation: Operation) -> Callable[[Handler], Handler]:
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
                 admit=or_key(admission.admit_access_token),
-                before_refusing=_requiring_on_service(operation),
+                before_refusing=_requiring_reader(operation) if or_support else _requiring_on_service(operation),
                 operation=operation,
                 is_on_service=True,
+                is_read_by_support=or_support,
             ),
         )
 
@@ -375,6 +376,15 @@ def _requiring_on_service(operation: Operation) -> Callable[[Call, Mapping[str, 
         call.sender = authorized.organization.id
 
     return require_operation
+
+
+def _requiring_reader(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:
+    """Return the check that a caller may read this of the service of the path, or is the platform's support."""
+
+    async def require_reader(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(service_access.authorize_reader, _slug(words), words[SERVICE_PARAMETER], operation)
+
+    return require_reader
 
 
 def _governing(kind: CredentialKind, *, helps_users: bool) -> AccessPolicy:

@@ -10,6 +10,7 @@ from quart import Response
 
 from core.errors import BadRequest, ErrorCode, Refusal, TemporaryRefusal
 from core.openid.refusals import (
+    ClientInvalid,
     InsufficientScope,
     NonceRequired,
     OAuthRefusal,
@@ -65,11 +66,19 @@ def refused(call: Call, refusal: Refusal) -> Response:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     if isinstance(refusal, NonceRequired):
         response.headers[NONCE_HEADER] = refusal.nonce
-    # No other credential would help such a client, and libraries read a challenge instead of the refusal.
-    is_challenged = not isinstance(refusal, WayUnauthorized)
+    # No other credential would help such a client, and libraries read a challenge instead of the refusal. One that has
+    # not authenticated by the header is told of none (RFC 6749, 5.2).
+    is_by_other_way = isinstance(refusal, ClientInvalid) and not _has_basic(call)
+    is_challenged = not isinstance(refusal, WayUnauthorized) and not is_by_other_way
     if is_challenged and status in {ErrorCode.UNAUTHORIZED.status, ErrorCode.FORBIDDEN.status}:
         response.headers["WWW-Authenticate"] = challenge(call, refusal)
     return response
+
+
+def _has_basic(call: Call) -> bool:
+    """Return whether a request has a header by Basic, also one that cannot be read."""
+    values = call.request.headers.getlist("Authorization")
+    return any(value.strip().partition(" ")[0].lower() == "basic" for value in values)
 
 
 def name_of(refusal: Refusal) -> str:

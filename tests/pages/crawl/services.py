@@ -16,6 +16,27 @@ from tests.pages.crawl.values import HOST, NAME, RIGHT_TO_LEFT, UNBROKEN, URL
 if TYPE_CHECKING:
     from tests.pages.crawl.organizations import Organization
 
+# Of each kind, with each sentence about it.
+TROUBLES = (
+    ("client_authentication", "none"),
+    ("client_authentication", UNBROKEN),
+    ("client_authentication", "client_secret_basic"),
+    ("redirect_uri", None),
+    ("redirect_uri", URL),
+    ("redirect_uri", "https://evil.example/<b>"),
+    ("redirect_uri", f"https://{HOST}/other"),
+    ("logout_uri", URL),
+    ("logout_uri", f"https://{HOST}/{UNBROKEN}"),
+    ("grant", "authorization_code"),
+    ("grant", "refresh_token"),
+    ("grant", NAME),
+    ("pkce", None),
+    ("pkce", "code_verifier"),
+    ("pkce", "plain"),
+    ("response_type", "id_token token"),
+    ("scope", RIGHT_TO_LEFT),
+    ("access", None),
+)
 SERVICE = "a-long-slug-of-a-service"
 
 
@@ -59,7 +80,29 @@ def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
         features=[NAME, UNBROKEN],
         billing_price_id=f"price_<b>{rows.clock_id()}{UNBROKEN}",
     )
-    rows.add("refused_redirects", service_id=service_id, redirect_uri=f"{URL}&refused=<b>")
+    rows.add(
+        "client_problems",
+        service_id=service_id,
+        kind="redirect_uri",
+        network="",
+        minute=rows.clock(),
+        noted_at=rows.clock(),
+        ip_address="203.0.113.0/24",
+        sent=f"{URL}&refused=<b>",
+        registered=[],
+    )
+    for number, (kind, sent) in enumerate(TROUBLES):
+        rows.add(
+            "client_problems",
+            service_id=service_id,
+            kind=kind,
+            network=str(number),
+            minute=rows.clock(),
+            noted_at=rows.clock(),
+            ip_address="2001:db8:1234::/48",
+            sent=sent,
+            registered=[UNBROKEN, "<b>"] if number % 2 else [],
+        )
     return service_id, plan_id, ids[1]
 
 

@@ -143,6 +143,7 @@ _OF_SERVICE: Final = {
     "POST /api-keys": "/api-keys/new",
     "GET /api-keys/:api_key_id": "/api-keys/:api_key_id",
     "DELETE /api-keys/:api_key_id": "/api-keys/:api_key_id/revoke",
+    "GET /problems": "/problems",
     "GET /workloads": "/workloads",
     "POST /workloads": "/workloads/new",
     "DELETE /workloads/:workload_id": "/workloads/:workload_id/delete",
