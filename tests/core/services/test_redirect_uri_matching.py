@@ -16,7 +16,7 @@ def test_without_loopback_only_the_same_text_matches(registered: str, given_uri:
 
 
 @pytest.mark.parametrize("port", ["", ":1", ":51234"])
-@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost", "127.1.2.3"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost", "shop.localhost", "127.1.2.3"])
 def test_any_port_of_loopback_matches(host: str, port: str) -> None:
     assert matches(f"http://{host}:8080/cb?x=1", f"http://{host}{port}/cb?x=1", any_loopback_port=True)
 

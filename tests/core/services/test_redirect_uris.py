@@ -12,6 +12,7 @@ WEB = [
     "https://app.example.com:8443/a/b",
     "HTTPS://app.example.com/callback",
     "http://localhost/callback",
+    "http://shop.localhost:8080/callback",
     "http://LOCALHOST:3000",
     "http://127.0.0.1:49152/callback",
     "http://127.8.8.8/",

@@ -72,7 +72,6 @@ async def test_a_malformed_authorization_is_refused(shop: RelyingParty, subtests
         "Basic",
         "Basic !!!",
         "Basic " + base64.b64encode(b"no-colon").decode(),
-        "Bearer x",
         "Basic " + "A" * 9,
     ):
         with subtests.test(authorization=authorization):
@@ -80,6 +79,19 @@ async def test_a_malformed_authorization_is_refused(shop: RelyingParty, subtests
 
             assert (answer.status, answer.json["error"]) == (401, "invalid_client")
             assert answer.headers["WWW-Authenticate"].startswith("Basic")
+
+
+async def test_a_client_that_used_no_header_by_basic_is_told_of_none(shop: RelyingParty) -> None:
+    named = {"grant_type": "client_credentials", "client_id": str(shop.client_id)}
+    for headers, fields in (
+        ({}, named),
+        ({}, {**named, "client_secret": "wrong"}),
+        ({"Authorization": "Bearer x"}, named),
+    ):
+        answer = await shop.send("/auth/token", fields, headers)
+
+        assert (answer.status, answer.json["error"]) == (401, "invalid_client")
+        assert "WWW-Authenticate" not in answer.headers
 
 
 def for_workloads(party: RelyingParty) -> dict[str, str]:

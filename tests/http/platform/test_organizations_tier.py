@@ -50,6 +50,17 @@ class TestTier:
                 )
                 assert record == (await root.get(PATH)).json["organizations"][0]["organization"]
 
+    async def test_each_field_is_taken_alone(self, world: World, root: SignedInUser) -> None:
+        acme = world.organization()
+        enterprise = str(TIERS["enterprise"])
+
+        for body in ({"max_services": 20}, {"max_users": 30}, {"tier_id": enterprise}):
+            assert (await root.patch(f"{PATH}/{acme}/tier", body)).status == 200
+        record = (await root.patch(f"{PATH}/{acme}/tier", {"max_users": None})).json["organization"]
+
+        assert (record["tier_id"], record["max_services"], record["max_users"]) == (enterprise, 20, None)
+        assert_refused(await root.patch(f"{PATH}/{acme}/tier", {}), 400, "BAD_REQUEST")
+
     async def test_a_change_is_recorded_in_both_logs(self, world: World, root: SignedInUser) -> None:
         acme = world.organization()
 

@@ -99,7 +99,22 @@ class TestConfigure:
         assert (await shop.request("owner", "POST", SAML, body={"enabled": False})).status == 200
         assert await configuration(shop) == DEFAULTS
 
-    async def test_enabling_takes_entity_id_and_acs_url_in_the_same_request(self, shop: Team) -> None:
+    async def test_one_that_is_off_is_enabled_as_it_is(self, shop: Team) -> None:
+        await configure(shop)
+        await shop.request("owner", "POST", SAML, body={"enabled": False})
+
+        answer = await shop.request("owner", "POST", SAML, body={"enabled": True})
+
+        assert answer.status == 200
+        assert await configuration(shop) == DEFAULTS | ENABLED
+
+    async def test_one_that_is_not_there_is_not_enabled(self, shop: Team) -> None:
+        answer = await shop.request("owner", "POST", SAML, body={"enabled": True})
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.invalid_fields == ["entity_id", "acs_url"]
+
+    async def test_one_that_is_enabled_is_named_whole(self, shop: Team) -> None:
         await configure(shop)
 
         answer = await shop.request("owner", "POST", SAML, body={"enabled": True})
@@ -224,6 +239,9 @@ class TestImport:
         }
         assert await configuration(shop) == answer.json
         assert changes_of(shop) == ["saml_metadata_imported"]
+        # What was imported is all that enabling takes.
+        assert (await shop.request("owner", "POST", SAML, body={"enabled": True})).status == 200
+        assert await configuration(shop) == answer.json | {"enabled": True}
 
     @pytest.mark.parametrize("media_type", ["application/samlmetadata+xml", "text/xml; charset=utf-8"])
     async def test_a_file_is_taken_as_it_is(self, shop: Team, clock: SettableClock, media_type: str) -> None:

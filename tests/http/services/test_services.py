@@ -182,7 +182,10 @@ class TestLimit:
         for slug in ("one", "two", "three"):
             assert (await create(team, slug)).status == 200 or len(slug) < 3
 
-        assert_refused(await create(team, "four"), 400, "SERVICE_LIMIT_EXCEEDED")
+        refused = await create(team, "four")
+        assert_refused(refused, 400, "SERVICE_LIMIT_EXCEEDED")
+        assert "may have 3 services" in refused.json["error"]
+        assert "operators of the platform" in refused.json["error"]
 
     async def test_the_limit_holds_against_races(self, team: Team) -> None:
         await team.token("owner")

@@ -119,6 +119,35 @@ async def test_only_an_address_registered_for_it_is_followed(
             assert shop.is_live(tokens)
 
 
+async def test_the_page_of_an_address_that_is_not_registered_names_it_and_signs_out(
+    shop: RelyingParty, visitor: Visitor
+) -> None:
+    tokens = await tokens_of(visitor, shop)
+    wrong = "https://shop.example/<bye>?state=1"
+
+    page = await visitor.send(
+        "GET", logout_address(client_id=str(shop.client_id), post_logout_redirect_uri=wrong, ui_locales="de")
+    )
+    signed_out = await visitor.submit(page, "/auth/logout/confirm")
+
+    assert page.status == 400
+    assert "https://shop.example/&lt;bye&gt;?state=1" in page.text
+    assert "Danach bleiben Sie hier." in page.text
+    assert not shop.is_live(tokens)
+    assert "abgemeldet" in signed_out.text
+    again = await visitor.send("GET", logout_address(client_id=str(shop.client_id), post_logout_redirect_uri=wrong))
+    assert "You are signed out" in again.text
+
+
+async def test_a_program_reads_that_the_address_is_not_registered(shop: RelyingParty, visitor: Visitor) -> None:
+    address = logout_address(client_id=str(shop.client_id), post_logout_redirect_uri="https://evil.example/")
+
+    answer = await visitor.send("GET", address, headers={"Accept": "application/json"})
+
+    assert answer.status == 400
+    assert "post_logout_redirect_uri" in answer.json["error"]
+
+
 async def test_another_client_than_that_of_the_id_token_is_refused(
     shop: RelyingParty, visitor: Visitor, world: World
 ) -> None:

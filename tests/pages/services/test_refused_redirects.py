@@ -1,8 +1,9 @@
-"""The redirect URI that was refused last: remembered sparingly, shown with a warning, added or forgotten."""
+"""A redirect URI that was refused: shown with a warning, added or forgotten."""
 
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from urllib.parse import quote
 from uuid import UUID
 
@@ -60,8 +61,9 @@ async def refuse(world: World, client_id: UUID, redirect_uri: str) -> Answer:
 
 
 def remembered(world: World) -> list[str]:
-    """Return the redirect URIs that are remembered."""
-    return [uri for (uri,) in world.connection.execute("SELECT redirect_uri FROM refused_redirects").fetchall()]
+    """Return the redirect URIs that are remembered, the last one first."""
+    text = "SELECT sent FROM client_problems ORDER BY noted_at DESC"
+    return [uri for (uri,) in world.connection.execute(text).fetchall()]
 
 
 def form_token(page: Answer) -> str:
@@ -72,7 +74,7 @@ def form_token(page: Answer) -> str:
 
 def later(world: World) -> None:
     """Let a minute pass since the last refusal."""
-    world.connection.execute("UPDATE refused_redirects SET refused_at = refused_at - interval '1 minute'")
+    world.clock.advance(timedelta(minutes=1))
 
 
 async def test_the_page_names_the_address_that_was_refused_last(world: World, client_id: UUID, ann: Visitor) -> None:
@@ -93,26 +95,20 @@ async def test_one_refusal_in_a_minute_is_remembered(world: World, client_id: UU
 
     later(world)
     await refuse(world, client_id, "https://3.example/")
-    assert remembered(world) == ["https://3.example/"]
+    assert remembered(world) == ["https://3.example/", "https://0.example/"]
 
 
-@pytest.mark.parametrize("redirect_uri", ["https://x.example/<b>", "https://x.example/" + "x" * 2000, "a b", ""])
-async def test_what_is_no_address_is_not_remembered(world: World, client_id: UUID, redirect_uri: str) -> None:
+@pytest.mark.parametrize(
+    "redirect_uri",
+    ["https://shop.example/<b>", "https://shop.example/" + "x" * 2000, "https://shop.example/?code=1", "a b", ""],
+)
+async def test_what_is_no_whole_address_is_not_offered(
+    world: World, client_id: UUID, ann: Visitor, redirect_uri: str
+) -> None:
     assert (await refuse(world, client_id, redirect_uri)).status == 400
 
-    assert remembered(world) == []
-
-
-async def test_a_refusal_waits_for_no_other_one(world: World, client_id: UUID) -> None:
-    await refuse(world, client_id, OTHER)
-    later(world)
-
-    with world.connection.transaction():
-        world.connection.execute("SELECT FROM refused_redirects FOR UPDATE")
-        answer = await refuse(world, client_id, "https://x.example/")
-
-    assert answer.status == 400
-    assert remembered(world) == [OTHER]
+    assert "A sign-in was refused" not in (await ann.open(SHOP)).text
+    assert (await ann.open(REFUSED)).status == 404
 
 
 async def test_a_refusal_does_not_wait_for_the_end_of_its_service(world: World, client_id: UUID) -> None:
@@ -134,7 +130,6 @@ async def test_adding_it_asks_first_and_clears_it(world: World, client_id: UUID,
     assert "The redirect URI is added." in added.text
     assert OTHER in added.text
     assert "A sign-in was refused" not in added.text
-    assert remembered(world) == []
     assert (await refuse(world, client_id, OTHER)).status == 303
 
 
@@ -144,9 +139,9 @@ async def test_an_address_at_another_host_is_shown_as_what_it_is_and_never_added
 ) -> None:
     await refuse(world, client_id, OTHER)
     asked = await ann.open(REFUSED)
-    world.connection.execute("UPDATE refused_redirects SET redirect_uri = %s", (redirect_uri,))
+    world.connection.execute("UPDATE client_problems SET sent = %s", (redirect_uri,))
 
-    page, again = await ann.open(SHOP), await ann.open(REFUSED)
+    page, again = await ann.open(SHOP), await ann.open(f"{REFUSED}?redirect_uri={quote(redirect_uri, safe='')}")
     token = {"form_token": form_token(asked)}
     pressed = await ann.post(REFUSED, {**token, "seen_redirect_uri": redirect_uri})
 
@@ -161,14 +156,17 @@ async def test_an_address_at_another_host_is_shown_as_what_it_is_and_never_added
         assert "The redirect URI is added." in typed.text
 
 
-async def test_a_stranger_takes_no_place_from_an_address_at_the_own_host(world: World, client_id: UUID) -> None:
-    await refuse(world, client_id, "https://evil.example/")
-    later(world)
-    await refuse(world, client_id, OTHER)
-    later(world)
-    await refuse(world, client_id, "https://evil.example/")
+async def test_a_stranger_takes_no_place_from_an_address_at_the_own_host(
+    world: World, client_id: UUID, ann: Visitor
+) -> None:
+    for redirect_uri in ("https://evil.example/", OTHER, "https://evil.example/"):
+        await refuse(world, client_id, redirect_uri)
+        later(world)
 
-    assert remembered(world) == [OTHER]
+    page = await ann.open(SHOP)
+
+    assert f"<code>{OTHER}</code>" in page.text
+    assert "evil.example" not in page.text
 
 
 async def test_it_is_forgotten(world: World, client_id: UUID, ann: Visitor) -> None:
@@ -189,13 +187,26 @@ async def test_a_stranger_cannot_exchange_the_address_that_was_seen(
     later(world)
     await refuse(world, client_id, "https://shop.example/evil")
 
+    await ann.submit(shown, f"{REFUSED}/forget")
     added, forgotten = await ann.submit(shown, REFUSED), await ann.submit(shown, f"{REFUSED}/forget")
 
     for answer in (added, forgotten):
         assert answer.status == 409
-        assert "another one was refused meanwhile" in answer.text
+        assert "This address is no longer here" in answer.text
     assert remembered(world) == ["https://shop.example/evil"]
     assert OTHER not in added.text
+
+
+async def test_each_address_that_was_refused_can_be_added(world: World, client_id: UUID, ann: Visitor) -> None:
+    await refuse(world, client_id, OTHER)
+    later(world)
+    await refuse(world, client_id, "https://shop.example/newer")
+
+    page = await ann.open(f"{REFUSED}?redirect_uri={quote(OTHER, safe='')}")
+    added = await ann.submit(page, REFUSED)
+
+    assert "The redirect URI is added." in added.text
+    assert world.value("SELECT redirect_uris FROM services") == ["https://shop.example/callback", OTHER]
 
 
 async def test_what_no_service_may_register_is_not_added(world: World, client_id: UUID, ann: Visitor) -> None:
@@ -210,13 +221,12 @@ async def test_what_no_service_may_register_is_not_added(world: World, client_id
     assert "http is only for localhost" in answer.text
 
 
-async def test_adding_it_by_the_field_clears_it_too(world: World, client_id: UUID, ann: Visitor) -> None:
+async def test_adding_it_by_the_field_takes_it_from_the_page_too(world: World, client_id: UUID, ann: Visitor) -> None:
     await refuse(world, client_id, OTHER)
 
     page = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris", redirect_uri=OTHER)
 
     assert "A sign-in was refused" not in page.text
-    assert remembered(world) == []
 
 
 async def test_who_may_not_change_the_service_sees_it_closed(world: World, client_id: UUID, visitor: Visitor) -> None:
