@@ -60,7 +60,8 @@ class PostgresClientProblems(Aggregate):
         self._connection.execute_later(
             f"""
             DELETE FROM client_problems
-            WHERE  ctid = ANY (ARRAY(
+            WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+              AND  ctid = ANY (ARRAY(
                 SELECT p.ctid
                 FROM   client_problems p
                 JOIN   ({_PLACES}) placed USING (kind, network, minute)

@@ -229,15 +229,15 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "mail.mail._OLD": _unbound(1, "mails"),
         "platform.ended_invitations._DELETE": _unbound(1, "invitations"),
         "platform.housekeeping.PostgresHousekeeping.delete": _unbound(
-            15,
+            16,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
-            "bulk_jobs device_codes organization_keys recent_acts saml_logouts saml_requests service_customers "
+            "bulk_jobs client_problems device_codes organization_keys recent_acts saml_logouts saml_requests service_customers "
             "setup_links trial_sign_ins upstream_failures upstream_sign_ins",
         ),
         "platform.housekeeping.PostgresHousekeeping.overdue": _unbound(
             1,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
-            "bulk_jobs device_codes events invitations organization_keys recent_acts saml_logouts "
+            "bulk_jobs client_problems device_codes events invitations organization_keys recent_acts saml_logouts "
             "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
             "upstream_sign_ins webhook_deliveries",
         ),

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from core.organizations.access import Capability
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
+from tests.shown_text import shows
 from tests.world.authorization import address_of
 from tests.world.backend import KEY, insert_key
 from tests.world.builder import EMAIL
@@ -277,7 +278,7 @@ async def test_no_secret_code_token_or_person_is_listed(shop: RelyingParty, team
     answer = await team.request("ann", "GET", PROBLEMS)
 
     for hidden in ("ada", "u:p", "c1", "a-code-of-the-test", PERSON):
-        assert hidden not in answer.text, hidden
+        assert not shows(answer.text, hidden), hidden
     sent = {one["kind"]: one["details"]["sent"] for one in answer.json["problems"]}
     assert sent["redirect_uri"] == "https://…@shop.example/…/cb?code=…&user=…&next=/here&login_hint=…#…"
 
