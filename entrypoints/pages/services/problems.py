@@ -3,6 +3,7 @@
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
+from core.openid.device import GRANT_TYPE as DEVICE_GRANT
 from core.organizations.access import Operation
 from core.services import problems, redirect_changes
 from core.services.problems import KEPT_FOR, ClientProblem, ProblemKind
@@ -61,6 +62,7 @@ async def show_problems(call: Call, org_slug: str, service_slug: str) -> Page:
         program=Program("services_list_problems", org_slug, service_slug),
         troubles=[_trouble(problem, at.service) for problem in found],
         days=KEPT_FOR.days,
+        device_grant=DEVICE_GRANT,
         lacks_change=at.lacks_lasting(Operation.SERVICE_UPDATE),
     )
 

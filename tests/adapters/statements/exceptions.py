@@ -231,8 +231,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "platform.housekeeping.PostgresHousekeeping.delete": _unbound(
             16,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
-            "bulk_jobs client_problems device_codes organization_keys recent_acts saml_logouts saml_requests service_customers "
-            "setup_links trial_sign_ins upstream_failures upstream_sign_ins",
+            "bulk_jobs client_problems device_codes organization_keys recent_acts saml_logouts saml_requests "
+            "service_customers setup_links trial_sign_ins upstream_failures upstream_sign_ins",
         ),
         "platform.housekeeping.PostgresHousekeeping.overdue": _unbound(
             1,

@@ -29,6 +29,7 @@ TROUBLES = (
     ("logout_uri", f"https://{HOST}/{UNBROKEN}"),
     ("grant", "authorization_code"),
     ("grant", "refresh_token"),
+    ("grant", "urn:ietf:params:oauth:grant-type:device_code"),
     ("grant", NAME),
     ("pkce", None),
     ("pkce", "code_verifier"),
