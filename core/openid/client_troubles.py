@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.openid import clients
 from core.openid.clients import Client
@@ -38,13 +37,11 @@ class NamedClient:
     grant_type: str | None = None
 
 
-def note_named(uow: UnitOfWork, named: NamedClient, refusal: Refusal) -> bool:
+def note_named(uow: UnitOfWork, named: NamedClient, refusal: OAuthRefusal) -> bool:
     """Note the refusal of a request that names a client; return whether there is such a client."""
     client = clients.find(uow, named.client_id)
     if client is None:
         return False
-    if not isinstance(refusal, OAuthRefusal):
-        return True
     if refusal.trouble is ProblemKind.CLIENT_AUTHENTICATION:
         refusal.about(refusal.trouble, named.method, _methods(client.service))
     elif refusal.trouble is ProblemKind.GRANT:

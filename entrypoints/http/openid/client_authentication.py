@@ -16,7 +16,7 @@ from core.errors import Refusal, TemporaryRefusal
 from core.openid import client_troubles, clients, security_profile
 from core.openid.client_troubles import BASIC, NONE, POST, PRIVATE_KEY_JWT, NamedClient
 from core.openid.clients import ASSERTION_TYPE, PresentedClient
-from core.openid.refusals import AuthorizationPending, ClientInvalid, RequestInvalid
+from core.openid.refusals import AuthorizationPending, ClientInvalid, OAuthRefusal, RequestInvalid
 from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.services.problems import ProblemKind
@@ -102,7 +102,7 @@ async def note_refusal(call: Call, refusal: Refusal) -> None:
     named = NamedClient(client_id=client_id, method=method, grant_type=call.grant_type)
     # What is refused for a while looks for nothing, and the answer is the refusal all the same.
     call.oauth_client = None
-    if not isinstance(refusal, TemporaryRefusal):
+    if isinstance(refusal, OAuthRefusal):
         with suppress(TemporaryRefusal):
             exists = await call.transact(client_troubles.note_named, named, refusal)
             call.oauth_client = (client_id, method) if exists else None
