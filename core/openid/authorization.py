@@ -28,6 +28,8 @@ from core.openid.refused_requests import RedirectUriRefused, RequestOver, Reques
 from core.openid.requests import FORM_POST, AnswerAddress, AuthorizationRefused, AuthorizationRequest
 from core.organizations.session_strength import SecondFactorRequired
 from core.secrets import hash_token
+from core.services import problems
+from core.services.problems import ProblemKind
 from core.sessions import security_profiles
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import admission, browser_returns, child_sessions, places
@@ -200,6 +202,7 @@ def _before(
         # Nobody is asked to confirm a membership that would not let them in.
         refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
         if refusal is not None:
+            problems.note(uow, client.service, ProblemKind.ACCESS, registered=[client.service.access])
             note = partial(_note, uow, client, request, visitor)
             return customer_questions.no_access(uow, visit, refusal, note)
         must_confirm = admission.refusal_of(place, confirms=consent is Consent.TO_MEMBERSHIP) is not None

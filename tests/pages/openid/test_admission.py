@@ -44,6 +44,9 @@ async def test_a_stranger_reads_whom_to_ask_and_gets_back(closed: ClosedService,
     assert refusal_of(back) == DENIED
     assert back["state"] == "s-1"
     assert closed.users() == 0
+    troubles = await closed.team.request("olga", "GET", "/services/shop/problems")
+    [trouble] = troubles.json["problems"]
+    assert (trouble["kind"], trouble["details"]) == ("access", {"sent": None, "registered": ["members"]})
     assert closed.world.rows("SELECT FROM sessions WHERE service_id IS NOT NULL") == []
 
 
