@@ -5,28 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.organizations.access import Operation, OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices
-from core.scim.directory_group_filters import stored_form
 from core.services import access
 from core.services.services import Service
+from core.services.subjects import of_groups
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-
-def of_groups(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> Choices | None:
-    """Return the groups of the organization's directory by their ids; None to a caller who sees no members."""
-    if Capability.ORG_MEMBERS_VIEW not in authorized.capabilities:
-        return None
-
-    def read(part: str, limit: int) -> Sequence[Choice]:
-        found = uow.elsewhere.directory_groups.found(
-            authorized.organization.id, part=stored_form(part), after=None, limit=limit
-        )
-        return [Choice(value=str(one.id), name=one.display_name) for one in found]
-
-    return choices(read, search)
 
 
 def groups_for_service(uow: UnitOfWork, slug: str, service_slug: str) -> Choices | None:

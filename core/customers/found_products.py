@@ -5,27 +5,24 @@ Accepting, changing and ending them are in `products.py`, as for the JSON interf
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.customers import choices, products
+from core.customers import products
 from core.customers.products import Product
 from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
-from core.organizations.choices import Choices, of_members
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.choices import Choices
 from core.positions import FoundRows, Position, found_rows
-from core.services.assignments import Assignment, SubjectKind
+from core.services import subjects
 from core.services.customer_rules import ServiceRole
+from core.services.subjects import Assignable, NamedAssignment
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-# How many roles of the organization the form of a new assignment offers; programs name more by their slugs.
-ROLES_OFFERED_MAX: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +53,6 @@ class ProductInNumbers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedAssignment:
-    """An assignment with the name of its group or the address of its person; None where the reader may not see it."""
-
-    assignment: Assignment
-    name: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedGroup:
     """A group that the product learns of; its name is None where the reader may not see the members."""
 
@@ -73,10 +62,10 @@ class NamedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductDetail:
-    """A product with names in place of ids, the roles of its service, and those of the organization, by slug.
+    """A product with names in place of ids, and the roles of its service.
 
-    A caller who may change the product can assign it to `people` and `groups_to_assign`, and show its vendor the groups
-    `groups_to_show`. They are None for other callers, and for one who sees no members.
+    A caller who may change the product can assign it to what is `assignable`, and show its vendor the groups
+    `groups_to_show`. They are None for other callers, and the groups for one who sees no members.
     """
 
     product: Product
@@ -84,9 +73,7 @@ class ProductDetail:
     assignments: Sequence[NamedAssignment]
     groups: Sequence[NamedGroup]
     service_roles: Sequence[ServiceRole]
-    organization_roles: Sequence[str]
-    people: Choices | None = None
-    groups_to_assign: Choices | None = None
+    assignable: Assignable | None = None
     groups_to_show: Choices | None = None
 
 
@@ -129,21 +116,16 @@ def show(uow: UnitOfWork, slug: str, client_id: UUID, *, find: str = "", find_gr
     """
     authorized = authorize(uow, slug, Operation.PRODUCTS_READ)
     product = products.show(uow, slug, client_id)
-    name_of = _names(uow, authorized, product)
+    name_of = subjects.names(uow, authorized, product.assignments, group_ids=product.groups)
     is_changed = product.is_accepted and Capability.PRODUCTS_MANAGE in authorized.capabilities
     return ProductDetail(
         product=product,
         figures=_figures(uow, authorized, product),
-        assignments=[NamedAssignment(assignment=one, name=name_of.get(one.named)) for one in product.assignments],
+        assignments=subjects.named(product.assignments, name_of),
         groups=[NamedGroup(id=one, name=name_of.get(str(one))) for one in product.groups],
         service_roles=uow.found_products.service_roles(authorized.organization.id, product),
-        organization_roles=[
-            *BUILT_IN_ROLES,
-            *(role.slug for role in uow.roles.of_organization(authorized.organization.id)[:ROLES_OFFERED_MAX]),
-        ],
-        people=of_members(uow, authorized, find) if is_changed else None,
-        groups_to_assign=choices.of_groups(uow, authorized, find) if is_changed else None,
-        groups_to_show=choices.of_groups(uow, authorized, find_group) if is_changed else None,
+        assignable=subjects.assignable(uow, authorized, find) if is_changed else None,
+        groups_to_show=subjects.of_groups(uow, authorized, find_group) if is_changed else None,
     )
 
 
@@ -158,13 +140,3 @@ def _figures(uow: UnitOfWork, authorized: OrganizationAccess, product: Product) 
     return uow.elsewhere.found_products.figures(
         authorized.organization.id, product.customer_id, counted_max=COUNTED_MAX + 1
     )
-
-
-def _names(uow: UnitOfWork, authorized: OrganizationAccess, product: Product) -> Mapping[str, str]:
-    """Return the names of the groups and the addresses of the people of a product, by their ids as texts."""
-    if Capability.ORG_MEMBERS_VIEW not in authorized.capabilities:
-        return {}
-    groups = [UUID(one.named) for one in product.assignments if one.kind is SubjectKind.GROUP]
-    people = [UUID(one.named) for one in product.assignments if one.kind is SubjectKind.USER]
-    found = uow.found_products.names(authorized.organization.id, group_ids=[*groups, *product.groups], user_ids=people)
-    return {str(one): name for one, name in found.items()}

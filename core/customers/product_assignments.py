@@ -14,7 +14,8 @@ from core.customers import products
 from core.customers.products import Product
 from core.organizations import access
 from core.organizations.access import Capability, Operation
-from core.services.assignments import Assignment, SubjectKind
+from core.services import assignments
+from core.services.assignments import SubjectKind
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -31,23 +32,19 @@ def assign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str, roles: Seq
     authorized = access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     if subject.startswith(_OF_MEMBERS):
         authorized.require(Capability.ORG_MEMBERS_VIEW)
-    wanted = Assignment(subject=subject, roles=list(roles))
-
-    def changes(product: Product) -> dict[str, Any]:
-        others = [one for one in product.assignments if one.subject != subject]
-        return {"assignments": [*others, wanted]}
-
-    return _change(uow, slug, client_id, changes)
+    return _change(
+        uow,
+        slug,
+        client_id,
+        lambda product: {"assignments": assignments.with_one(product.assignments, subject, roles)},
+    )
 
 
 def unassign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str) -> Product:
     """Take a product from a subject; one to which it is not assigned changes nothing."""
     access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     return _change(
-        uow,
-        slug,
-        client_id,
-        lambda product: {"assignments": [one for one in product.assignments if one.subject != subject]},
+        uow, slug, client_id, lambda product: {"assignments": assignments.without(product.assignments, subject)}
     )
 
 

@@ -95,6 +95,16 @@ def require_known(
         raise BadRequest.of_field(_FIELD, Wording("The service has no role %(role)s.", role=min(missing)))
 
 
+def with_one(assigned: Sequence[Assignment], subject: str, roles: Sequence[str]) -> list[Assignment]:
+    """Return assignments with these roles alone for a subject, last."""
+    return [*without(assigned, subject), Assignment(subject=subject, roles=list(roles))]
+
+
+def without(assigned: Sequence[Assignment], subject: str) -> list[Assignment]:
+    """Return assignments without that of a subject."""
+    return [one for one in assigned if one.subject != subject]
+
+
 def are_within(assigned: Sequence[Assignment], others: Sequence[Assignment]) -> bool:
     """Return whether assignments assign nothing that others do not assign to the same subjects."""
     given = {one.subject: set(one.roles) for one in others}

@@ -1,6 +1,6 @@
 """Storage of the products of organizations, as the console finds and names them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -44,10 +44,4 @@ class FoundProducts(Protocol):
 
     def service_roles(self, organization_id: UUID, product: Product) -> Sequence[ServiceRole]:
         """Return the roles of the service of a product that an organization uses or is offered."""
-        ...
-
-    def names(
-        self, organization_id: UUID, *, group_ids: Sequence[UUID], user_ids: Sequence[UUID]
-    ) -> Mapping[UUID, str]:
-        """Return the names of groups of an organization and the addresses of its members, by their ids."""
         ...

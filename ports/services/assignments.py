@@ -1,6 +1,6 @@
 """Storage of whom an organization assigns to its own services."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -23,4 +23,10 @@ class ServiceAssignments(Protocol):
         self, organization_id: UUID, *, roles: Sequence[str], group_ids: Sequence[UUID], user_ids: Sequence[UUID]
     ) -> Sequence[str]:
         """Return the subjects that an organization does not have: custom roles, groups and active members."""
+        ...
+
+    def names(
+        self, organization_id: UUID, *, group_ids: Sequence[UUID], user_ids: Sequence[UUID]
+    ) -> Mapping[UUID, str]:
+        """Return the names of groups of an organization and the addresses of its members, by their ids."""
         ...

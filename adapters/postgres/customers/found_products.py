@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -52,15 +52,6 @@ SERVICE_ROLES: Final = f"""
            jsonb_array_elements(of_service.roles) WITH ORDINALITY AS listed (role, place)
     ORDER  BY place
 """
-NAMES: Final = """
-    SELECT g.id, g.display_name AS name
-    FROM   directory_groups g
-    WHERE  g.organization_id = %(organization_id)s AND g.id = ANY (%(group_ids)s)
-    UNION  ALL
-    SELECT m.user_id, m.member_email
-    FROM   memberships m
-    WHERE  m.organization_id = %(organization_id)s AND m.user_id = ANY (%(user_ids)s)
-"""
 
 
 class PostgresFoundProducts(Aggregate):
@@ -109,12 +100,6 @@ class PostgresFoundProducts(Aggregate):
             "at": self._transaction.now,
         }
         return self._all(ServiceRole, SERVICE_ROLES, values)
-
-    def names(
-        self, organization_id: UUID, *, group_ids: Sequence[UUID], user_ids: Sequence[UUID]
-    ) -> Mapping[UUID, str]:
-        values = {"organization_id": organization_id, "group_ids": list(group_ids), "user_ids": list(user_ids)}
-        return {row["id"]: row["name"] for row in self._rows(NAMES, values)}
 
 
 def _filters(organization_id: UUID, part: str, state: CustomerState | None, at: datetime) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
@@ -59,6 +59,15 @@ def given(assignments: Iterable[Assignment]) -> Jsonb:
 # Those of a service `s` of the organization.
 OF_SERVICE: Final = assigned("service_assignments", "a.organization_id = %(organization_id)s AND a.service_id = s.id")
 _ASSIGN: Final = assigning("service_assignments", "service_id", "%(organization_id)s")
+NAMES: Final = """
+    SELECT g.id, g.display_name AS name
+    FROM   directory_groups g
+    WHERE  g.organization_id = %(organization_id)s AND g.id = ANY (%(group_ids)s)
+    UNION  ALL
+    SELECT m.user_id, m.member_email
+    FROM   memberships m
+    WHERE  m.organization_id = %(organization_id)s AND m.user_id = ANY (%(user_ids)s)
+"""
 
 
 class PostgresServiceAssignments(Aggregate):
@@ -114,6 +123,12 @@ class PostgresServiceAssignments(Aggregate):
                 "user_ids": list(user_ids),
             },
         )
+
+    def names(
+        self, organization_id: UUID, *, group_ids: Sequence[UUID], user_ids: Sequence[UUID]
+    ) -> Mapping[UUID, str]:
+        values = {"organization_id": organization_id, "group_ids": list(group_ids), "user_ids": list(user_ids)}
+        return {row["id"]: row["name"] for row in self._rows(NAMES, values)}
 
 
 def assignments_row(described: list[dict[str, Any]]) -> list[Assignment]:

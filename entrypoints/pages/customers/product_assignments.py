@@ -10,13 +10,13 @@ from core.organizations.access import Operation, authorize
 from entrypoints.pages.console.frame import after
 from entrypoints.pages.customers.products import (
     PRODUCT,
-    ProductAssignmentForm,
     ProductGroupForm,
     page_of_product,
     product_page,
 )
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.assignments import AssignmentForm, SubjectForm
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -27,12 +27,6 @@ routes: Routes = console_pages()
 ASSIGNMENTS: Final = f"{PRODUCT}/assignments"
 GROUPS: Final = f"{PRODUCT}/groups"
 _REFUSES: Final = (BadRequest, ProductUnknown, ProductOnlyOffered, Forbidden)
-
-
-class ProductSubjectForm(ProtectedForm, kw_only=True):
-    """The subject of an assignment."""
-
-    subject: str = ""
 
 
 async def _page(
@@ -50,19 +44,17 @@ async def _page(
 @routes.post(ASSIGNMENTS, refuses=_REFUSES)
 @in_console(Operation.PRODUCTS_CHANGE)
 @shows_again(_page, BadRequest)
-async def assign_product(call: Call, org_slug: str, client_id: UUID, form: ProductAssignmentForm) -> PageOrRedirect:
+async def assign_product(call: Call, org_slug: str, client_id: UUID, form: AssignmentForm) -> PageOrRedirect:
     """Assign a product; programs use `PATCH /api/organizations/:slug/products/:client_id` with all `assignments`."""
     await call.read(authorize, org_slug, Operation.PRODUCTS_CHANGE)
-    if not form.subject:
-        raise BadRequest.of_field("subject", "Choose who gets the product.")
-    await call.transact(product_assignments.assign, org_slug, client_id, form.subject, form.roles)
+    await call.transact(product_assignments.assign, org_slug, client_id, form.chosen, form.roles)
     return after(page_of_product(org_slug, client_id), "product-assigned")
 
 
 @routes.post(f"{ASSIGNMENTS}/remove", refuses=_REFUSES)
 @in_console(Operation.PRODUCTS_CHANGE)
 @shows_again(_page, BadRequest)
-async def unassign_product(call: Call, org_slug: str, client_id: UUID, form: ProductSubjectForm) -> PageOrRedirect:
+async def unassign_product(call: Call, org_slug: str, client_id: UUID, form: SubjectForm) -> PageOrRedirect:
     """Take an assignment away; programs use `PATCH /api/organizations/:slug/products/:client_id` with the others."""
     await call.transact(product_assignments.unassign, org_slug, client_id, form.subject)
     return after(page_of_product(org_slug, client_id), "product-unassigned")

@@ -1,14 +1,12 @@
 """The pages of the products of an organization: offers, what it uses, what its vendors see, pausing and ending one."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
 
 from core.customers import found_products, products
-from core.customers.found_products import ProductDetail
 from core.customers.products import (
     Product,
     ProductAccess,
@@ -20,8 +18,6 @@ from core.customers.relations import CustomerState
 from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
 from core.organizations.access import Capability, Operation, authorize
-from core.organizations.choices import Choice, Choices
-from core.services.assignments import SubjectKind
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
@@ -34,13 +30,13 @@ from entrypoints.pages.console.frame import (
     with_query,
 )
 from entrypoints.pages.console.lists import ConsoleList
-from entrypoints.pages.console.pickers import Picker, picker
+from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.customers.customers import STATES
-from entrypoints.pages.frame.forms import DoneQuery
-from entrypoints.pages.frame.languages import marked, translated
+from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
+from entrypoints.pages.services.assignments import AssignmentForm, AssignmentQuery, subjects_to_choose
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
@@ -108,16 +104,6 @@ class ProductSightForm(ProtectedForm, kw_only=True):
     hidden: str = ""
 
 
-class ProductAssignmentForm(ProtectedForm, kw_only=True):
-    """An assignment of a product: its subject as the record says it, its roles, and what was searched for."""
-
-    subject: str = ""
-    find_subject: str = ""
-    roles: Annotated[list[str], msgspec.Meta(description="The names of roles of the service.")] = msgspec.field(
-        default_factory=list[str]
-    )
-
-
 class ProductGroupForm(ProtectedForm, kw_only=True):
     """A group of the directory by its id, and what was searched for."""
 
@@ -133,16 +119,9 @@ class ProductGroupForm(ProtectedForm, kw_only=True):
         return group_id
 
 
-class ProductQuery(DoneQuery, kw_only=True):
+class ProductQuery(AssignmentQuery, kw_only=True):
     """What was just done, and what the forms held when one of them was searched with."""
 
-    subject: Annotated[str, msgspec.Meta(description="The subject of a new assignment.", max_length=100)] = ""
-    find_subject: Annotated[
-        str, msgspec.Meta(description="A part of an address, or of the name of a role or group.", max_length=254)
-    ] = ""
-    roles: Annotated[list[str], msgspec.Meta(description="The roles of the new assignment.")] = msgspec.field(
-        default_factory=list[str]
-    )
     group: Annotated[str, msgspec.Meta(description="The group to show to the vendor.", max_length=100)] = ""
     find_group: Annotated[str, msgspec.Meta(description="A part of the name of a group.", max_length=254)] = ""
 
@@ -239,7 +218,7 @@ async def product_page(
 ) -> Page:
     """Return the page of a product, after a search or a refusal with what one of its forms held."""
     query = query or ProductQuery()
-    assignment = form if isinstance(form, ProductAssignmentForm) else query
+    assignment = form if isinstance(form, AssignmentForm) else query
     shown = form if isinstance(form, ProductGroupForm) else query
     standing, found = await opened(
         call,
@@ -273,7 +252,7 @@ async def product_page(
         lacks_lasting=standing.lacks_lasting(Operation.PRODUCTS_CHANGE),
         lacks_sharing=None if Capability.ORG_MEMBERS_VIEW in standing.capabilities else Capability.ORG_MEMBERS_VIEW,
         assigned_roles=assignment.roles,
-        subject=_subjects(call, found, assignment),
+        subject=subjects_to_choose(call, found.assignable, assignment),
         group=picker("group", ("", found.groups_to_show), chosen=shown.group, searched=shown.find_group),
     )
 
@@ -361,27 +340,6 @@ async def _confirmation(call: Call, template: str, program: Program, org_slug: s
         figures=found.figures,
         page=page_of_product(org_slug, client_id),
     )
-
-
-def _subjects(call: Call, found: ProductDetail, form: ProductAssignmentForm | ProductQuery) -> Picker | None:
-    """Return what the product can be assigned to, each as the subject of an assignment."""
-    everyone = Choice(value=SubjectKind.EVERYONE.value, name=translated(call, "Every active member"))
-    fixed = [everyone], [Choice(value=f"{SubjectKind.ROLE}:{role}", name=role) for role in found.organization_roles]
-    return picker(
-        "subject",
-        ("", Choices(found=fixed[0], is_whole=True)),
-        (translated(call, "Members with a role"), Choices(found=fixed[1], is_whole=True)),
-        (translated(call, "Groups of your directory"), _of_kind(SubjectKind.GROUP, found.groups_to_assign)),
-        (translated(call, "Members"), _of_kind(SubjectKind.USER, found.people)),
-        chosen=form.subject,
-        searched=form.find_subject,
-    )
-
-
-def _of_kind(kind: SubjectKind, listed: Choices | None) -> Choices | None:
-    if listed is None:
-        return None
-    return replace(listed, found=[replace(one, value=f"{kind}:{one.value}") for one in listed.found])
 
 
 def _sight_of(product: Product) -> ProductSightForm:

@@ -122,10 +122,15 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CustomerExternalIdForm.external_id": _field("Your own id of the customer; empty for none.", examples=["crm-7"]),
     "ProductAcceptanceForm.client_id": _field("The client id of the product that the organization begins to use."),
     "ProductAccessForm.access": _field("Who may use the product: `members` or `assigned`.", examples=["assigned"]),
+    "ServiceAccessForm.access": _field("Who may sign in: `everyone`, `members` or `assigned`.", examples=["assigned"]),
+    "NewServiceForm.access": _field(
+        "Who may sign in: `everyone`, `members` or `assigned`; empty for a program without a user.",
+        examples=["assigned"],
+    ),
     "ProductSightForm.hidden": _field("Whether nobody sees before signing in that the organization uses the product."),
-    "ProductAssignmentForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
-    "ProductAssignmentForm.find_subject": _field("A part of an address, or of the name of a role or group."),
-    "ProductSubjectForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
+    "AssignmentForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
+    "AssignmentForm.find_subject": _field("A part of an address, or of the name of a role or group."),
+    "SubjectForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
     "ProductGroupForm.group": _field("The id of a group of the directory."),
     "ProductGroupForm.find_group": _field("A part of the name of a group."),
     # For which customer a user signs in

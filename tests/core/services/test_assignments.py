@@ -57,3 +57,11 @@ def test_assignments_are_within_others_that_give_their_subjects_as_many_roles() 
         assert assignments.are_within(within, others), within
     for beyond in ([assigned("everyone", "c")], [assigned("role:admin", "a")], [assigned("role:owner")]):
         assert not assignments.are_within(beyond, others), beyond
+
+
+def test_a_subject_is_assigned_and_unassigned_by_one() -> None:
+    present = [assigned("everyone", "a"), assigned("role:admin")]
+
+    assert assignments.with_one(present, "everyone", ["b"]) == [assigned("role:admin"), assigned("everyone", "b")]
+    assert assignments.without(present, "everyone") == [assigned("role:admin")]
+    assert assignments.without(present, "role:owner") == present

@@ -210,7 +210,7 @@ class TestAccess:
             ({"subject": "role:helpdesk"}, "is no role or group of your organization"),
             ({"subject": "everyone", "roles": "owner"}, "The service has no role owner."),
             ({"subject": "all"}, "A subject is everyone"),
-            ({}, "Choose who gets the product."),
+            ({}, "Choose who gets it."),
         ):
             shown = await head.submit(page, f"{here}/assignments", fields)
             assert shown.status == 400, fields
