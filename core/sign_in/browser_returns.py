@@ -47,8 +47,9 @@ class BrowserReturn:
     """A path of Gatehouse with its query, and the organization and service to which the sign-in leads, if any.
 
     `email` is the address with which the user probably signs in. `place` is the name of the service, else of the
-    organization, while the organization is active; `owner` is the name of the service's organization. `brand` is what
-    the pages of the sign-in show of the organization, if it has set something.
+    organization, while the organization is active; `owner` is the name of the service's organization. An account alone
+    opens nothing in a service that `is_closed`. `brand` is what the pages of the sign-in show of the organization, if
+    it has set something.
     `request_key` names the request that the path answers, if it does. `request_target` is the path on which a request
     goes on at last, where `target` is a step before it. `language` is the tag of that in which a service has asked for
     the pages. `not_in_session` is a session of the browser that does not go there, whose user signs in anew.
@@ -60,6 +61,7 @@ class BrowserReturn:
     email: str | None = None
     place: str = ""
     owner: str = ""
+    is_closed: bool = False
     brand: BrandedOrganization | None = None
     language: str | None = None
     request_target: str | None = None

@@ -48,6 +48,11 @@ class PostgresBrowserReturns(Aggregate):
                    r.not_in_session,
                    coalesce(s.name, o.name, '') AS place,
                    CASE WHEN s.id IS NULL THEN '' ELSE o.name END AS owner,
+                   coalesce(s.access <> 'everyone', false)
+                       OR (starts_with(coalesce(r.request_target, r.target), '/saml/')
+                           AND EXISTS (SELECT FROM saml_configurations c
+                                       WHERE  c.organization_id = s.organization_id AND c.service_id = s.id
+                                         AND  c.members_only)) AS is_closed,
                    b.organization_id AS branded_id, o.name AS branded_name, {BRANDING_COLUMNS}
             FROM   browser_returns r
             LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'

@@ -66,6 +66,7 @@ async def show_registration(
         connects=True,
         **context,
         way_place=returns.place_of(query, kept),
+        is_closed=kept is not None and kept.is_closed,
         email=email,
         name=form.name if form is not None else "",
         required=await _required_sign_in(call, query, kept, email),
