@@ -34,10 +34,12 @@ class ServiceRoleUnknown(NotFound):
 class RoleUses:
     """What names a role: each number is exact up to `COUNTED_MAX`, and one more than that beyond.
 
-    `assignments` are those of customers, and `people` those to whom the vendor's program gave it.
+    `assignments` are those of customers, `own_assignments` those of the vendor itself, and `people` those to whom the
+    vendor's program gave it.
     """
 
     assignments: int
+    own_assignments: int
     people: int
 
 

@@ -7,17 +7,18 @@ is judged by `core/sign_in/admission.py`, and a session by the rows of each requ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, OrganizationAccess
-from core.services import access, assignments
+from core.services import access, assignments, subjects
 from core.services.assignments import Assignment
 from core.services.customer_rules import Admission
 from core.services.services import Service
+from core.services.subjects import Assignable, NamedAssignment
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -31,11 +32,44 @@ class AssignedService:
     assignments: list[Assignment] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmissionDetail:
+    """Whom a service is assigned to, with names, and what it can be assigned to; None for who sees no members."""
+
+    assignments: Sequence[NamedAssignment] | None = None
+    assignable: Assignable | None = None
+
+
 def read(uow: UnitOfWork, slug: str, service_slug: str) -> AssignedService:
     """Return a service with whom it is assigned to."""
     authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
     service = authorized.service
     return AssignedService(service=service, assignments=shown(uow, authorized, service))
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str, *, find: str = "") -> AdmissionDetail:
+    """Return whom a service is assigned to, for the console; `find` is a part of what it is to be assigned to."""
+    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
+    assigned = shown(uow, authorized, authorized.service)
+    if assigned is None:
+        return AdmissionDetail()
+    return AdmissionDetail(
+        assignments=subjects.named(assigned, subjects.names(uow, authorized, assigned)),
+        assignable=subjects.assignable(uow, authorized, find),
+    )
+
+
+def assign(uow: UnitOfWork, slug: str, service_slug: str, subject: str, roles: Sequence[str]) -> None:
+    """Assign a service to everyone, to a role, a group or a person, with these roles of the service alone.
+
+    It takes `org.members.view`. Raise `BadRequest` for a subject that the organization does not have.
+    """
+    _reassign(uow, slug, service_slug, lambda present: assignments.with_one(present, subject, roles))
+
+
+def unassign(uow: UnitOfWork, slug: str, service_slug: str, subject: str) -> None:
+    """Take a service from a subject; one to which it is not assigned changes nothing."""
+    _reassign(uow, slug, service_slug, lambda present: assignments.without(present, subject))
 
 
 def shown(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> list[Assignment] | None:
@@ -77,6 +111,15 @@ def fall_back(
     """Assign a service as before, and record why."""
     uow.service_assignments.save(service, kept)
     _record(uow, service, present, kept, reason=reason)
+
+
+def _reassign(
+    uow: UnitOfWork, slug: str, service_slug: str, changed: Callable[[Sequence[Assignment]], Sequence[Assignment]]
+) -> None:
+    """Assign a service by what it is assigned to now; the organization is locked, so that stays so meanwhile."""
+    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    service = authorized.service
+    follow(uow, authorized, service, service, changed(uow.service_assignments.of_service(service)))
 
 
 def _assign(

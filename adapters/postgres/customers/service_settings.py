@@ -1,4 +1,4 @@
-"""What names the roles of a service, in the tables `customer_assignments` and `customer_users`."""
+"""What names the roles of a service: `customer_assignments`, `service_assignments` and `customer_users`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ USES: Final = """
                     WHERE  c.vendor_id = s.organization_id AND c.service_id = s.id
                       AND  (s.role_ids ->> %(name)s)::uuid = ANY (a.role_ids)
                     LIMIT  %(counted_max)s) AS one) AS assignments,
+           (SELECT count(*)
+            FROM   service_assignments a
+            WHERE  a.organization_id = s.organization_id AND a.service_id = s.id
+              AND  (s.role_ids ->> %(name)s)::uuid = ANY (a.role_ids)) AS own_assignments,
            (SELECT count(*)
             FROM   (SELECT FROM service_customers c
                     JOIN   customer_users u ON u.customer_id = c.id AND u.organization_id = c.organization_id

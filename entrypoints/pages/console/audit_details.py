@@ -236,6 +236,7 @@ VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "access": {
         "assigned": marked("Assigned members"),
+        "everyone": marked("Everyone"),
         "members": marked("Every member"),
     },
     "by": {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from quart import Response
 
 from core.errors import Refusal
@@ -14,6 +16,9 @@ from entrypoints.pages.services.kinds import TYPES
 from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
+
+# What was done when nobody may sign in before people are chosen.
+CREATED_FOR_CHOSEN: Final = "service-created-for-chosen"
 
 
 async def connect_page(
@@ -44,6 +49,7 @@ async def connect_page(
         refusal=refusal,
         secret=secret,
         was_shown=shown == (),
+        chooses_people=done == CREATED_FOR_CHOSEN,
         typed=typed,
         refused=connecting.refused,
         # To a service of machines no person signs in.

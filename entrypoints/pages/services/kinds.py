@@ -27,6 +27,11 @@ class ApplicationKind:
         """Whether such an application keeps a secret."""
         return self.types[0].is_confidential
 
+    @property
+    def has_users(self) -> bool:
+        """Whether people sign in to such an application."""
+        return ServiceType.API not in self.types
+
 
 KINDS: Final = (
     ApplicationKind(

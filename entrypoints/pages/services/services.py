@@ -8,6 +8,7 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from core.services import found_services, management
+from core.services.customer_rules import Admission
 from core.services.found_services import ListedService
 from core.services.management import AudienceTaken, ServiceLimitExceeded, ServiceSlugTaken
 from core.services.services import ServiceFields, ServiceType, ServiceUnknown
@@ -26,7 +27,8 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.connecting import connect_page
+from entrypoints.pages.services.admission import chosen_admission
+from entrypoints.pages.services.connecting import CREATED_FOR_CHOSEN, connect_page
 from entrypoints.pages.services.kinds import KINDS, TYPES, kind_by
 from entrypoints.pages.services.snippets import local_redirect_uri
 from entrypoints.pages.services.standing import opened_service, page_of_service
@@ -44,7 +46,7 @@ SERVICES: Final = "/app/organizations/:org_slug/services"
 NEW: Final = f"{SERVICES}/new"
 SERVICE: Final = f"{SERVICES}/:service_slug"
 # What is proposed for the call of the interface before anything is typed.
-_EXAMPLE: Final = {"slug": "shop", "name": "Shop"}
+_EXAMPLE: Final = {"slug": "shop", "name": "Shop", "access": Admission.MEMBERS.value}
 
 
 class ServiceSearchQuery(PagedQuery, kw_only=True):
@@ -69,6 +71,7 @@ class NewServiceForm(ProtectedForm, kw_only=True):
     name: str = ""
     slug: str = ""
     service_type: str = ""
+    access: str = ""
     redirect_uri: str = ""
 
 
@@ -115,7 +118,11 @@ async def _new(
         call,
         "services/services_new.html",
         standing,
-        program=Program("services_create_service", org_slug, body={**_EXAMPLE, "service_type": service_type.value}),
+        program=Program(
+            "services_create_service",
+            org_slug,
+            body={**_EXAMPLE, "service_type": service_type.value},
+        ),
         refusal=refusal,
         problems=problems_of(refusal),
         usage=usage,
@@ -149,10 +156,13 @@ async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm
         raise BadRequest("Choose a kind of application first.")
     chosen = {one.value: one for one in kind.types}.get(form.service_type, kind.types[0])
     redirect_uri = form.redirect_uri.strip()
+    # No person signs in to a program without a user.
+    access = chosen_admission(form.access) if kind.has_users else Admission.EVERYONE
     given = ServiceFields(
         slug=form.slug.strip() or slug_of_name(form.name),
         name=form.name.strip(),
         service_type=chosen,
+        access=access,
         redirect_uris=[redirect_uri] if redirect_uri else [],
     )
     others = outside(call)
@@ -163,7 +173,7 @@ async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm
             page=page_of_service(org_slug, created.service.slug),
             secrets=() if created.client_secret is None else (created.client_secret,),
         ),
-        query={"done": "service-created"},
+        query={"done": CREATED_FOR_CHOSEN if access is Admission.ASSIGNED else "service-created"},
     )
 
 

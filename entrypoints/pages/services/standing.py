@@ -74,6 +74,7 @@ def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | R
     return [
         (page, marked("Connect"), None),
         (f"{page}/options", marked("Settings"), None),
+        (f"{page}/access", marked("Who may sign in"), None),
         (f"{page}/claims", marked("Roles and groups"), None),
         (f"{page}/grants", marked("People"), at.reader.lacks(Operation.SERVICE_GRANTS_CHANGE)),
         (f"{page}/customers", marked("Customers"), at.lacks(Operation.CUSTOMERS_READ)),

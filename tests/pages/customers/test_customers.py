@@ -142,6 +142,8 @@ class TestOffering:
 class TestOne:
     async def test_a_customer_is_shown_with_who_uses_it(self, trade: Trade, owner: Visitor) -> None:
         customer_id = await trade.begin(external_id="crm-7")
+        own = [{"subject": "everyone", "roles": ["viewer"]}]
+        assert (await trade.vendor.request("owner", "PATCH", "/services/shop", body={"assignments": own})).status == 200
         [(worker,)] = trade.world.rows("SELECT id FROM users WHERE email = 'worker@example.com'")
         trade.world.connection.execute(
             """
@@ -331,6 +333,8 @@ class TestSettings:
             {"subject": "role:admin", "roles": ["editor", "viewer"]},
         ]
         await trade.change_product(assignments=assigned)
+        own = [{"subject": "everyone", "roles": ["viewer"]}]
+        assert (await trade.vendor.request("owner", "PATCH", "/services/shop", body={"assignments": own})).status == 200
         [(worker,)] = trade.world.rows("SELECT id FROM users WHERE email = 'worker@example.com'")
         trade.world.connection.execute(
             """
@@ -346,7 +350,7 @@ class TestSettings:
             for name in ("editor", "viewer")
         }
 
-        assert shown == {"editor": ["2", "1"], "viewer": ["1", "0"]}
+        assert shown == {"editor": ["2", "0", "1"], "viewer": ["1", "1", "0"]}
 
     async def test_roles_that_are_refused_are_shown_again(self, owner: Visitor) -> None:
         page = await owner.open(SETTINGS)

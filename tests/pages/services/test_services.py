@@ -53,7 +53,9 @@ async def test_a_service_of_each_kind_is_created_and_its_secret_is_shown_once(
 ) -> None:
     form = await ann.open(f"{CONSOLE}/new?kind={kind}")
 
-    page = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop", redirect_uri=REDIRECT_URI)
+    page = await ann.submit(
+        form, f"{CONSOLE}/new", access="everyone", name="Shop", slug="shop", redirect_uri=REDIRECT_URI
+    )
 
     [(stored_type, uris, client_id, secret_hash)] = world.connection.execute(
         "SELECT service_type, redirect_uris, client_id, client_secret_hash FROM services"
@@ -78,7 +80,9 @@ async def test_the_secret_has_to_be_kept_before_a_missing_redirect_uri_is_added(
 ) -> None:
     form = await ann.open(f"{CONSOLE}/new?kind={kind}")
 
-    page = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop", redirect_uri=redirect_uri)
+    page = await ann.submit(
+        form, f"{CONSOLE}/new", access="everyone", name="Shop", slug="shop", redirect_uri=redirect_uri
+    )
 
     assert 'id="copy-secret"' in page.text
     assert ("Keep it before you add a redirect URI" in page.text) is is_said
@@ -90,7 +94,7 @@ async def test_what_is_wrong_with_a_new_service_is_said_and_what_was_typed_stays
     shop_of(world, people)
     form = await ann.open(f"{CONSOLE}/new?kind=web")
 
-    taken = await ann.submit(form, f"{CONSOLE}/new", name="Second", slug="shop")
+    taken = await ann.submit(form, f"{CONSOLE}/new", access="members", name="Second", slug="shop")
     odd = await ann.submit(taken, f"{CONSOLE}/new", slug="no slug", redirect_uri="http://shop.example")
     world.connection.execute("UPDATE organizations SET max_services = 1")
     full = await ann.submit(odd, f"{CONSOLE}/new", slug="second", redirect_uri="")
@@ -109,7 +113,7 @@ async def test_a_new_service_offers_the_redirect_uri_of_its_programs(world: Worl
     local = "http://localhost:8080/callback"
     form = await ann.open(f"{CONSOLE}/new?kind=web")
 
-    created = await ann.submit(form, f"{CONSOLE}/new", name="Shop", slug="shop")
+    created = await ann.submit(form, f"{CONSOLE}/new", access="everyone", name="Shop", slug="shop")
     added = await ann.submit(await ann.open(SHOP), f"{SHOP}/redirect-uris")
 
     assert f'redirect_uri="{local}",' in copied(created, "program-fastapi")

@@ -70,7 +70,7 @@ async def renew(visitor: Visitor) -> Answer:
 
 KINDS: Final = {
     "a new service": Kind(
-        form(f"{ACME}/services/new?kind=web", f"{ACME}/services/new", name="Desk", slug="desk", service_type="web"),
+        form(f"{ACME}/services/new?kind=web", f"{ACME}/services/new", name="Desk", slug="desk", access="everyone"),
         f"{ACME}/services/desk/secret",
     ),
     "the secret of a service": Kind(form(f"{ACME}/services/shop/secret"), f"{ACME}/services/shop/secret"),
@@ -215,7 +215,7 @@ async def test_it_ends_with_the_session(acme: Team, ann: Visitor) -> None:
 
 
 async def test_a_service_without_a_secret_leads_to_its_page(ann: Visitor) -> None:
-    press = form(f"{ACME}/services/new?kind=spa", f"{ACME}/services/new", name="App", slug="app", service_type="spa")
+    press = form(f"{ACME}/services/new?kind=spa", f"{ACME}/services/new", name="App", slug="app", access="everyone")
 
     answer = await press(ann)
 
@@ -223,7 +223,7 @@ async def test_a_service_without_a_secret_leads_to_its_page(ann: Visitor) -> Non
 
 
 async def test_a_service_without_a_slug_gets_one_of_its_name(ann: Visitor) -> None:
-    press = form(f"{ACME}/services/new?kind=spa", f"{ACME}/services/new", name="Our App", slug="", service_type="spa")
+    press = form(f"{ACME}/services/new?kind=spa", f"{ACME}/services/new", name="Our App", slug="", access="everyone")
 
     answer = await press(ann)
 
