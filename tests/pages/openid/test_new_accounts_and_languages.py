@@ -48,6 +48,18 @@ async def test_prompt_create_stands_with_no_none(shop: RelyingParty, visitor: Vi
     assert back["error"] == "invalid_request"
 
 
+async def test_the_page_for_a_new_account_says_when_an_account_alone_opens_nothing(
+    shop: RelyingParty, world: World
+) -> None:
+    shown: dict[str, bool] = {}
+    for access in ("everyone", "members", "assigned"):
+        world.connection.execute("UPDATE services SET access = %s", (access,))
+        page = await Visitor(world.client).open(address_of(shop, prompt="create"))
+        shown[access] = "An account alone opens nothing in Shop. Ask an administrator of Acme" in page.text
+
+    assert shown == {"everyone": False, "members": True, "assigned": True}
+
+
 async def test_all_pages_of_the_sign_in_are_in_the_first_language_that_is_offered(
     shop: RelyingParty, visitor: Visitor
 ) -> None:

@@ -36,6 +36,20 @@ async def test_the_link_in_the_mail_signs_in_to_the_service_provider(
     assert form.texts("//saml:Assertion/@ID") != []
 
 
+async def test_the_page_says_when_an_account_alone_opens_nothing(saml: SamlWorld, team: Team) -> None:
+    service = await saml.service(team.organization_id, "acme")
+    shown: list[bool] = []
+    for members_only in (True, False):
+        team.world.connection.execute("UPDATE saml_configurations SET members_only = %s", (members_only,))
+        visitor = Visitor(team.world.client)
+        page = await visitor.open(service.sso(relay_state="r"))
+        [register] = [part.split('"')[0] for part in page.text.split('href="')[1:] if part.startswith("/app/register")]
+        form = await visitor.open(register.replace("&amp;", "&"))
+        shown.append("An account alone opens nothing in" in form.text)
+
+    assert shown == [True, False]
+
+
 async def test_a_link_that_is_opened_after_the_request_has_ended_says_so(
     saml: SamlWorld, team: Team, visitor: Visitor, clock: SettableClock
 ) -> None:
