@@ -41,4 +41,9 @@ def links(document: Path) -> list[str]:
 def anchors(document: Path) -> list[str]:
     """Return the anchors of a document's headings, as GitHub derives them."""
     headings = re.findall(r"^#+ (.+)$", prose(document), re.MULTILINE)
-    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    return [anchor(heading) for heading in headings]
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub derives it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
+import msgspec
 from quart import Response
 
 from core.errors import Refusal
 from core.organizations.access import Operation
 from core.services import first_sign_ins
 from core.services.services import ServiceType
+from core.services.standing import ServiceStanding
 from entrypoints.pages.console.frame import Program
+from entrypoints.pages.console.recipes import RECIPES
+from entrypoints.pages.console.recipes.recipe import FilledRecipe
+from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.kinds import TYPES
 from entrypoints.pages.services.standing import opened_service, service_page
@@ -21,12 +27,18 @@ from entrypoints.web.serving.hosts import issuer_of
 CREATED_FOR_CHOSEN: Final = "service-created-for-chosen"
 
 
+class ConnectQuery(DoneQuery, kw_only=True):
+    """What was just done, and the program of others whose recipe the page shows."""
+
+    recipe: Annotated[str, msgspec.Meta(description="The program to connect; the page offers them.")] = ""
+
+
 async def connect_page(
     call: Call,
     org_slug: str,
     service_slug: str,
     *,
-    done: str = "",
+    query: ConnectQuery | None = None,
     refusal: Refusal | None = None,
     typed: str = "",
     shown: tuple[str, ...] | None = None,
@@ -35,7 +47,7 @@ async def connect_page(
 
     Without a secret in `shown`, it says that the secret cannot be shown (any more).
     """
-    secret = "".join(shown or ())
+    secret, query = "".join(shown or ()), query or ConnectQuery()
     at, connecting = await opened_service(
         call, org_slug, service_slug, Operation.SERVICE_READ, first_sign_ins.show_connecting
     )
@@ -45,11 +57,11 @@ async def connect_page(
         "services/connecting.html",
         at,
         program=Program("services_show_service", org_slug, service_slug),
-        done=done,
+        done=query.done,
         refusal=refusal,
         secret=secret,
         was_shown=shown == (),
-        chooses_people=done == CREATED_FOR_CHOSEN,
+        chooses_people=query.done == CREATED_FOR_CHOSEN,
         typed=typed,
         refused=connecting.refused,
         # To a service of machines no person signs in.
@@ -60,6 +72,8 @@ async def connect_page(
         snippets=snippets.of_service(service, issuer, secret),
         placeholder=snippets.SECRET_PLACEHOLDER,
         local_example=snippets.local_redirect_uri(),
+        recipes=[("", marked("Choose a program")), *((one.word, one.name) for one in RECIPES.values())],
+        filled=_filled(call, at, query.recipe),
         endpoints={
             "issuer": issuer,
             "discovery": f"{issuer}/.well-known/openid-configuration",
@@ -72,4 +86,15 @@ async def connect_page(
         lacks_leading=at.lacks_lasting(Operation.SERVICE_UPDATE),
         lacks_rotation=at.lacks(Operation.SERVICE_SECRET_ROTATE),
         lacks_trial=at.lacks(Operation.SERVICE_TRY),
+    )
+
+
+def _filled(call: Call, at: ServiceStanding, word: str) -> FilledRecipe | None:
+    """Return how the program of that word is connected to the service; None for any other word."""
+    recipe, service = RECIPES.get(word), at.service
+    return recipe and recipe.filled(
+        issuer=issuer_of(call),
+        client_id=str(service.client_id),
+        saml=f"{call.installation.settings.base_url}/saml/{at.reader.organization.slug}/{service.slug}",
+        registered=service.redirect_uris,
     )

@@ -23,12 +23,11 @@ from entrypoints.pages.console.frame import (
     page_of,
 )
 from entrypoints.pages.console.lists import ConsoleList
-from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.admission import chosen_admission
-from entrypoints.pages.services.connecting import CREATED_FOR_CHOSEN, connect_page
+from entrypoints.pages.services.connecting import CREATED_FOR_CHOSEN, ConnectQuery, connect_page
 from entrypoints.pages.services.kinds import KINDS, TYPES, kind_by
 from entrypoints.pages.services.snippets import local_redirect_uri
 from entrypoints.pages.services.standing import opened_service, page_of_service
@@ -179,15 +178,15 @@ async def create_service_of_kind(call: Call, org_slug: str, form: NewServiceForm
 
 @routes.get(SERVICE, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.SERVICE_READ)
-async def show_connection(call: Call, org_slug: str, service_slug: str, query: DoneQuery) -> Page:
-    """Show how an application connects to a service: client id, endpoints, redirect URIs and programs to copy."""
-    return await connect_page(call, org_slug, service_slug, done=query.done)
+async def show_connection(call: Call, org_slug: str, service_slug: str, query: ConnectQuery) -> Page:
+    """Show how an application connects to a service: client id, endpoints, redirect URIs, recipes, programs to copy."""
+    return await connect_page(call, org_slug, service_slug, query=query)
 
 
 @routes.get(f"{SERVICE}/shown/:shown_id", shows_secret=True, refuses=(ServiceUnknown,))
 @on_service_in_console(Operation.SERVICE_READ)
-async def show_new_secret(call: Call, org_slug: str, service_slug: str, shown_id: UUID, query: DoneQuery) -> Page:
+async def show_new_secret(call: Call, org_slug: str, service_slug: str, shown_id: UUID, query: ConnectQuery) -> Page:
     """Show the same with the new secret of the service, once and in the browser that made it."""
     await opened_service(call, org_slug, service_slug, Operation.SERVICE_READ, management.read)
     shown = await shown_once(call, shown_id)
-    return await connect_page(call, org_slug, service_slug, done=query.done, shown=shown)
+    return await connect_page(call, org_slug, service_slug, query=query, shown=shown)

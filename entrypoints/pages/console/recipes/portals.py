@@ -1,0 +1,69 @@
+"""How LemonLDAP::NG, a portal in front of many programs, is connected."""
+
+from typing import Final
+
+from entrypoints.pages.console.recipes.recipe import Protocol, Recipe
+from entrypoints.pages.frame.languages import marked
+
+_RUN: Final = "2.16.1 (Debian)"
+_RECOMMENDS: Final = marked(
+    "Of Debian's packages it needs the recommended ones too, and https, or an address of loopback."
+)
+
+RECIPES: Final = (
+    Recipe(
+        word="lemonldap-openid",
+        name="LemonLDAP::NG by OpenID Connect",
+        run=_RUN,
+        source="https://lemonldap-ng.org/documentation/latest/authopenidconnect.html",
+        redirect_uri="@PROGRAM@/?openidconnectcallback=1",
+        logout_uri="@PROGRAM@/?logout=1",
+        settings={
+            "lemonldap-ng-cli": """
+cli() { /usr/share/lemonldap-ng/bin/lemonldap-ng-cli -yes 1 "$@"; }
+cli set authentication OpenIDConnect userDB OpenIDConnect portal @PROGRAM@/
+cli addKey oidcOPMetaDataJSON gatehouse "$(curl -sS @ISSUER@/.well-known/openid-configuration)"
+cli addKey oidcOPMetaDataJWKS gatehouse "$(curl -sS @ISSUER@/.well-known/jwks.json)"
+cli addKey \\
+  oidcOPMetaDataOptions/gatehouse oidcOPMetaDataOptionsConfigurationURI @ISSUER@/.well-known/openid-configuration \\
+  oidcOPMetaDataOptions/gatehouse oidcOPMetaDataOptionsClientID @CLIENT@ \\
+  oidcOPMetaDataOptions/gatehouse oidcOPMetaDataOptionsClientSecret @SECRET@ \\
+  oidcOPMetaDataOptions/gatehouse oidcOPMetaDataOptionsScope "openid email profile" \\
+  oidcOPMetaDataOptions/gatehouse oidcOPMetaDataOptionsStoreIDToken 1 \\
+  oidcOPMetaDataOptions/gatehouse oidcOPMetaDataOptionsJWKSTimeout 3600 \\
+  oidcOPMetaDataExportedVars/gatehouse uid sub \\
+  oidcOPMetaDataExportedVars/gatehouse mail email \\
+  oidcOPMetaDataExportedVars/gatehouse cn name \\
+  oidcOPMetaDataExportedVars/gatehouse groups groups
+""",
+        },
+        groups=marked("A list of names becomes a text with “; ” between them, which rules compare."),
+        admins=marked("A rule lets a group in, such as $groups =~ /admins/."),
+        notes=(_RECOMMENDS,),
+    ),
+    Recipe(
+        word="lemonldap-saml",
+        name="LemonLDAP::NG by SAML",
+        run=_RUN,
+        source="https://lemonldap-ng.org/documentation/latest/authsaml.html",
+        protocol=Protocol.SAML,
+        entity_id="@PROGRAM@/saml/metadata",
+        redirect_uri="@PROGRAM@/saml/proxySingleSignOnPost",
+        logout_uri="@PROGRAM@/saml/proxySingleLogout",
+        settings={
+            "lemonldap-ng-cli": """
+cli() { /usr/share/lemonldap-ng/bin/lemonldap-ng-cli -yes 1 "$@"; }
+cli set authentication SAML userDB SAML portal @PROGRAM@/
+cli addKey samlIDPMetaDataXML/gatehouse samlIDPMetaDataXML "$(curl -sS @IDP@/metadata)"
+cli addKey \\
+  samlIDPMetaDataExportedAttributes/gatehouse mail "1;email" \\
+  samlIDPMetaDataExportedAttributes/gatehouse cn "0;name" \\
+  samlIDPMetaDataExportedAttributes/gatehouse role "0;role" \\
+  samlIDPMetaDataExportedAttributes/gatehouse groups "0;groups"
+""",
+        },
+        groups=marked("It reads the names in the attributes that the mapping names for groups and role."),
+        admins=marked("A rule lets a group in, such as $groups =~ /admins/."),
+        notes=(marked("Make its SAML key in the Manager first; then import its metadata here."), _RECOMMENDS),
+    ),
+)
