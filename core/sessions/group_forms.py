@@ -22,5 +22,5 @@ def told(groups: Sequence[Mapping[str, str]], groups_as: GroupsAs) -> list[Any]:
             return [one["name"] for one in groups]
         case GroupsAs.IDS:
             return [one["id"] for one in groups]
-        case GroupsAs.OBJECTS:
+        case _:
             return list(groups)
