@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from tests.pages.crawl.ground import Ground
-from tests.pages.crawl.values import HOST, NAME, RIGHT_TO_LEFT, URL
+from tests.pages.crawl.values import HOST, NAME, RIGHT_TO_LEFT, UNBROKEN, URL
 from tests.world.authorization import address_of
 from tests.world.builder import Service
 from tests.world.saml import SamlWorld
@@ -52,6 +54,9 @@ async def authorizations(ground: Ground) -> None:
     asked = await visitor.open(address_of(party, prompt="consent"))
     await visitor.submit(asked, "/auth/authorize/deny")
     await visitor.open(f"/auth/logout?client_id={party.client_id}")
+    await visitor.open(
+        f"/auth/logout?client_id={party.client_id}&post_logout_redirect_uri=https://x.example/{quote(UNBROKEN)}"
+    )
     await visitor.open(f"/auth/start/{party.client_id}")
     customers = ground.party("trading")
     service = Service(customers.service_id, customers.client_id)
