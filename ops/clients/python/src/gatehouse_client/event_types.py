@@ -62,6 +62,7 @@ EventType: TypeAlias = Literal[
     "security.mfa.disabled",
     "security.mfa.enabled",
     "security.password.changed",
+    "service.access_changed",
     "service.created",
     "service.deleted",
     "service.oauth_credentials.updated",

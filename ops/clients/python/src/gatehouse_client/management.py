@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.3"
+API_VERSION: Final = "2.4"
 
 
 class AddressLimits(TypedDict):
@@ -22,6 +22,9 @@ class AddressLimits(TypedDict):
     failures: int
     blocked_until: str | None
     networks: list[NetworkLimit]
+
+
+Admission: TypeAlias = Literal["assigned", "everyone", "members"]
 
 
 class AnonymizedUser(TypedDict):
@@ -147,6 +150,7 @@ AuditAction: TypeAlias = Literal[
     "security.mfa.disabled",
     "security.mfa.enabled",
     "security.password.changed",
+    "service.access_changed",
     "service.created",
     "service.deleted",
     "service.oauth_credentials.updated",
@@ -304,6 +308,22 @@ class CheckoutSession(TypedDict):
 
     checkout_url: str
     session_id: str
+
+
+class ClientProblem(TypedDict):
+    """A request that was refused; `ip_address` is the network of one that has come by a browser."""
+
+    at: str
+    kind: ProblemKind
+    details: ProblemDetails
+    ip_address: str
+
+
+class ClientProblemList(TypedDict):
+    """The requests that were refused, the newest first, and their number."""
+
+    problems: list[ClientProblem]
+    total: int
 
 
 class ConnectionChangeEffects(TypedDict):
@@ -763,6 +783,7 @@ EventType: TypeAlias = Literal[
     "security.mfa.disabled",
     "security.mfa.enabled",
     "security.password.changed",
+    "service.access_changed",
     "service.created",
     "service.deleted",
     "service.oauth_credentials.updated",
@@ -1041,6 +1062,9 @@ class GroupRuleList(TypedDict):
     """The rules of the organization, in the order in which they count."""
 
     rules: list[GroupRuleItem]
+
+
+GroupsAs: TypeAlias = Literal["ids", "names", "objects"]
 
 
 class Health(TypedDict):
@@ -1854,6 +1878,18 @@ class PreviousOwner(TypedDict):
     new_role: Literal["admin"]
 
 
+class ProblemDetails(TypedDict):
+    """What the request said, and what the service had registered, or what it might have said."""
+
+    sent: str | None
+    registered: list[str]
+
+
+ProblemKind: TypeAlias = Literal[
+    "access", "client_authentication", "grant", "logout_uri", "pkce", "redirect_uri", "response_type", "scope"
+]
+
+
 class ProblemsOfConnection(TypedDict):
     """Why sign-ins by a connection failed lately; whose they were is not known."""
 
@@ -1944,11 +1980,30 @@ class ProfileForCustomer(TypedDict):
     permissions: list[Capability]
     plan: str | None
     features: list[str]
+    service_roles: list[str]
     customer: str
     customer_id: str
     customer_name: str
     customer_role: str
     customer_external_id: str | None
+
+
+class ProfileWithRoles(TypedDict):
+    """The same for a session of a service that has roles of its own: those that its user has there."""
+
+    id: str
+    email: str
+    name: str | None
+    org: str
+    service: str
+    email_verified: bool
+    is_platform_owner: bool
+    is_platform_support: bool
+    created_at: str
+    role: str | None
+    permissions: list[Capability]
+    plan: str | None
+    features: list[str]
     service_roles: list[str]
 
 
@@ -2259,6 +2314,7 @@ class RouteList(TypedDict):
 
 
 Rule: TypeAlias = Literal[
+    "access",
     "account",
     "activated",
     "address_confirmed",
@@ -2486,6 +2542,13 @@ class SentInvitationRecord(TypedDict):
     inviter: Inviter
 
 
+class ServiceAssignment(TypedDict):
+    """Whom of the organization the service is assigned to, and with which of its own roles."""
+
+    subject: str
+    roles: NotRequired[list[str]]
+
+
 # A claim of the product, and its source; access tokens have it where `in_access_token` says so.
 ServiceClaim = TypedDict("ServiceClaim", {"claim": "str", "from": "str", "in_access_token": "NotRequired[bool]"})
 
@@ -2538,14 +2601,17 @@ class ServiceItem(TypedDict):
     jwks: dict[str, list[dict[str, Any]]] | None
     audiences: list[str]
     group_claims: list[str]
+    groups_as: GroupsAs
     security_profile: SecurityProfile | None
     customers: CustomerPolicy
     individuals: Individuals
+    access: Admission
     roles: list[ServiceRole]
     initiate_login_uri: str | None
     scopes: list[ServiceScope]
     machine_scopes: list[str]
     claims: list[ServiceClaim]
+    assignments: list[ServiceAssignment]
     plan_count: int
     subscription_count: int
 
@@ -2588,21 +2654,24 @@ class ServiceRecord(TypedDict):
     jwks: dict[str, list[dict[str, Any]]] | None
     audiences: list[str]
     group_claims: list[str]
+    groups_as: GroupsAs
     security_profile: SecurityProfile | None
     customers: CustomerPolicy
     individuals: Individuals
+    access: Admission
     roles: list[ServiceRole]
     initiate_login_uri: str | None
     scopes: list[ServiceScope]
     machine_scopes: list[str]
     claims: list[ServiceClaim]
+    assignments: list[ServiceAssignment]
 
 
 ServiceRelation: TypeAlias = Literal["manager", "viewer"]
 
 
 class ServiceRole(TypedDict):
-    """A role of the service itself, which its customers assign to their people."""
+    """A role of the service itself, which its organization and its customers assign to their people."""
 
     name: str
     title: str
@@ -2827,6 +2896,8 @@ SignInReason: TypeAlias = Literal[
     "no_password",
     "not_a_member",
     "not_admitted",
+    "not_assigned",
+    "not_member",
     "not_of_organization",
     "not_recorded",
     "organization_full",
@@ -3171,14 +3242,14 @@ def change_password(*, current_password: str, new_password: str) -> Call[Message
     )
 
 
-def read_profile() -> Call[Profile | ProfileForCustomer]:
+def read_profile() -> Call[Profile | ProfileWithRoles | ProfileForCustomer]:
     """Show your account, and your role and capabilities in the organization of your token."""
     return Call(method="GET", path="/api/user")
 
 
 def change_profile(
     *, email: str | Unset | None = UNSET, name: str | Unset | None = UNSET
-) -> Call[Profile | ProfileForCustomer]:
+) -> Call[Profile | ProfileWithRoles | ProfileForCustomer]:
     """Change your name, and ask to change your email address.
 
     email: The new email address.
@@ -4737,6 +4808,19 @@ def delete_plan(org_slug: str, service_slug: str, plan_id: str) -> Call[None]:
     )
 
 
+def services_list_problems(org_slug: str, service_slug: str) -> ListCall[ClientProblemList, ClientProblem]:
+    """List the requests in the name of a service that were refused in the last 30 days, the newest first.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/problems",
+        items="problems",
+    )
+
+
 def create_service(
     org_slug: str,
     *,
@@ -4755,14 +4839,17 @@ def create_service(
     jwks: Mapping[str, list[dict[str, Any]]] | Unset | None = UNSET,
     audiences: Sequence[str] | Unset = UNSET,
     group_claims: Sequence[str] | Unset = UNSET,
+    groups_as: GroupsAs | Unset = UNSET,
     security_profile: SecurityProfile | Unset | None = UNSET,
     customers: CustomerPolicy | Unset = UNSET,
     individuals: Individuals | Unset | None = UNSET,
+    access: Admission | Unset = UNSET,
     roles: Sequence[ServiceRole] | Unset = UNSET,
     initiate_login_uri: str | Unset | None = UNSET,
     scopes: Sequence[ServiceScope] | Unset = UNSET,
     machine_scopes: Sequence[str] | Unset = UNSET,
     claims: Sequence[ServiceClaim] | Unset = UNSET,
+    assignments: Sequence[ServiceAssignment] | Unset = UNSET,
 ) -> Call[ServiceCreated]:
     """Create a service, with a default plan named Free.
 
@@ -4785,6 +4872,8 @@ def create_service(
         addresses under a verified domain of the organization, each registered by one service only.
     group_claims: The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or
         `all`.
+    groups_as: How tokens, userinfo and introspection tell of groups: a list of `names`, of `ids`, or of `objects` with
+        `id` and `name`. SAML assertions have names.
     security_profile: Which stricter rules of OAuth hold for the service: `fapi2`, the FAPI 2.0 Security Profile, or
         null.
     customers: Which organizations may use the service as customers: `none`, those to which you offer it (`listed`), or
@@ -4792,11 +4881,15 @@ def create_service(
         by `customer_id`, because `org` is your organization in every token.
     individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
         of your own organization always may.
-    roles: The service's own roles, which its customers assign to their people.
+    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or those whom
+        `assignments` fit (`assigned`). End users whom a key of the service has linked always may.
+    roles: The service's own roles, which you and its customers assign to people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where.
+    assignments: Whom of your members the service is assigned to, each subject once; at most 200. The roles of all that
+        fit a member add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="POST",
@@ -4817,14 +4910,17 @@ def create_service(
             jwks=jwks,
             audiences=audiences,
             group_claims=group_claims,
+            groups_as=groups_as,
             security_profile=security_profile,
             customers=customers,
             individuals=individuals,
+            access=access,
             roles=roles,
             initiate_login_uri=initiate_login_uri,
             scopes=scopes,
             machine_scopes=machine_scopes,
             claims=claims,
+            assignments=assignments,
         ),
     )
 
@@ -4875,14 +4971,17 @@ def change_service(
     jwks: Mapping[str, list[dict[str, Any]]] | Unset | None = UNSET,
     audiences: Sequence[str] | Unset = UNSET,
     group_claims: Sequence[str] | Unset = UNSET,
+    groups_as: GroupsAs | Unset = UNSET,
     security_profile: SecurityProfile | Unset | None = UNSET,
     customers: CustomerPolicy | Unset = UNSET,
     individuals: Individuals | Unset | None = UNSET,
+    access: Admission | Unset = UNSET,
     roles: Sequence[ServiceRole] | Unset = UNSET,
     initiate_login_uri: str | Unset | None = UNSET,
     scopes: Sequence[ServiceScope] | Unset = UNSET,
     machine_scopes: Sequence[str] | Unset = UNSET,
     claims: Sequence[ServiceClaim] | Unset = UNSET,
+    assignments: Sequence[ServiceAssignment] | Unset = UNSET,
 ) -> Call[ServiceRecord]:
     """Change a service. Lists are replaced, not merged.
 
@@ -4905,6 +5004,8 @@ def change_service(
         addresses under a verified domain of the organization, each registered by one service only.
     group_claims: The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or
         `all`.
+    groups_as: How tokens, userinfo and introspection tell of groups: a list of `names`, of `ids`, or of `objects` with
+        `id` and `name`. SAML assertions have names.
     security_profile: Which stricter rules of OAuth hold for the service: `fapi2`, the FAPI 2.0 Security Profile, or
         null.
     customers: Which organizations may use the service as customers: `none`, those to which you offer it (`listed`), or
@@ -4912,12 +5013,16 @@ def change_service(
         by `customer_id`, because `org` is your organization in every token.
     individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
         of your own organization always may.
-    roles: The service's own roles, which its customers assign to their people.
+    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or those whom
+        `assignments` fit (`assigned`). End users whom a key of the service has linked always may.
+    roles: The service's own roles, which you and its customers assign to people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
         change them.
+    assignments: Whom of your members the service is assigned to, each subject once; at most 200. The roles of all that
+        fit a member add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="PATCH",
@@ -4937,14 +5042,17 @@ def change_service(
             jwks=jwks,
             audiences=audiences,
             group_claims=group_claims,
+            groups_as=groups_as,
             security_profile=security_profile,
             customers=customers,
             individuals=individuals,
+            access=access,
             roles=roles,
             initiate_login_uri=initiate_login_uri,
             scopes=scopes,
             machine_scopes=machine_scopes,
             claims=claims,
+            assignments=assignments,
         ),
     )
 
@@ -7009,9 +7117,13 @@ def platform_organizations_delete_tier(id: str) -> Call[None]:
 
 
 def platform_organizations_change_tier(
-    id: str, *, tier_id: str, max_services: int | Unset | None = UNSET, max_users: int | Unset | None = UNSET
+    id: str,
+    *,
+    tier_id: str | Unset = UNSET,
+    max_services: int | Unset | None = UNSET,
+    max_users: int | Unset | None = UNSET,
 ) -> Call[OrganizationRecord]:
-    """Change the tier of an organization, and set or remove its own limits.
+    """Change the tier of an organization, and set or remove its own limits: any of the fields, alone or together.
 
     id: The unique id.
     tier_id: The id of the tier.

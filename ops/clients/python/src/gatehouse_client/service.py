@@ -12,7 +12,10 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.1"
+API_VERSION: Final = "1.2"
+
+
+Admission: TypeAlias = Literal["assigned", "everyone", "members"]
 
 
 class CheckoutSession(TypedDict):
@@ -75,6 +78,9 @@ class CustomerUserList(TypedDict):
     total: int
 
 
+GroupsAs: TypeAlias = Literal["ids", "names", "objects"]
+
+
 Individuals: TypeAlias = Literal["all", "none", "others"]
 
 
@@ -114,6 +120,13 @@ class ServiceAnalytics(TypedDict):
     logins_by_provider: list[ProviderCount]
 
 
+class ServiceAssignment(TypedDict):
+    """Whom of the organization the service is assigned to, and with which of its own roles."""
+
+    subject: str
+    roles: NotRequired[list[str]]
+
+
 # A claim of the product, and its source; access tokens have it where `in_access_token` says so.
 ServiceClaim = TypedDict("ServiceClaim", {"claim": "str", "from": "str", "in_access_token": "NotRequired[bool]"})
 
@@ -141,18 +154,21 @@ class ServiceRecord(TypedDict):
     jwks: dict[str, list[dict[str, Any]]] | None
     audiences: list[str]
     group_claims: list[str]
+    groups_as: GroupsAs
     security_profile: SecurityProfile | None
     customers: CustomerPolicy
     individuals: Individuals
+    access: Admission
     roles: list[ServiceRole]
     initiate_login_uri: str | None
     scopes: list[ServiceScope]
     machine_scopes: list[str]
     claims: list[ServiceClaim]
+    assignments: list[ServiceAssignment]
 
 
 class ServiceRole(TypedDict):
-    """A role of the service itself, which its customers assign to their people."""
+    """A role of the service itself, which its organization and its customers assign to their people."""
 
     name: str
     title: str
@@ -393,14 +409,17 @@ def change_info(
     jwks: Mapping[str, list[dict[str, Any]]] | Unset | None = UNSET,
     audiences: Sequence[str] | Unset = UNSET,
     group_claims: Sequence[str] | Unset = UNSET,
+    groups_as: GroupsAs | Unset = UNSET,
     security_profile: SecurityProfile | Unset | None = UNSET,
     customers: CustomerPolicy | Unset = UNSET,
     individuals: Individuals | Unset | None = UNSET,
+    access: Admission | Unset = UNSET,
     roles: Sequence[ServiceRole] | Unset = UNSET,
     initiate_login_uri: str | Unset | None = UNSET,
     scopes: Sequence[ServiceScope] | Unset = UNSET,
     machine_scopes: Sequence[str] | Unset = UNSET,
     claims: Sequence[ServiceClaim] | Unset = UNSET,
+    assignments: Sequence[ServiceAssignment] | Unset = UNSET,
 ) -> Call[ServiceRecord]:
     """Change your service. Lists are replaced, not merged.
 
@@ -421,6 +440,8 @@ def change_info(
         addresses under a verified domain of the organization, each registered by one service only.
     group_claims: The ids of the groups of the directory that tokens, userinfo and SAML assertions name of a member, or
         `all`.
+    groups_as: How tokens, userinfo and introspection tell of groups: a list of `names`, of `ids`, or of `objects` with
+        `id` and `name`. SAML assertions have names.
     security_profile: Which stricter rules of OAuth hold for the service: `fapi2`, the FAPI 2.0 Security Profile, or
         null.
     customers: Which organizations may use the service as customers: `none`, those to which you offer it (`listed`), or
@@ -428,12 +449,16 @@ def change_info(
         by `customer_id`, because `org` is your organization in every token.
     individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
         of your own organization always may.
-    roles: The service's own roles, which its customers assign to their people.
+    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or those whom
+        `assignments` fit (`assigned`). End users whom a key of the service has linked always may.
+    roles: The service's own roles, which you and its customers assign to people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
         change them.
+    assignments: Whom of your members the service is assigned to, each subject once; at most 200. The roles of all that
+        fit a member add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="PATCH",
@@ -453,14 +478,17 @@ def change_info(
             jwks=jwks,
             audiences=audiences,
             group_claims=group_claims,
+            groups_as=groups_as,
             security_profile=security_profile,
             customers=customers,
             individuals=individuals,
+            access=access,
             roles=roles,
             initiate_login_uri=initiate_login_uri,
             scopes=scopes,
             machine_scopes=machine_scopes,
             claims=claims,
+            assignments=assignments,
         ),
     )
 
