@@ -47,7 +47,7 @@ const config = {
 }
 
 app.set('trust proxy', true)
-app.use('/auth/*splat', ExpressAuth(config))
+app.use(/^\\/auth\\/(.*)/, ExpressAuth(config))
 app.get('/sign-out', async (request, response) => {
   const secureCookie = '@PROGRAM@'.startsWith('https:')
   const token = await getToken({ req: { headers: request.headers }, secret, secureCookie })
@@ -114,9 +114,10 @@ NEXTAUTH_SECRET=LONG_AND_RANDOM
         backchannel_uri="@PROGRAM@/backchannel-logout",
         settings={
             "app.mjs": """
-import { auth, requiresAuth } from 'express-openid-connect'
+import openid from 'express-openid-connect'
 import memoryStore from 'memorystore'
 
+const { auth, requiresAuth } = openid
 const store = new (memoryStore(auth))({ checkPeriod: 600_000 })
 app.use(
   auth({
@@ -244,7 +245,10 @@ app.post('/saml/acs', express.urlencoded(), passport.authenticate('saml', { succ
 app.get('/sign-out', (request, response, next) =>
   saml.logout(request, (error, address) => (error ? next(error) : response.redirect(address))),
 )
-const signedOut = [passport.authenticate('saml', { samlFallback: 'logout-request', successRedirect: '/' })]
+const signedOut = [
+  passport.authenticate('saml'),
+  (request, response, next) => request.logout((error) => (error ? next(error) : response.redirect('/'))),
+]
 app.get('/saml/slo', signedOut)
 app.post('/saml/slo', express.urlencoded(), signedOut)
 """,

@@ -53,6 +53,8 @@ def logout_url(request):
     return f"@ISSUER@/auth/logout?{urlencode(query)}"
 """,
             "urls.py": """
+from django.urls import include, path
+
 urlpatterns += [path("oidc/", include("mozilla_django_oidc.urls"))]
 """,
         },
@@ -85,6 +87,8 @@ def set_admin(backend, user, response, *args, **kwargs):
     user.save()
 """,
             "urls.py": """
+from django.urls import include, path
+
 urlpatterns += [path("", include("social_django.urls", namespace="social"))]
 """,
         },

@@ -1,0 +1,127 @@
+"""The administrator who connects a program by its recipe, with the interface alone, and those who sign in to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+import pytest
+from playwright.sync_api import Page
+
+from entrypoints.pages.console.recipes import RECIPES
+from entrypoints.pages.console.recipes.recipe import SECRET, FilledRecipe
+from tests.world.builder import EMAIL, PASSWORD
+
+# Members of the organization, of whom one is in the group of admins. A stranger has an account alone.
+MEMBER: Final = "member@example.com"
+ADMIN: Final = "admin@example.com"
+STRANGER: Final = "stranger@example.com"
+# The group that recipes name.
+ADMINS: Final = "admins"
+
+
+@dataclass(frozen=True)
+class Connected:
+    """A program that was connected: where it is, and the texts of its recipe with the secret in its place, by file."""
+
+    url: str
+    issuer: str
+    recipe: FilledRecipe
+    texts: Mapping[str, str]
+    certificate: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text of a recipe that has one."""
+        [text] = self.texts.values()
+        return text
+
+
+class Administrator:
+    """The owner of the organization, with an access token."""
+
+    def __init__(self, issuer: str) -> None:
+        self._issuer = issuer
+        answer = httpx.post(f"{issuer}/api/auth/login", json={"email": EMAIL, "password": PASSWORD}).raise_for_status()
+        self._token = answer.json()["access_token"]
+
+    def connect(self, word: str, url: str, *, secret: str | None = None, **service: Any) -> Connected:
+        """Make a service for a program at an address, as its recipe says; with another secret that is entered there.
+
+        Of each group of the directory tokens say who is in it. Further fields of the service may be set.
+        """
+        recipe = RECIPES[word]
+        addresses = recipe.filled(issuer="", client_id="", saml="", registered=[_registered(word, url)])
+        made = self._call(
+            "/services",
+            slug="shop",
+            name="Shop",
+            service_type=recipe.service_type.value,
+            # A program of SAML has none.
+            redirect_uris=[] if recipe.is_saml else [addresses.redirect_uri],
+            post_logout_redirect_uris=[addresses.logout_uri] if addresses.logout_uri and not recipe.is_saml else [],
+            group_claims=["all"],
+        )
+        self._change(made["service"], service)
+        certificate = self._configure_saml(addresses) if recipe.is_saml else ""
+        filled = recipe.filled(
+            issuer=self._issuer,
+            client_id=made["service"]["client_id"],
+            saml=f"{self._issuer}/saml/acme/shop",
+            registered=[addresses.redirect_uri],
+        )
+        known = secret or made.get("client_secret") or ""
+        texts = {file: text.replace(SECRET, known) for file, text in filled.settings.items()}
+        return Connected(url=url, issuer=self._issuer, recipe=filled, texts=texts, certificate=certificate)
+
+    def problems(self) -> list[str]:
+        """Return the kinds of the troubles that the service has had, the newest first."""
+        answer = self._send("GET", "/services/shop/problems")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            pytest.skip("services have no problems yet")
+        return [problem["kind"] for problem in answer.json()["problems"]]
+
+    def _change(self, record: dict[str, Any], fields: dict[str, Any]) -> None:
+        if fields.keys() - record.keys():
+            pytest.skip(f"services have no {', '.join(fields)} yet")
+        if fields:
+            self._send("PATCH", "/services/shop", fields)
+
+    def _configure_saml(self, addresses: FilledRecipe) -> str:
+        mapping = {name: name for name in ("email", "name", "role", "groups")}
+        self._call(
+            "/services/shop/saml",
+            enabled=True,
+            entity_id=addresses.entity_id,
+            acs_url=addresses.redirect_uri,
+            slo_url=addresses.logout_uri,
+            attribute_mapping=mapping,
+        )
+        return self._call("/services/shop/saml/certificate")["public_key"]
+
+    def _call(self, path: str, **body: Any) -> dict[str, Any]:
+        answer = self._send("POST", path, body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
+        return httpx.request(
+            method,
+            f"{self._issuer}/api/organizations/acme{path}",
+            json=body,
+            headers={"Authorization": f"Bearer {self._token}"},
+        )
+
+
+def _registered(word: str, url: str) -> str:
+    return RECIPES[word].redirect_uri.replace("@PROGRAM@", url)
+
+
+def sign_in(page: Page, email: str) -> None:
+    """Sign in by password where the program has led the browser, and agree where that is asked."""
+    page.get_by_label("Email address").fill(email)
+    page.get_by_role("button", name="Continue").press("Enter")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).press("Enter")

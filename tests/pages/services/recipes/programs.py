@@ -1,0 +1,167 @@
+"""The programs that a test runs by their recipes: how each is started, and what a person does and sees there."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page
+
+from entrypoints.pages.console.recipes import RECIPES
+from tests.pages.services.programs import running
+from tests.pages.services.recipes.administrator import Connected
+from tests.peers import peer
+
+# Where the own file of a test has the text of the recipe.
+RECIPE = "// The recipe.\n"
+
+
+class Program(ABC):
+    """A program that runs while a test does."""
+
+    # The word of its recipe.
+    word: ClassVar[str]
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether it authenticates by a client secret."""
+        recipe = RECIPES[self.word]
+        return recipe.service_type.is_confidential and not recipe.is_saml
+
+    @contextmanager
+    @abstractmethod
+    def running(self, connected: Connected, folder: Path) -> Generator[None]:
+        """Run it in a folder, at the address for which it was connected."""
+
+    @abstractmethod
+    def begin(self, page: Page, url: str) -> None:
+        """Open it, and do what leads a person to Gatehouse."""
+
+    def shown(self, page: Page) -> str:
+        """Return what it says of the person who has signed in: the address, and whether that is an admin there."""
+        return page.locator("#state").inner_text()
+
+    def sign_out(self, page: Page) -> None:
+        """Sign out there."""
+        page.click("#out")
+
+
+def port_of(url: str) -> int:
+    """Return the port of an address."""
+    port = urlsplit(url).port
+    assert port is not None
+    return port
+
+
+class _Node(Program):
+    """A library of Node, in the smallest application: its file of the tests has a place for the recipe."""
+
+    package: ClassVar[str]
+
+    @contextmanager
+    def running(self, connected: Connected, folder: Path) -> Generator[None]:
+        """Write the application with the recipe in it, and run it."""
+        found = peer(self.package)
+        around = (found.files / "app.mjs").read_text()
+        assert around.count(RECIPE) == 1
+        (folder / "app.mjs").write_text(around.replace(RECIPE, connected.text + "\n"))
+        (folder / "node_modules").symlink_to(found.programs.parent)
+        if connected.certificate:
+            (folder / "gatehouse.pem").write_text(connected.certificate)
+        port = port_of(connected.url)
+        node = shutil.which("node")
+        assert node is not None
+        environment = {"PORT": str(port), "AUTH_SECRET": secrets.token_hex(), "SESSION_SECRET": secrets.token_hex()}
+        with running([node, "app.mjs"], folder, port, environment=environment):
+            yield
+
+    def begin(self, page: Page, url: str) -> None:
+        """Open its first page, and follow the link."""
+        page.goto(f"{url}/")
+        page.click("#in")
+
+
+class ExpressOpenIdConnect(_Node):
+    """express-openid-connect of Auth0."""
+
+    word = package = "express-openid-connect"
+
+
+class AuthJs(_Node):
+    """Auth.js in Express."""
+
+    word, package = "auth-js", "auth-express"
+
+    def begin(self, page: Page, url: str) -> None:
+        """Press the button of its own page."""
+        page.goto(f"{url}/auth/signin?callbackUrl=/")
+        page.get_by_role("button", name="Sign in with Gatehouse").click()
+
+
+class PassportSaml(_Node):
+    """passport-saml in Express."""
+
+    word = package = "passport-saml"
+
+
+class OidcClientTs(Program):
+    """A page with oidc-client-ts."""
+
+    word = "oidc-client-ts"
+
+    @contextmanager
+    def running(self, connected: Connected, folder: Path) -> Generator[None]:
+        """Serve the page, with the recipe in it, wherever it is led."""
+        found = peer("oidc-client-ts")
+        script = found.programs.parent / "oidc-client-ts" / "dist" / "browser" / "oidc-client-ts.min.js"
+        (folder / "oidc-client-ts.js").write_bytes(script.read_bytes())
+        page = (found.files / "recipe.html").read_text()
+        (folder / "index.html").write_text(page.replace(RECIPE, connected.text + "\n"))
+        port = port_of(connected.url)
+        with running([sys.executable, str(found.files / "serve.py"), str(port)], folder, port):
+            yield
+
+    def begin(self, page: Page, url: str) -> None:
+        """Press its button."""
+        page.goto(f"{url}/")
+        page.click("#in")
+
+
+class MozillaDjangoOidc(Program):
+    """A site in Django with mozilla-django-oidc."""
+
+    word = "mozilla-django-oidc"
+
+    @contextmanager
+    def running(self, connected: Connected, folder: Path) -> Generator[None]:
+        """Write the files of the recipe beside those of the site, and run it."""
+        found = peer("mozilla-django-oidc")
+        for file in ("serve.py", "settings.py", "urls.py"):
+            shutil.copy(found.files / file, folder)
+        for file, text in connected.texts.items():
+            with (folder / file).open("a") as opened:
+                opened.write(f"{text}\n")
+        port = port_of(connected.url)
+        environment = {"DJANGO_SETTINGS_MODULE": "settings"}
+        with running([found.program("python"), "serve.py", str(port)], folder, port, environment=environment):
+            yield
+
+    def begin(self, page: Page, url: str) -> None:
+        """Open a page for which one has to be signed in."""
+        page.goto(f"{url}/private")
+
+
+PROGRAMS: tuple[type[Program], ...] = (
+    MozillaDjangoOidc,
+    ExpressOpenIdConnect,
+    AuthJs,
+    OidcClientTs,
+    PassportSaml,
+)
