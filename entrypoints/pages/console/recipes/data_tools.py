@@ -34,8 +34,8 @@ OAUTH2_CONFIG = [
         "OAUTH2_USERNAME_CLAIM": "email",
         "OAUTH2_LOGOUT_URL": "@ISSUER@/auth/logout"
         "?post_logout_redirect_uri={redirect_uri}&id_token_hint={id_token}",
-        # Lets in who is in one of these groups; leave it out to let in whom the service lets in.
-        "OAUTH2_ADDITIONAL_CLAIMS": {"groups": ["admins", "developers"]},
+        # To let in who is in one of these groups alone:
+        # "OAUTH2_ADDITIONAL_CLAIMS": {"groups": ["admins", "developers"]},
     }
 ]
 """,

@@ -170,7 +170,8 @@ scope = "openid email profile"
 code_challenge_method = "S256"
 email_domains = ["*"]
 oidc_groups_claim = "groups"
-allowed_groups = ["admins"]
+# To let in one group alone:
+# allowed_groups = ["admins"]
 backend_logout_url = "@ISSUER@/auth/logout?id_token_hint={id_token}"
 # openssl rand -base64 32 | tr -- '+/' '-_'
 cookie_secret = "YOUR_COOKIE_SECRET"

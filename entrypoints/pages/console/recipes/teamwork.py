@@ -31,10 +31,8 @@ oidc_providers:
         localpart_template: '{{ user.email.split("@")[0] }}'
         display_name_template: '{{ user.name }}'
         email_template: '{{ user.email }}'
-    # Lets in one group alone; leave it out to let in whom the service lets in.
-    attribute_requirements:
-      - attribute: groups
-        value: matrix
+    # To let in one group alone:
+    # attribute_requirements: [{attribute: groups, value: matrix}]
 """,
         },
         groups=marked("attribute_requirements asks for a name in groups or in service_roles."),
