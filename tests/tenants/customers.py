@@ -77,6 +77,8 @@ class Facts:
     has_come_alone: bool
     # The organizations of whose services the account is an end user.
     used: frozenset[str] = frozenset()
+    # Whether a key of the service has linked the account, which gives access to one that is closed to strangers.
+    is_given: bool = False
     # Whether the organization of the mail domain signs its people in by its own connection alone.
     is_enforced: bool = False
 
@@ -150,7 +152,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Rights:
-    """What a session at the desk opens now."""
+    """What a session at the desk opens now; without a customer there is no role in one."""
 
     customer_role: str = ""
     service_roles: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Who may come in to a service for which of its customers: the rules once more, in plain Python (decisions 15).
+"""Who may come in to a service for which of its customers: the rules once more, in plain Python (decisions 15, 22).
 
 They are about values alone (`customers.py`). The histories of tenants judge by them what requests did: their vendor is
 a third organization beside A and B, which both may become customers of its service, the *desk* (`desk.py`), what the
@@ -25,6 +25,9 @@ class Product:
     role_ids: dict[str, str]
     vendor: str = V
     individuals: str = "others"
+    # Who may come without a customer at all, and whom the vendor assigns of its own people.
+    access: str = "everyone"
+    assignments: list[Assignment] = field(default_factory=list[Assignment])
     is_suspended: bool = False
     serves_customers: bool = True
     customers: list[Customer] = field(default_factory=list[Customer])
@@ -55,7 +58,8 @@ class Product:
         What is unconfirmed counts in none that is older than the last proof of the address: another person may hold it.
         """
         if not customer_id:
-            return Rights() if self.may_come_alone(facts, in_session=not is_former) else None
+            may_come = self.may_come_alone(facts, in_session=not is_former)
+            return Rights(service_roles=self.own_roles(facts)) if may_come else None
         [customer] = [one for one in self.customers if one.id == customer_id]
         if customer not in self.open_to(facts) or self.is_suspended:
             return None
@@ -68,8 +72,24 @@ class Product:
 
     def roles(self, customer: Customer, membership: Membership) -> tuple[str, ...]:
         """Return the names of the roles of the service that a customer and the vendor give one of its members."""
-        given = {role_id for one in self._fitting(customer, membership) for role_id in one.role_ids}
+        given = {role_id for one in self._fitting(customer.assignments, membership) for role_id in one.role_ids}
         return self.names(given | customer.own_roles.get(membership.id, frozenset()))
+
+    def own_roles(self, facts: Facts) -> tuple[str, ...]:
+        """Return the names of the roles of the service that the vendor gives one of its own people."""
+        at = facts.memberships.get(self.vendor)
+        if at is None or at.is_suspended or not at.is_confirmed:
+            return ()
+        return self.names({role_id for one in self._fitting(self.assignments, at) for role_id in one.role_ids})
+
+    def admits(self, facts: Facts, *, confirms: bool = False) -> bool:
+        """Return whether the vendor lets a person in for no customer, who confirms their membership or has done so."""
+        if self.access == "everyone" or facts.is_given:
+            return True
+        at = facts.memberships.get(self.vendor)
+        if at is None or at.is_suspended or not (at.is_confirmed or confirms):
+            return False
+        return self.access == "members" or bool(self._fitting(self.assignments, at))
 
     def names(self, role_ids: Collection[str]) -> tuple[str, ...]:
         """Return the names of the roles of the service that have these ids."""
@@ -81,7 +101,7 @@ class Product:
 
     def assigns(self, customer: Customer, membership: Membership) -> bool:
         """Return whether the customer's setting of who may come in names this member."""
-        return customer.access == "members" or bool(self._fitting(customer, membership))
+        return customer.access == "members" or bool(self._fitting(customer.assignments, membership))
 
     def shows(self, customer: Customer, membership: Membership, *, has_come: bool) -> bool:
         """Return whether the vendor sees this member, whose account is active, among the people of a customer."""
@@ -116,8 +136,10 @@ class Product:
             is_visited=customer.id in facts.visited,
         )
 
-    def may_come_alone(self, facts: Facts, *, in_session: bool = False) -> bool:
-        """Return whether a person may use the service without a customer."""
+    def may_come_alone(self, facts: Facts, *, in_session: bool = False, on_page: bool = False) -> bool:
+        """Return whether a person may use the service without a customer; a page asks them to confirm a membership."""
+        if not self.admits(facts, confirms=on_page):
+            return False
         at_vendor = facts.memberships.get(self.vendor)
         # A session that began already does not ask for a confirmation anew.
         if at_vendor is not None and not at_vendor.is_suspended and (at_vendor.is_confirmed or in_session):
@@ -128,24 +150,21 @@ class Product:
     def choose(self, facts: Facts, coming: Coming) -> Choice:
         """Return for which customer a person comes, as far as the customers say."""
         if not self.serves_customers:
-            return Choice(is_alone=coming.limits in {None, self.vendor})
+            is_admitted = self.admits(facts, confirms=coming.on_page)
+            return Choice(is_alone=is_admitted and coming.limits in {None, self.vendor})
         standings = [(one, self.standing(one, facts)) for one in self.customers]
-        is_alone = self.may_come_alone(facts) and coming.limits in {None, self.vendor}
+        is_alone = self.may_come_alone(facts, on_page=coming.on_page) and coming.limits in {None, self.vendor}
         return chosen(standings, coming, is_alone=is_alone, has_come_alone=facts.has_come_alone)
 
     def _requires_other(self, facts: Facts, of: str, limits: str | None) -> bool:
         """Return whether an organization signs the person in by its own connection alone, and this is another way."""
         return facts.is_enforced and facts.domain_of == of and limits != of
 
-    def _fitting(self, customer: Customer, membership: Membership) -> list[Assignment]:
+    def _fitting(self, assignments: Sequence[Assignment], membership: Membership) -> list[Assignment]:
         known = frozenset(self.role_ids.values())
         subjects = {"everyone", f"role:{membership.role}", f"membership:{membership.id}"}
         subjects |= {f"group:{group}" for group in membership.groups}
-        return [
-            one
-            for one in customer.assignments
-            if one.subject in subjects and (not one.role_ids or one.role_ids & known)
-        ]
+        return [one for one in assignments if one.subject in subjects and (not one.role_ids or one.role_ids & known)]
 
 
 def chosen(

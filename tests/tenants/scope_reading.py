@@ -14,6 +14,7 @@ from uuid import UUID
 from core.customers.customers import ServiceCustomer
 from core.customers.people import PeopleSought
 from core.sessions.customer_endings import BATCH_SESSIONS_MAX
+from core.sign_in import admission
 from tests.tenants.customers import ALONE, Coming, Rights
 from tests.tenants.entitling import decided, expected
 from tests.tenants.given_values import facts_of, is_refused_by, service_of, standing_of
@@ -69,6 +70,7 @@ class Reading:
         user_id, facts = self.rows.people[person], self.state.facts(person, vendor)
         place = self.uow.sign_in_places.defer(user_id, vendor, "desk")()
         yield from self._place(person, vendor, place)
+        yield from self._admission(person, vendor, place)
         required = self.uow.domain_routes.defer_enforced_on(user_id)()
         standings = {of: self._standing(person, of) for of in ORGANIZATIONS}
         yield from self._connections(person, standings)
@@ -122,6 +124,12 @@ class Reading:
         if shown != right:
             yield f"{person} at {vendor}: a sign-in reads {shown}, and was to read {right}"
 
+    def _admission(self, person: str, vendor: str, place: Place) -> Iterator[str]:
+        for confirms in (False, True):
+            found = admission.refusal_of(place, confirms=confirms) is None
+            if found != self.state.desk(vendor).admits(self.state.facts(person, vendor), confirms=confirms):
+                yield f"{person} at {vendor}, who confirms a membership {confirms}, is admitted {found}"
+
     def _own_customers(self, person: str, vendor: str) -> Iterator[str]:
         desk, facts = self.state.desk(vendor), self.state.facts(person, vendor)
         found = self.uow.own_customers.of_user(
@@ -161,8 +169,12 @@ class Reading:
         is_counted = at_vendor is not None and (at_vendor.is_confirmed or not self._is_former(session))
         role = at_vendor.role if at_vendor is not None and is_counted and not at_vendor.is_suspended else None
         if session.of is None:
-            is_open = caller.place.service is not None and caller.place.service.is_open_to_individuals
-            shown, wanted = (caller.place.role, is_open), (role, right is not None)
+            service = caller.place.service
+            assert service is not None, "the session of a service was read as one without"
+            is_open = service.is_admitted and service.is_open_to_individuals
+            own = self.state.desk(session.vendor).own_roles(self.state.facts(session.person, session.vendor))
+            shown = (caller.place.role, is_open, tuple(service.roles or ()))
+            wanted = (role, right is not None, own)
         else:
             found = caller.place.customer
             rights = Rights(found.role, tuple(found.service_roles)) if found is not None else None
@@ -224,6 +236,11 @@ class Reading:
         ended = {one for (one,) in connection.execute(_ENDED).fetchall()}
         if ended != closed & of_a:
             yield f"members of {CUSTOMERS[0]}: {self._named_sessions(ended ^ (closed & of_a))} end or stay by mistake"
+        lost = closed & of_a | {one.id for one in self.written.sessions if self._is_shut_out(one, VENDORS[0])}
+        self.uow.customer_sessions.end_lost(self.rows.organizations[VENDORS[0]], list(self.rows.people.values()))
+        ended = {one for (one,) in connection.execute(_ENDED).fetchall()}
+        if ended != lost:
+            yield f"people of {VENDORS[0]}: {self._named_sessions(ended ^ lost)} end or stay by mistake"
         connection.execute(_CLEAR)
         connection.execute(_RECHECK)
         while self.uow.customer_sessions.recheck(BATCH_SESSIONS_MAX) is not None:
@@ -231,6 +248,12 @@ class Reading:
         ended = {one for (one,) in connection.execute(_ENDED).fetchall()}
         if ended != closed:
             yield f"all: {self._named_sessions(ended ^ closed)} end or stay by mistake"
+
+    def _is_shut_out(self, session: SessionRow, vendor: str) -> bool:
+        """Return whether a session is at the service of this vendor for no customer, which does not let its user in."""
+        if session.vendor != vendor or session.of is not None:
+            return False
+        return not self.state.desk(vendor).admits(self.state.facts(session.person, vendor))
 
     def _named_sessions(self, ids: set[UUID]) -> list[SessionRow]:
         return [one for one in self.written.sessions if one.id in ids]

@@ -59,8 +59,8 @@ class ScopeRows:
         for of, service in services.items():
             known = builder.serve_customers(service, EDITOR, VIEWER)
             roles |= {(of, name): role_id for name, role_id in known.items()} | {(of, FORMER): builder.new_id()}
-        groups, authorities = ({of: builder.new_id() for of in CUSTOMERS} for _ in range(2))
-        for of in CUSTOMERS:
+        groups, authorities = ({of: builder.new_id() for of in ORGANIZATIONS} for _ in range(2))
+        for of in ORGANIZATIONS:
             builder.connection.execute(
                 "INSERT INTO directory_authorities (id, organization_id) VALUES (%s, %s)",
                 (authorities[of], organizations[of]),

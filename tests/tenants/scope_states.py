@@ -53,6 +53,14 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class VendorAdmission:
+    """Whom a vendor lets in to its service for no customer, and whom of its own people it assigns."""
+
+    access: str
+    assigned: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
 class Route:
     """How far an organization has got with its mail domain, and whether it signs its people in alone."""
 
@@ -92,6 +100,9 @@ class ScopeState:
     former: frozenset[tuple[str, str]]
     # Whether a person has signed in to the service of a vendor alone, or was made an end user by a key.
     links: dict[tuple[str, str], bool]
+    # Whom a key has linked, among these.
+    given: frozenset[tuple[str, str]]
+    admissions: dict[str, VendorAdmission]
 
     def desk(self, vendor: str) -> Product:
         """Return the service of a vendor as the model has it."""
@@ -100,6 +111,8 @@ class ScopeState:
             role_ids={name: role_id(vendor, name) for name in (EDITOR, VIEWER)},
             vendor=vendor,
             individuals=self.individuals[vendor],
+            access=self.admissions[vendor].access,
+            assignments=self._assignments(vendor, vendor, self.admissions[vendor].assigned),
             is_suspended=vendor in self.closed,
             customers=customers,
         )
@@ -124,6 +137,7 @@ class ScopeState:
             visited=frozenset(record(vendor, of) for who, at, of in self.visits if (who, at) == (person, vendor)),
             has_come_alone=self.links.get((person, vendor), False),
             used=frozenset(of for who, of in self.links if who == person),
+            is_given=(person, vendor) in self.given,
             is_enforced=domain_of is not None and self.enforces(domain_of),
         )
 
@@ -142,8 +156,7 @@ class ScopeState:
         return Word(connection.is_open, connection.joins_as, connection.people.get(person, False))
 
     def _customer(self, vendor: str, of: str) -> Customer:
-        relation, names = self.relations[vendor, of], (EDITOR, VIEWER, FORMER)
-        ids = {name: role_id(vendor, name) for name in names}
+        relation = self.relations[vendor, of]
         return Customer(
             record(vendor, of),
             of,
@@ -151,23 +164,26 @@ class ScopeState:
             of,
             pauses=set(PAUSED.get(relation.kind, ())),
             access=relation.access,
-            assignments=[
-                Assignment(
-                    f"membership:{membership_id(subject, of)}" if subject in PEOPLE else subject,
-                    frozenset(ids[name] for name in roles),
-                )
-                for subject, roles in relation.assigned
-            ],
+            assignments=self._assignments(vendor, of, relation.assigned),
             is_suspended=of in self.closed,
             is_ended=relation.kind == ENDED,
             is_offered=relation.kind == OFFERED,
             shares_directory=relation.shares_directory,
             own_roles={
-                membership_id(person, of): frozenset({ids[VIEWER]})
+                membership_id(person, of): frozenset({role_id(vendor, VIEWER)})
                 for (person, at, customer), visit in self.visits.items()
                 if (at, customer) == (vendor, of) and visit.has_own_role
             },
         )
+
+    def _assignments(self, vendor: str, of: str, assigned: tuple[tuple[str, tuple[str, ...]], ...]) -> list[Assignment]:
+        return [
+            Assignment(
+                f"membership:{membership_id(subject, of)}" if subject in PEOPLE else subject,
+                frozenset(role_id(vendor, name) for name in roles),
+            )
+            for subject, roles in assigned
+        ]
 
 
 def record(vendor: str, of: str) -> str:
@@ -196,6 +212,7 @@ def draw(seed: int) -> ScopeState:
     relations = {
         key: _relation(random, key[1], memberships) for key in product(VENDORS, CUSTOMERS) if random.random() < 0.95
     }
+    links = {key: random.random() < 0.6 for key in product(PEOPLE, VENDORS) if random.random() < 0.6}
     return ScopeState(
         closed=frozenset(of for of in ORGANIZATIONS if random.random() < 0.06),
         individuals={vendor: random.choice(INDIVIDUALS) for vendor in VENDORS},
@@ -223,7 +240,16 @@ def draw(seed: int) -> ScopeState:
         },
         accounts={person: Account(random.random() < 0.05, random.random() < 0.05) for person in PEOPLE},
         former=frozenset(key for key in product(PEOPLE, VENDORS) if random.random() < 0.2),
-        links={key: random.random() < 0.6 for key in product(PEOPLE, VENDORS) if random.random() < 0.6},
+        links=links,
+        # Who has not come was linked by a key.
+        given=frozenset(key for key, has_come in links.items() if not has_come or random.random() < 0.5),
+        admissions={
+            vendor: VendorAdmission(
+                random.choice(("everyone", "everyone", "members", "assigned", "assigned")),
+                _assigned(random, vendor, memberships),
+            )
+            for vendor in VENDORS
+        },
     )
 
 
@@ -235,21 +261,27 @@ def _membership(random: Random, person: str, of: str) -> MembershipState:
         is_confirmed=random.random() < 0.7,
         is_suspended=random.random() < 0.2,
         role=random.choice(roles),
-        is_in_group=of in CUSTOMERS and random.random() < 0.5,
+        is_in_group=random.random() < 0.5,
     )
 
 
 def _relation(random: Random, of: str, memberships: dict[tuple[str, str], MembershipState]) -> Relation:
     kinds = [kind for kind in RELATIONS if kind not in {NO_RELATION, SUSPENDED}]
-    subjects = ["everyone", f"role:{MEMBER}", f"role:{TECHNICIAN}", f"group:{GROUP}"]
-    # A customer assigns its members only.
-    subjects += [person for person in PEOPLE if (person, of) in memberships]
     return Relation(
         kind=random.choice((ACTIVE,) * 12 + tuple(kinds)),
         access=random.choice(("members", "assigned", "assigned")),
-        assigned=tuple(
-            (subject, random.choice(((), (EDITOR,), (VIEWER,), (EDITOR, FORMER), (FORMER,))))
-            for subject in random.sample(subjects, random.choice((0, 1, 1, 2)))
-        ),
+        assigned=_assigned(random, of, memberships),
         shares_directory=random.random() < 0.5,
+    )
+
+
+def _assigned(
+    random: Random, of: str, memberships: dict[tuple[str, str], MembershipState]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    subjects = ["everyone", f"role:{MEMBER}", f"role:{TECHNICIAN if of in CUSTOMERS else OWNER}", f"group:{GROUP}"]
+    # An organization assigns its members only.
+    subjects += [person for person in PEOPLE if (person, of) in memberships]
+    return tuple(
+        (subject, random.choice(((), (EDITOR,), (VIEWER,), (EDITOR, FORMER), (FORMER,))))
+        for subject in random.sample(subjects, random.choice((0, 1, 1, 2)))
     )

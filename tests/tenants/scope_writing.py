@@ -12,9 +12,9 @@ from core.accounts.providers import Provider
 from tests.tenants.scope_rows import ScopeRows, SessionRow, Written
 from tests.tenants.scope_states import (
     CUSTOMERS,
-    MEMBER,
     ORGANIZATIONS,
     PEOPLE,
+    TECHNICIAN,
     VENDORS,
     VIEWER,
     ScopeState,
@@ -54,10 +54,10 @@ class _Writing:
         """Write the state."""
         for of in ORGANIZATIONS:
             self._organization(of)
-        for vendor, service in self.rows.services.items():
-            self._add("UPDATE services SET individuals = %s WHERE id = %s", self.state.individuals[vendor], service.id)
         for person in PEOPLE:
             self._person(person)
+        for vendor in VENDORS:
+            self._service(vendor)
         records = {record(vendor, of): self._relation(vendor, of) for vendor, of in self.state.relations}
         for (person, vendor, of), visit in self.state.visits.items():
             own = [self.rows.roles[vendor, VIEWER]] if visit.has_own_role else []
@@ -103,6 +103,35 @@ class _Writing:
             lost_at,
         )
 
+    def _service(self, vendor: str) -> None:
+        admission, service_id = self.state.admissions[vendor], self.rows.services[vendor].id
+        self._add(
+            "UPDATE services SET individuals = %s, access = %s WHERE id = %s",
+            *(self.state.individuals[vendor], admission.access, service_id),
+        )
+        for position, (subject, roles) in enumerate(admission.assigned):
+            self._add(
+                """
+                INSERT INTO service_assignments (service_id, organization_id, position, subject, role, custom_role,
+                                                 group_id, user_id, role_ids)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+                """,
+                service_id,
+                *self._assignment(vendor, vendor, position, subject, roles),
+            )
+
+    def _assignment(self, vendor: str, of: str, position: int, subject: str, roles: tuple[str, ...]) -> tuple[Any, ...]:
+        """Return the values of an assignment of an organization, but for what it belongs to."""
+        kind, _, named = subject.partition(":")
+        role = named if kind == "role" else None
+        return (
+            *(self.rows.organizations[of], position, "user" if kind in PEOPLE else kind, role),
+            role if role == TECHNICIAN else None,
+            self.rows.groups[of] if kind == "group" else None,
+            self.rows.people.get(kind),
+            [self.rows.roles[vendor, name] for name in roles],
+        )
+
     def _person(self, person: str) -> None:
         user_id, state = self.rows.people[person], self.state
         account = state.accounts[person]
@@ -145,10 +174,11 @@ class _Writing:
                     """
                     INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, last_login_at,
                                                origin)
-                    VALUES (%s, %s, %s, %s, %s, 'key')
+                    VALUES (%s, %s, %s, %s, %s, %s)
                     """,
                     *(self.rows.services[vendor].id, self.rows.organizations[vendor], user_id, self.now),
                     self.now if has_come else None,
+                    "key" if (who, vendor) in state.given else "self",
                 )
 
     def _identity(self, person: str, of: str, *, is_confirmed: bool) -> None:
@@ -183,19 +213,14 @@ class _Writing:
             *(relation.access, relation.shares_directory, self.now),
         )
         for position, (subject, roles) in enumerate(() if is_offered else relation.assigned):
-            kind, _, named = subject.partition(":")
-            role = named if kind == "role" else None
             self._add(
                 """
                 INSERT INTO customer_assignments (customer_id, organization_id, position, subject, role, custom_role,
                                                   group_id, user_id, role_ids)
                 VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
                 """,
-                *(record_id, organization_id, position, "user" if kind in PEOPLE else kind, role),
-                role if role != MEMBER else None,
-                self.rows.groups[of] if kind == "group" else None,
-                self.rows.people.get(kind),
-                [self.rows.roles[vendor, name] for name in roles],
+                record_id,
+                *self._assignment(vendor, of, position, subject, roles),
             )
         return record_id
 
