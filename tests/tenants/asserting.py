@@ -19,7 +19,7 @@ from tests.tenants.giving import picked
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import Neighbourhood
 from tests.tenants.taking import Story, step
-from tests.world.relying_party import BASE_URL
+from tests.world.relying_party import BASE_URL, RelyingParty
 from tests.world.saml import SamlService, insert_saml
 from tests.world.visitor import Visitor, forms_of
 
@@ -27,6 +27,8 @@ SELLING: Final = Story.SELLING
 ASSERTED: Final = "came for a customer by SAML"
 REFUSED: Final = "an assertion was refused"
 HOPS_MAX: Final = 10
+# What a page says to a person whom the organization has added.
+JOINS: Final = "this confirms that you belong to it"
 # Each field is the name of its attribute.
 MAPPING: Final = {name: name for name in ("email", "id", "role", "groups", "name", *CUSTOMER_FIELDS)}
 
@@ -62,11 +64,13 @@ async def returns_by_saml(hood: Neighbourhood, of: str, pick: int, whole: bool) 
 
 
 @dataclass
-class _Met:
+class Met:
     """What a browser meets on the way: the question, what it chose there, and what the application gets."""
 
     offered: frozenset[str] | None = None
     chosen: str | None = None
+    # Whether a page has said which organization has added the person.
+    is_told_of_membership: bool = False
     form: PostedForm | None = None
 
 
@@ -87,7 +91,7 @@ async def _go(
     facts = facts_of(hood, desk, user_id)
     choice = desk.comes(facts, Coming(named, browser.limits, on_page=True))
     desk.attempted.add(hood.address_of(user_id) or browser.address)
-    met = await _walk(saml, browser, named, pick, is_passive=is_passive)
+    met = await walk(saml, browser, named, pick, is_passive=is_passive)
     who = f"{browser.person.name} at {browser.address}"
     is_new = choice.customer is not None and choice.customer.id not in facts.visited
     question = frozenset({choice.customer.id}) if choice.customer is not None and is_new else choice.offered
@@ -150,9 +154,9 @@ def _judge_assertion(
         raise Violation("asserted", f"the session of {about} is for {rows}")
 
 
-async def _walk(saml: SamlService, browser: Browser, named: str | None, pick: int, *, is_passive: bool) -> _Met:
+async def walk(saml: SamlService, browser: Browser, named: str | None, pick: int, *, is_passive: bool) -> Met:
     """Go on as far as a browser comes by itself, by the password of its person, and by the answer that they choose."""
-    visitor, met = browser.visitor, _Met()
+    visitor, met = browser.visitor, Met()
     query = saml.sp.query(saml.sp.authn_request(**({"IsPassive": "true"} if is_passive else {})))
     customer = "" if named is None else f"customer={named}&"
     agreement, choice = f"{saml.path}/authenticate", f"{saml.path}/authenticate/customer"
@@ -171,6 +175,7 @@ async def _walk(saml: SamlService, browser: Browser, named: str | None, pick: in
             met = replace(met, offered=frozenset(offered), chosen=offered[pick % len(offered)])
             page = await visitor.submit(page, choice, {"customer": met.chosen or ALONE}, is_followed=False)
         elif agreement in actions:
+            met = replace(met, is_told_of_membership=JOINS in page.text)
             page = await visitor.submit(page, agreement, is_followed=False)
         elif not visitor.has_session and "/app/sign-in/password" in actions:
             filled = {"password": browser.person.password}
@@ -187,17 +192,23 @@ async def _opened(hood: Neighbourhood) -> tuple[Desk, SamlService]:
     desk = await desk_rows.opened(hood)
     if desk.saml is not None:
         return desk, desk.saml
-    party, path = desk.party, f"/saml/{desk.slug}/desk"
-    host = f"https://desk.{desk.slug}.example"
+    desk.saml = await insert_application(hood, desk.party)
+    return desk, desk.saml
+
+
+async def insert_application(hood: Neighbourhood, party: RelyingParty) -> SamlService:
+    """Let a service have an application by SAML, which leaves to the service who may come in."""
+    path = f"/saml/{party.slug}/{party.service_slug}"
+    host = f"https://{party.service_slug}.{party.slug}.example"
     sp = ServiceProvider(
         now=hood.world.clock,
         idp=f"{BASE_URL}{path}",
         entity_id=f"{host}/metadata",
         acs_url=f"{host}/acs",
         slo_url=f"{host}/slo",
-        key=key_pair("sp of the desk"),
+        key=key_pair(f"sp of the {party.service_slug}"),
     )
-    key = key_pair("idp of the desk")
+    key = key_pair(f"idp of the {party.service_slug}")
     configuration = SamlConfiguration(
         organization_id=party.organization_id,
         service_id=party.service_id,
@@ -207,8 +218,7 @@ async def _opened(hood: Neighbourhood) -> tuple[Desk, SamlService]:
         **sp.configuration,
     )
     await hood.world.installation.database.transact(insert_saml, configuration, key)
-    desk.saml = SamlService(hood.world, party.organization_id, party.service_id, path, sp, key)
-    return desk, desk.saml
+    return SamlService(hood.world, party.organization_id, party.service_id, path, sp, key)
 
 
 def _named(hood: Neighbourhood, desk: Desk, of: str, pick: int) -> str:

@@ -102,12 +102,12 @@ def _expected(
     expected: dict[str, Any] = {
         "desk_organization": f"organization {desk.party.organization_id}",
         "desk_person": _noted(hood, desk, user_id),
+        "desk_roles": list(rights.service_roles),
     }
     if customer is not None:
         expected |= {
             "desk_customer": customer.note,
             "desk_customer_role": rights.customer_role,
-            "desk_roles": list(rights.service_roles),
         }
     elif membership is not None and not membership.is_suspended:
         expected["desk_role"] = membership.role

@@ -19,7 +19,7 @@ from tests.world.directory import GROUP, PATCH, USER
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 
 
-@step(GIVING, SUSPENDING, LEAVING, Story.SERVING, Story.DELETING, Story.SWITCHING)
+@step(GIVING, SUSPENDING, LEAVING, Story.SERVING, Story.DELETING, Story.SWITCHING, Story.ADMITTING)
 async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool) -> None:
     had_account = hood.user_id(address) is not None
     body = {"schemas": [USER], "userName": address, "active": active}
@@ -57,7 +57,7 @@ async def scim_replaces(hood: Neighbourhood, of: str, pick: int, address: str) -
     await _renamed(hood, of, user_id, answer, shown)
 
 
-@step(SUSPENDING, LEAVING, Story.SERVING)
+@step(SUSPENDING, LEAVING, Story.SERVING, Story.ADMITTING)
 async def scim_switches(hood: Neighbourhood, of: str, pick: int, active: bool) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is None:
@@ -74,7 +74,7 @@ async def switch(hood: Neighbourhood, of: str, user_id: str, *, active: bool) ->
         await _set_active(hood, of, user_id, active=active)
 
 
-@step(SUSPENDING, LEAVING)
+@step(SUSPENDING, LEAVING, Story.ADMITTING)
 async def scim_deletes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is not None:
@@ -190,7 +190,7 @@ async def inviter_accepts_with_bare_token(hood: Neighbourhood, of: str, pick: in
         joined_by_invitation(hood, of, address, answer)
 
 
-@step(LEAVING, SUSPENDING, Story.SERVING)
+@step(LEAVING, SUSPENDING, Story.SERVING, Story.ADMITTING)
 async def owner_removes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is not None:

@@ -38,7 +38,7 @@ TOKENS = "SELECT id FROM scim_tokens ORDER BY id"
 REFUSED = frozenset({400, 403, 404})
 
 
-@step(GROUPING)
+@step(GROUPING, Story.ADMITTING)
 async def owner_sets_rules(hood: Neighbourhood, pick: int) -> None:
     """The owner of A says which group gives a role, and makes no rule for a connection that leads elsewhere."""
     groups = hood.groups
@@ -58,7 +58,7 @@ async def owner_sets_rules(hood: Neighbourhood, pick: int) -> None:
     judge_roles(hood)
 
 
-@step(GROUPING, Story.SERVING)
+@step(GROUPING, Story.SERVING, Story.ADMITTING)
 async def directory_groups(hood: Neighbourhood, address: str, whole: bool) -> None:
     """The honest directory of A puts a person into the group, or takes them out."""
     user_id, groups = hood.user_id(address), hood.groups

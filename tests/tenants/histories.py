@@ -11,6 +11,7 @@ from typing import Any, Final
 from tests.openid_provider import OpenIdProvider
 from tests.secret_watch import WATCH
 from tests.tenants import (
+    admitting,
     asserting,
     attacking,
     claiming,
@@ -23,6 +24,7 @@ from tests.tenants import (
     links,
     living,
     machines,
+    office_rows,
     proving,
     selling,
     serving,
@@ -37,7 +39,20 @@ from tests.tenants.taking import KINDS, Step, Story
 from tests.world.world import World
 
 MODULES: Final = (
-    *(asserting, attacking, claiming, connecting, deleting, giving, grouping, hijacking, inviting, living, proving),
+    *(
+        admitting,
+        asserting,
+        attacking,
+        claiming,
+        connecting,
+        deleting,
+        giving,
+        grouping,
+        hijacking,
+        inviting,
+        living,
+        proving,
+    ),
     *(machines, selling, serving, switching, using),
 )
 # How often a history stays with the address and the organization that it is about.
@@ -70,9 +85,13 @@ STAPLES: Final = {
         *("joins_customers", "comes_by_password", "comes_by_saml", "vendor_gives_roles"),
         *("vendor_notes", "directories_describe"),
     },
+    Story.ADMITTING: {
+        *("scim_creates", "scim_switches", "owner_removes", "signs_in"),
+        *("owner_sets_access", "owner_assigns", "comes_to_office"),
+    },
 }
 # These have tests of their own, and the others none of their steps.
-ALONE: Final = (Story.SWITCHING, Story.MACHINES)
+ALONE: Final = (Story.SWITCHING, Story.MACHINES, Story.ADMITTING)
 # The other stories, which seeds have by turns.
 CYCLE: Final = tuple(story for story in Story if story not in ALONE)
 WITHIN: Final = 0.9
@@ -115,6 +134,7 @@ class Runner:
                 self.begun[:] = [number]
                 await one.take(hood)
                 await standing.recheck(hood)
+                await office_rows.recheck(hood)
                 links.judge(hood)
                 # What came before another thing is older than it.
                 self.world.clock.advance(BETWEEN_STEPS)

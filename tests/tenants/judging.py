@@ -56,8 +56,11 @@ async def select(hood: Neighbourhood, held: Held, organization: Organization) ->
 
 
 async def refresh(hood: Neighbourhood, held: Held) -> None:
-    """Refresh a session, and judge it; those at the desk are refreshed as they are judged there (`standing.py`)."""
-    if hood.desk is not None and held in hood.desk.sessions:
+    """Refresh a session, and judge it.
+
+    Those at the desk and at the office are refreshed as they are judged there (`standing.py`, `office_rows.py`).
+    """
+    if any(held in one.sessions for one in (hood.desk, hood.office) if one is not None):
         return
     body = {"refresh_token": held.refresh_token}
     answer = await hood.send("POST", "/api/auth/refresh", body, by=held.person)

@@ -66,7 +66,7 @@ async def gets_in(hood: Neighbourhood, address: str) -> None:
         await sign_in(hood, person, address)
 
 
-@step(GIVING, LEAVING, SUSPENDING, Story.SWITCHING)
+@step(GIVING, LEAVING, SUSPENDING, Story.SWITCHING, Story.ADMITTING)
 async def signs_in(hood: Neighbourhood, address: str, at: str) -> None:
     """The owner of an address signs in to a service or the platform, after a new password where theirs is refused."""
     person = hood.model.owner_of(address)
@@ -148,7 +148,7 @@ async def accept(hood: Neighbourhood, person: Person, of: str, address: str) -> 
             return
 
 
-@step(GIVING)
+@step(GIVING, Story.ADMITTING)
 async def confirms_membership(hood: Neighbourhood, address: str) -> None:
     """The owner of an address presses the button in the mail that tells of a membership."""
     person = hood.model.owner_of(address)
@@ -167,7 +167,7 @@ async def selects(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
         await judging.select(hood, held, hood.organizations[of])
 
 
-@step(LEAVING, Story.SERVING)
+@step(LEAVING, Story.SERVING, Story.ADMITTING)
 async def leaves(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
     held: Held | None = picked(judging.live(hood, hood.person(name)), pick)
     if held is not None:
@@ -176,7 +176,7 @@ async def leaves(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
         await removed(hood, of, held.user_id, answer, "the member left")
 
 
-@step(GIVING, CONNECTING)
+@step(GIVING, CONNECTING, Story.ADMITTING)
 async def moves(hood: Neighbourhood, address: str) -> None:
     """The owner of an address changes that account to another address of theirs."""
     person = hood.model.owner_of(address)

@@ -20,6 +20,7 @@ from tests.seeds import Numbers
 from tests.tenants.customers import V
 from tests.tenants.desk import Desk
 from tests.tenants.model import Ended, Held, Model, Person, Violation, Way
+from tests.tenants.office import Office
 from tests.world.backend import insert_key
 from tests.world.builder import PASSWORD, hash_password
 from tests.world.directory import SCIM_JSON, insert_scim_token
@@ -116,6 +117,8 @@ class Neighbourhood:
     takeovers: list[Takeover] = field(default_factory=list["Takeover"])
     # The service of a third organization that A and B may use as its customers; None while no step has used it.
     desk: Desk | None = None
+    # A service of A that it may close to strangers; None while no step has used it.
+    office: Office | None = None
     # The last token of a provider that has ended something, by organization, with whom it was about (`switching.py`).
     # Keys without a secret, by organization.
     machines: dict[str, Machine] = field(default_factory=dict[str, "Machine"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.tenants import acting, connecting, hijacking, living, people, serving, standing
+from tests.tenants import acting, connecting, hijacking, living, office_rows, people, serving, standing
 from tests.tenants.judging import judge, refresh
 from tests.tenants.model import Person, Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
@@ -11,6 +11,7 @@ from tests.tenants.neighbourhood import B, Neighbourhood
 async def sweep(hood: Neighbourhood) -> None:
     """Let every person use everything that they hold, and get back in to everything that is theirs."""
     model = hood.model
+    await office_rows.recheck(hood, is_of_all=True)
     for held in list(model.sessions):
         await refresh(hood, held)
         await judge(hood, held)

@@ -27,6 +27,7 @@ class Story(StrEnum):
     DELETING = "deleting"
     SWITCHING = "switching off"
     MACHINES = "machines"
+    ADMITTING = "admitting"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tests.tenants.model import Held, Person, Violation, Way
 from tests.tenants.neighbourhood import A, Neighbourhood
 from tests.tenants.taking import Story, step
 from tests.world.authorization import address_of, led_back
-from tests.world.relying_party import BASE_URL, REDIRECT_URI
+from tests.world.relying_party import BASE_URL, REDIRECT_URI, RelyingParty
 from tests.world.visitor import Visitor, forms_of
 
 Chosen = TypeVar("Chosen", str, str | None)
@@ -47,7 +47,7 @@ async def vendor_narrows_individuals(hood: Neighbourhood, address: str, pick: in
     person, desk = hood.model.owner_of(address), await desk_rows.opened(hood)
     assert person is not None
     desk_rows.set_individuals(hood, desk, "all")
-    await by_password(hood, person, address, _Wanted(ALONE, 0))
+    await by_password(hood, person, address, Wanted(ALONE, 0))
     desk_rows.set_individuals(hood, desk, INDIVIDUALS[pick])
 
 
@@ -57,7 +57,7 @@ async def attacker_comes_by_password(hood: Neighbourhood, address: str, of: str,
     await by_password(hood, hood.eve, address, await _wanted(hood, of, pick, whole=True))
 
 
-async def by_password(hood: Neighbourhood, person: Person, address: str, wanted: _Wanted) -> str:
+async def by_password(hood: Neighbourhood, person: Person, address: str, wanted: Wanted) -> str:
     """Sign in to the desk by JSON, and choose where that is asked; return why it was refused, if it was."""
     desk, user_id = await desk_rows.opened(hood), hood.user_id(address)
     if user_id is None:
@@ -89,7 +89,7 @@ async def by_password(hood: Neighbourhood, person: Person, address: str, wanted:
 
 
 async def _choose(
-    hood: Neighbourhood, desk: Desk, person: Person, asked: Answer, wanted: _Wanted
+    hood: Neighbourhood, desk: Desk, person: Person, asked: Answer, wanted: Wanted
 ) -> tuple[Answer, Choice]:
     """Answer for which customer a sign-in is, after trying others that were not offered."""
     hood.explained.add(standing.ASKED)
@@ -142,7 +142,7 @@ async def comes_by_connection(hood: Neighbourhood, of: str, address: str, pick: 
     browser = await _connected(hood, desk, person, at, address, Way.PERSON, await _wanted(hood, of, 0, whole=whole))
     if browser is not None and pick:
         for one in desk.customers[-2:]:
-            await _go(hood, desk, browser, _Wanted(one.id, 0))
+            await _go(hood, desk, browser, Wanted(one.id, 0))
 
 
 @step(SERVING)
@@ -166,7 +166,7 @@ async def returns_in_browser(hood: Neighbourhood, of: str, pick: int, whole: boo
         await _go(hood, desk, browser, await _wanted(hood, of, pick, whole=True))
         return
     for named in (None, *_names(desk)):
-        await _go(hood, desk, browser, _Wanted(named, pick), prompt="none")
+        await _go(hood, desk, browser, Wanted(named, pick), prompt="none")
 
 
 @step(SERVING)
@@ -200,7 +200,7 @@ async def switches(hood: Neighbourhood, pick: int) -> None:
 
 
 async def _connected(
-    hood: Neighbourhood, desk: Desk, person: Person, of: str, address: str, way: Way, wanted: _Wanted
+    hood: Neighbourhood, desk: Desk, person: Person, of: str, address: str, way: Way, wanted: Wanted
 ) -> Browser | None:
     """Go to the desk in a browser that has signed in by a connection, and return it; None when that was refused."""
     connection_id = desk.connection_id if of == V else hood.organizations[of].connection_id
@@ -232,7 +232,7 @@ async def _connected(
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class Wanted:
     """What a sign-in names, None for nobody, and which of the customers that are offered is chosen."""
 
     named: str | None
@@ -244,12 +244,14 @@ class _Wanted:
 
 
 @dataclass
-class _Way:
-    """What a browser meets on the way to the desk."""
+class BrowserWay:
+    """What a browser meets on the way to a service."""
 
     # What the forms of the chooser had, None while it was not shown.
     offered: frozenset[str] | None = None
     chosen: str | None = None
+    # Whether a page has said which organization has added the person.
+    is_told_of_membership: bool = False
     is_closed: bool = False
     error: str = ""
     code: str = ""
@@ -259,7 +261,7 @@ async def _go(
     hood: Neighbourhood,
     desk: Desk,
     browser: Browser,
-    wanted: _Wanted,
+    wanted: Wanted,
     *,
     prompt: str = "",
 ) -> None:
@@ -270,7 +272,7 @@ async def _go(
     facts = facts_of(hood, desk, user_id)
     choice = desk.comes(facts, Coming(wanted.named, browser.limits, on_page=True))
     desk.attempted.add(hood.address_of(user_id) or browser.address)
-    met = await _walk(desk, browser, wanted, prompt)
+    met = await walk(desk.party, browser, wanted, prompt)
     if not browser.visitor.has_session:
         return
     if browser not in desk.browsers:
@@ -289,7 +291,7 @@ async def _go(
     await _redeem(hood, desk, kept)
 
 
-def _require_asked(who: str, met: _Way, choice: Choice, facts: Facts) -> None:
+def _require_asked(who: str, met: BrowserWay, choice: Choice, facts: Facts) -> None:
     """Raise `Violation` when a browser met another question than the rules say, or none, or came in without right."""
     if met.is_closed and not choice.is_refused:
         raise Violation("denied", f"{who} was refused at the desk, and was to come {choice}")
@@ -301,15 +303,15 @@ def _require_asked(who: str, met: _Way, choice: Choice, facts: Facts) -> None:
         raise Violation("customer", f"{who} got a code without a question, and was to come {choice}")
 
 
-async def _walk(
-    desk: Desk,
+async def walk(
+    party: RelyingParty,
     browser: Browser,
-    wanted: _Wanted,
-    prompt: str,
-) -> _Way:
+    wanted: Wanted,
+    prompt: str = "",
+) -> BrowserWay:
     """Go on as far as a browser comes by itself, by the password of its person, and by the answer that they choose."""
-    visitor, met = browser.visitor, _Way()
-    address = address_of(desk.party, prompt=prompt) + ("" if wanted.named is None else f"&customer={wanted.named}")
+    visitor, met = browser.visitor, BrowserWay()
+    address = address_of(party, prompt=prompt) + ("" if wanted.named is None else f"&customer={wanted.named}")
     page = await visitor.send("GET", address)
     for _ in range(HOPS_MAX):
         target = page.headers.get("Location") or page.headers.get("Refresh", "").partition("; url=")[2]
@@ -321,6 +323,8 @@ async def _walk(
         if page.status == 303 and target.removeprefix(BASE_URL).startswith("/"):
             page = await visitor.send("GET", target.removeprefix(BASE_URL))
         elif ALLOW in actions:
+            if any("joins" in form.fields for form in forms):
+                met = replace(met, is_told_of_membership=True)
             offered = [form.fields["customer"] for form in forms if "customer" in form.fields]
             answers = dict[str, str]()
             if offered:
@@ -371,12 +375,12 @@ def _names(desk: Desk) -> list[str]:
     return [*(one.id for one in desk.customers[-3:]), ALONE]
 
 
-async def _wanted(hood: Neighbourhood, of: str, pick: int, *, whole: bool) -> _Wanted:
+async def _wanted(hood: Neighbourhood, of: str, pick: int, *, whole: bool) -> Wanted:
     """Return what a sign-in names, often nobody: the latest record of an organization, its slug, or none."""
     desk = await desk_rows.opened(hood)
     records = [one.id for one in desk.customers if one.of == of]
     names = (records[-1], hood.organizations[of].slug, ALONE)
-    return _Wanted(names[pick] if whole else None, pick)
+    return Wanted(names[pick] if whole else None, pick)
 
 
 def _customer(named: str | None) -> dict[str, str]:

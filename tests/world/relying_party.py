@@ -114,7 +114,13 @@ def insert_relying_party(
     world: World, service_type: str = "web", *, slug: str = "acme", service_slug: str = "shop"
 ) -> RelyingParty:
     """Insert an organization with a service of a type."""
-    organization_id = world.organization(slug)
+    return insert_service_of(world, world.organization(slug), service_type, slug=slug, service_slug=service_slug)
+
+
+def insert_service_of(
+    world: World, organization_id: UUID, service_type: str = "web", *, slug: str, service_slug: str
+) -> RelyingParty:
+    """Insert a service of a type, of the organization with this slug."""
     service = world.service(organization_id, service_slug, redirect_uris=[REDIRECT_URI])
     party = RelyingParty(world, organization_id, service.id, service.client_id, slug, service_slug)
     party.set(service_type=service_type)

@@ -16,7 +16,18 @@ from _pytest.mark.structures import ParameterSet
 from core.sign_in.rules import Rule
 from tests.drawing import drawn_numbers, report_seed
 from tests.openid_provider import running_openid_provider
-from tests.tenants import asserting, deleting, links, machines, people, selling, standing, switching
+from tests.tenants import (
+    admitting,
+    asserting,
+    deleting,
+    links,
+    machines,
+    office_rows,
+    people,
+    selling,
+    standing,
+    switching,
+)
 from tests.tenants.explaining import SIGNED_IN
 from tests.tenants.histories import ALONE, CYCLE, Found, Runner, draw
 from tests.tenants.model import Way
@@ -115,6 +126,13 @@ async def test_what_was_switched_off_stays_off(runner: Runner) -> None:
     happened = {switching.REVOKED, switching.LOCKED}
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.SWITCHING)
+
+
+@pytest.mark.hypothesis
+async def test_a_service_that_is_closed_lets_in_its_own_people(runner: Runner) -> None:
+    happened = {office_rows.CAME, office_rows.SHUT_OUT, admitting.CONFIRMED}
+
+    await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.ADMITTING)
 
 
 @pytest.mark.hypothesis
