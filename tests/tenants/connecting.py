@@ -300,7 +300,11 @@ async def by_connection(
     if visitor is None or not visitor.has_session:
         _compare(hood, predicted, is_signed_in=False)
         return None
-    held = hood.hold(person, await _tokens(hood, visitor, of), way)
+    answer = await _tokens(hood, visitor, of)
+    held = hood.hold(person, answer, way)
+    if _shows_suspended(hood, answer, of, claims["email"]):
+        # The page that leads back is shown before the sign-in is judged.
+        return None
     _compare(hood, predicted, is_signed_in=held is not None)
     if held is not None and of == A and hood.joins_as and not hood.is_redirected:
         joined(hood, held.user_id, claims["email"])
@@ -413,6 +417,18 @@ async def _tokens(hood: Neighbourhood, visitor: Visitor, of: str) -> Answer:
         else:
             return answer
     return answer
+
+
+def _shows_suspended(hood: Neighbourhood, page: Answer, of: str, address: str) -> bool:
+    """Return whether a page says that a person may not come in, whose membership is deactivated."""
+    if page.status != 403 or not any("may_enter" in form.fields for form in forms_of(page)):
+        return False
+    return hood.world.rows(
+        "SELECT m.suspended_at IS NOT NULL FROM memberships m JOIN users u ON u.id = m.user_id"
+        " WHERE m.organization_id = %s AND u.email = %s",
+        hood.organizations[of].party.organization_id,
+        address,
+    ) == [(True,)]
 
 
 def has_form(page: Answer, action: str) -> bool:

@@ -15,7 +15,13 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.services.services import PostgresServices
-from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, IS_OF_CUSTOMER
+from adapters.postgres.sessions.customer_contexts import (
+    IS_ADMITTED,
+    IS_ASSIGNED,
+    IS_ASSIGNED_HERE,
+    IS_OF_CUSTOMER,
+    OWN_ROLES,
+)
 from adapters.postgres.sessions.token_additions import OF_CUSTOMER, USER_METADATA
 from core.accounts.users import User
 from core.organizations.authority import Authority
@@ -280,6 +286,11 @@ def _any_person(original: Any) -> Any:
         return [user] if user is not None else []
 
     return people
+
+
+def _all_confirmed(original: Any) -> Any:
+    """Return a function by which a membership counts that its user has not confirmed."""
+    return lambda place, **_options: original(place, confirms=True)
 
 
 _OF_VENDOR: Final = "c.vendor_paused_at IS NULL"
@@ -830,5 +841,81 @@ UNDONE: Final = (
         _yes,
         Story.SWITCHING,
         ("denied",),
+    ),
+    Undone(
+        "a service that is closed lets in no stranger",
+        "core.sign_in.admission",
+        "refusal_of",
+        _nothing,
+        Story.ADMITTING,
+        ("let in",),
+    ),
+    Undone(
+        "a membership that is not confirmed lets in nobody",
+        "core.sign_in.admission",
+        "refusal_of",
+        _all_confirmed,
+        Story.ADMITTING,
+        ("let in",),
+    ),
+    Undone(
+        "who is not assigned is not let in",
+        *_PLACE,
+        _without(IS_ASSIGNED_HERE),
+        Story.ADMITTING,
+        ("let in",),
+    ),
+    Undone(
+        "what closes a service closes what is asked with an access token",
+        *_REQUEST,
+        _without(IS_ADMITTED),
+        Story.ADMITTING,
+        ("outlived an admission",),
+    ),
+    Undone(
+        "what closes a service closes refreshing",
+        *_REFRESHED,
+        _without(IS_ADMITTED),
+        Story.ADMITTING,
+        ("outlived an admission",),
+    ),
+    Undone(
+        "what closes a service for many ends their sessions",
+        "core.sessions.customer_endings",
+        "recheck",
+        _nothing,
+        Story.ADMITTING,
+        ("kept a session",),
+    ),
+    Undone(
+        "what closes a service for one person ends their sessions at once",
+        "adapters.postgres.sessions.customer_endings",
+        "END_LOST_HERE",
+        _without(IS_ADMITTED),
+        Story.ADMITTING,
+        ("kept a session",),
+    ),
+    Undone(
+        "who leaves keeps no session of a service that is closed",
+        "adapters.postgres.organizations.departures",
+        "_SESSIONS",
+        _instead("v.access <> 'everyone'", "false"),
+        Story.ADMITTING,
+        ("kept a session",),
+    ),
+    Undone(
+        "who is not assigned has no tile",
+        "adapters.postgres.customers.my_applications",
+        "PAGE",
+        _without(IS_ADMITTED),
+        Story.ADMITTING,
+        ("let in",),
+    ),
+    Undone(
+        "roles of a service are those that its own organization gives",
+        *_REQUEST,
+        _instead(OWN_ROLES, OWN_ROLES.replace("known.value::uuid = ANY (a.role_ids)", "true")),
+        Story.ADMITTING,
+        ("roles",),
     ),
 )
