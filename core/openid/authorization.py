@@ -180,8 +180,14 @@ def _answer(
         if not isinstance(settled, AuthorizationRequest):
             return settled or replace(_sign_in_for_customer(uow, client, request, visitor, _ELSEWHERE), is_anew=True)
         request = settled
+    # It reads what is deferred above in the same round trip.
+    is_asked = (
+        consent is Consent.NONE
+        and not request.customer
+        and _needs_answer(uow, client, request, visitor, browser, request_key)
+    )
     visit = Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place())
-    before = _before(uow, visit, visitor, prepared, consent, request_key)
+    before = _before(uow, visit, visitor, prepared, consent, is_asked=is_asked)
     if before is not None:
         return before
     return _begun(uow, client, request, visitor, prepared, issuer)
@@ -193,7 +199,8 @@ def _before(
     visitor: Visitor,
     prepared: PreparedVisit,
     consent: Consent,
-    request_key: bytes | None,
+    *,
+    is_asked: bool,
 ) -> NoAccess | Question | NameQuestion | None:
     """Return the page that comes before the session: that the user is not let in, or what they are asked; else None."""
     client, request, browser, place = visit.client, visit.request, visit.browser, visit.place
@@ -206,7 +213,6 @@ def _before(
             note = partial(_note, uow, client, request, visitor)
             return customer_questions.no_access(uow, visit, refusal, note)
         must_confirm = admission.refusal_of(place, confirms=consent is Consent.TO_MEMBERSHIP) is not None
-        is_asked = consent is Consent.NONE and _needs_answer(uow, client, request, visitor, browser, request_key)
         if must_confirm or is_asked:
             return replace(_question(uow, visit, visitor), asks_name=asks_name())
     # The page on which a customer is chosen does not ask for it.

@@ -890,7 +890,7 @@ UNDONE: Final = (
     Undone(
         "what closes a service for one person ends their sessions at once",
         "adapters.postgres.sessions.customer_endings",
-        "END_LOST_HERE",
+        "END_LOST",
         _without(IS_ADMITTED),
         Story.ADMITTING,
         ("kept a session",),

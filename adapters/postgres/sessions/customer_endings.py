@@ -18,25 +18,31 @@ _IS_OPEN: Final = f"""
     CASE WHEN s.customer_id IS NOT NULL THEN {IS_CUSTOMER_OPEN} ELSE {IS_ADMITTED} AND {IS_OPEN_TO_INDIVIDUALS} END
 """
 _CLOSED: Final = "u.id AS user_id, u.email, s.organization_id, s.service_id, s.customer_id"
+# Those that users lose for an organization, a customer, and those that they lose at its own services, for no customer.
 END_LOST: Final = f"""
-    UPDATE sessions s
-    SET    revoked_at = %(now)s
-    FROM   users u, services v
-    WHERE  s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL
-      AND  s.customer_id = ANY (ARRAY(SELECT id FROM service_customers WHERE organization_id = %(organization_id)s))
-      AND  u.id = s.user_id AND v.id = s.service_id AND NOT {IS_CUSTOMER_OPEN}
-    RETURNING {_CLOSED}
-"""
-END_LOST_HERE: Final = f"""
-    UPDATE sessions s
-    SET    revoked_at = %(now)s
-    FROM   services v
-    JOIN   users u            ON u.id = ANY (%(user_ids)s)
-    LEFT   JOIN memberships m ON m.organization_id = v.organization_id AND m.user_id = u.id AND m.suspended_at IS NULL
-    WHERE  v.organization_id = %(organization_id)s AND v.access <> 'everyone'
-      AND  s.organization_id = v.organization_id AND s.service_id = v.id AND s.user_id = u.id
-      AND  s.customer_id IS NULL AND s.revoked_at IS NULL AND NOT {IS_ADMITTED}
-    RETURNING {_CLOSED}
+    WITH of_customer AS (
+        UPDATE sessions s
+        SET    revoked_at = %(now)s
+        FROM   users u, services v
+        WHERE  s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL
+          AND  s.customer_id = ANY (ARRAY(SELECT id FROM service_customers WHERE organization_id = %(organization_id)s))
+          AND  u.id = s.user_id AND v.id = s.service_id AND NOT {IS_CUSTOMER_OPEN}
+        RETURNING {_CLOSED}
+    ), of_members AS (
+        UPDATE sessions s
+        SET    revoked_at = %(now)s
+        FROM   services v
+        JOIN   users u            ON u.id = ANY (%(user_ids)s)
+        LEFT   JOIN memberships m ON m.organization_id = v.organization_id AND m.user_id = u.id
+                                 AND m.suspended_at IS NULL
+        WHERE  v.organization_id = %(organization_id)s AND v.access <> 'everyone'
+          AND  s.organization_id = v.organization_id AND s.service_id = v.id AND s.user_id = u.id
+          AND  s.customer_id IS NULL AND s.revoked_at IS NULL AND NOT {IS_ADMITTED}
+        RETURNING {_CLOSED}
+    )
+    SELECT * FROM of_customer
+    UNION  ALL
+    SELECT * FROM of_members
 """
 # For what a sign-in began that is committed later. Many changes at once are looked at together.
 LOOK_AGAIN: Final = """
@@ -131,9 +137,8 @@ class PostgresCustomerSessions(Aggregate):
         return [
             closed
             for part in in_parts(user_ids)
-            for statement in (END_LOST, END_LOST_HERE)
             for closed in self._all(
-                ClosedSession, statement, {"organization_id": organization_id, "user_ids": part, **live_at(now)}
+                ClosedSession, END_LOST, {"organization_id": organization_id, "user_ids": part, **live_at(now)}
             )
         ]
 

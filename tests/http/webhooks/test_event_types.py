@@ -58,6 +58,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.DOMAIN_DELETED: settings.delete_the_domain,
     EventType.SERVICE_CREATED: services.create_a_service,
     EventType.SERVICE_UPDATED: services.grant_a_service,
+    EventType.SERVICE_ACCESS_CHANGED: services.close_a_service,
     EventType.SERVICE_DELETED: services.delete_a_service,
     EventType.CUSTOMER_OFFERED: customers.offer_a_service,
     EventType.CUSTOMER_ACCEPTED: customers.gain_a_customer,

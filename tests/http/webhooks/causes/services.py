@@ -16,6 +16,11 @@ async def delete_a_service(stage: Stage) -> None:
     await stage.request("DELETE", "/services/shop")
 
 
+async def close_a_service(stage: Stage) -> None:
+    await stage.create_service()
+    await stage.request("PATCH", "/services/shop", {"access": "members"})
+
+
 async def grant_a_service(stage: Stage) -> None:
     stage.world.service(stage.team.organization_id)
     await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
