@@ -119,6 +119,8 @@ def insert_full_organization(rows: Rows, owner: Person, states: dict[str, UUID])
             role_source="scim" if number % 2 else None,
         )
     service_id, plan_id, offered_id = insert_services(mine)
+    for position, subject in enumerate(({"subject": "everyone"}, {"subject": "user", "user_id": owner.id})):
+        mine.add("service_assignments", service_id=service_id, position=position, **subject)
     _insert_invitations(mine, service_id)
     insert_keys(mine, service_id)
     for part in Part:

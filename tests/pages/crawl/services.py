@@ -59,6 +59,7 @@ def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
                 initiate_login_uri=URL if is_first else None,
                 customers=("listed", "any", "none", "none")[len(ids)],
                 individuals="others" if len(ids) < 2 else "all",
+                access=("everyone", "everyone", "members", "assigned")[len(ids)],
                 roles=roles if is_first else [],
                 scopes=[{"name": UNBROKEN, "description": RIGHT_TO_LEFT}, {"name": "read", "description": NAME}]
                 if is_first

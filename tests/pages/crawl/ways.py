@@ -197,6 +197,9 @@ async def rules(ground: Ground) -> None:
         ):
             rows.connection.execute(change.encode(), values)
         await ground.hostile.root.visitor.open(f"/app/platform/why?email={user_id}&organization={FULL}")
+    # And why one of a service that is closed to strangers.
+    query = f"email={user_id}&organization={FULL}&service={SERVICE}-mobile"
+    await ground.hostile.root.visitor.open(f"/app/platform/why?{query}")
 
 
 async def others(ground: Ground) -> None:
@@ -208,6 +211,7 @@ async def others(ground: Ground) -> None:
     await ground.hostile.root.visitor.open("/app/platform/mail?state=sent")
     await owner.open(f"{organization}/roles/unused/delete")
     await owner.open(f"{service}/plans/{ground.full.plan_id}/buy")
+    await owner.open(f"{service}-desktop/access")
 
 
 WAYS: Final[tuple[Callable[[Ground], Awaitable[None]], ...]] = (
