@@ -65,6 +65,7 @@ def test_a_new_admin_creates_a_service_copies_its_program_and_signs_in_to_it_wit
     page.get_by_label("Name").fill("Shop")
     page.get_by_label("Slug").fill("shop")
     page.get_by_label("Redirect URI").fill(f"http://localhost:{port}/callback")
+    page.get_by_label("Everyone who signs up").press("Space")
     page.get_by_role("button", name="Create the service").press("Enter")
     page.get_by_text("Copy the client secret now.").wait_for()
     program = saved(page, "flask", tmp_path)
