@@ -12,6 +12,7 @@ from entrypoints.pages.frame.languages import marked
 FIELDS: Final[Mapping[str, str]] = {
     "access": marked("Who may use it"),
     "acs_url": marked("Address of the service for SAML answers (ACS)"),
+    "added": marked("Added"),
     "algorithm": marked("Algorithm"),
     "api_key_id": marked("API key"),
     "approved_at": marked("Approved on"),

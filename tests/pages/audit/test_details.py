@@ -14,6 +14,7 @@ from core.customers.products import SETTINGS, ProductAccess
 from core.customers.relations import CustomerSide
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.organizations.settings.branding import Branding
+from core.services.customer_rules import Admission
 from core.services.plans import Plan
 from core.services.services import Service
 from core.services.subscriptions import Subscription, SubscriptionStatus
@@ -57,7 +58,7 @@ def test_values_of_closed_sets_have_words() -> None:
     assert VALUES["part"].keys() == set(RecordPart)
     assert VALUES["mode"].keys() == set(BillingMode)
     assert VALUES["source"].keys() == set(Source)
-    assert VALUES["access"].keys() == set(ProductAccess)
+    assert VALUES["access"].keys() == {one.value for one in (*ProductAccess, *Admission)}
     assert VALUES["by"].keys() == set(CustomerSide)
     assert VALUES["status"].keys() == {*OrganizationStatus, *SubscriptionStatus}
 
