@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 import sys
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+import httpx
 from playwright.sync_api import Page
 
 from entrypoints.pages.console.recipes import RECIPES
-from tests.pages.services.programs import running
+from tests.pages.services.programs import free_port, running
 from tests.pages.services.recipes.administrator import Connected
 from tests.peers import peer
+from tests.waiting import wait_until
 
 # Where the own file of a test has the text of the recipe.
 RECIPE = "// The recipe.\n"
@@ -28,6 +31,8 @@ class Program(ABC):
 
     # The word of its recipe.
     word: ClassVar[str]
+    # Whether a group makes admins there.
+    has_admins: ClassVar[bool] = True
 
     @property
     def has_secret(self) -> bool:
@@ -158,10 +163,98 @@ class MozillaDjangoOidc(Program):
         page.goto(f"{url}/private")
 
 
+class _Site(Program):
+    """A program with pages of its own."""
+
+    # What only an admin sees there.
+    of_admins: ClassVar[str]
+
+    def shown(self, page: Page) -> str:
+        """Return the address that its page has, and whether the page is that of an admin."""
+        found = re.search(r"[\w.]+@example\.com", page.inner_text("body"))
+        return found[0] + (" (admin)" if page.locator(self.of_admins).count() else "") if found else ""
+
+
+class JupyterHub(_Site):
+    """JupyterHub with its proxy; nobody starts a notebook."""
+
+    word, of_admins = "jupyterhub", "a[href='/hub/admin']"
+
+    @contextmanager
+    def running(self, connected: Connected, folder: Path) -> Generator[None]:
+        """Write its configuration, and run it."""
+        found, proxy, port = peer("jupyterhub"), peer("configurable-http-proxy"), port_of(connected.url)
+        settings = (
+            f"c.JupyterHub.bind_url = {connected.url!r}",
+            f"c.JupyterHub.hub_port = {free_port()}",
+            f"c.ConfigurableHTTPProxy.api_url = 'http://localhost:{free_port()}'",
+            f"c.ConfigurableHTTPProxy.command = [{proxy.program('configurable-http-proxy')!r}]",
+            "c.JupyterHub.default_url = '/hub/home'",
+            connected.text,
+        )
+        (folder / "jupyterhub_config.py").write_text("\n".join((*settings, "")))
+        environment = {"JUPYTERHUB_CRYPT_KEY": secrets.token_hex(), "PYTHONPATH": ""}
+        with running([found.program("jupyterhub")], folder, port, environment=environment):
+            # Its proxy listens before the Hub does.
+            wait_until(lambda: httpx.get(f"{connected.url}/hub/login").is_success)
+            yield
+
+    def begin(self, page: Page, url: str) -> None:
+        """Press the button of its own page."""
+        page.goto(f"{url}/hub/login")
+        page.locator("a", has_text="Sign in with").click()
+
+    def sign_out(self, page: Page) -> None:
+        """Sign out there, and press the button of Gatehouse: the Hub keeps no token that says who it is."""
+        page.goto(page.url.partition("/hub/")[0] + "/hub/logout")
+        page.get_by_role("button", name="Sign out").click()
+
+
+class PgAdmin(_Site):
+    """pgAdmin as a server."""
+
+    word, of_admins = "pgadmin", "text=no claim makes one"
+    has_admins = False
+
+    @contextmanager
+    def running(self, connected: Connected, folder: Path) -> Generator[None]:
+        """Write its configuration, make its tables, and run it."""
+        found, port = peer("pgadmin4"), port_of(connected.url)
+        [package] = found.programs.parent.glob("lib/python*/site-packages/pgadmin4")
+        settings = (
+            "SERVER_MODE = True",
+            f"DATA_DIR = {str(folder)!r}",
+            f"LOG_FILE = {str(folder / 'log')!r}",
+            f"DEFAULT_SERVER_PORT = {port}",
+            "DEFAULT_SERVER = 'localhost'",
+            "UPGRADE_CHECK_ENABLED = False",
+            connected.texts["config_local.py"],
+        )
+        (folder / "config_local.py").write_text("\n".join((*settings, "")))
+        environment = {
+            "PYTHONPATH": str(folder),
+            "PGADMIN_SETUP_EMAIL": "operator@pgadmin.example",
+            "PGADMIN_SETUP_PASSWORD": secrets.token_hex(),
+        }
+        with running([found.program("python"), str(package / "pgAdmin4.py")], folder, port, environment=environment):
+            yield
+
+    def begin(self, page: Page, url: str) -> None:
+        """Press the button of its own page."""
+        page.goto(f"{url}/login")
+        page.get_by_role("button", name="Gatehouse").click()
+
+    def sign_out(self, page: Page) -> None:
+        """Open what its menu leads to."""
+        page.goto(page.url.partition("/browser")[0] + "/oauth2/logout")
+
+
 PROGRAMS: tuple[type[Program], ...] = (
     MozillaDjangoOidc,
     ExpressOpenIdConnect,
     AuthJs,
     OidcClientTs,
     PassportSaml,
+    JupyterHub,
+    PgAdmin,
 )
