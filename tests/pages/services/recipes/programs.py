@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+import subprocess
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator
@@ -33,6 +34,8 @@ class Program(ABC):
     word: ClassVar[str]
     # Whether a group makes admins there.
     has_admins: ClassVar[bool] = True
+    # Whether signing out there ends the session here.
+    signs_out: ClassVar[bool] = True
 
     @property
     def has_secret(self) -> bool:
@@ -249,6 +252,51 @@ class PgAdmin(_Site):
         page.goto(page.url.partition("/browser")[0] + "/oauth2/logout")
 
 
+class Synapse(Program):
+    """Synapse, at whose sign-in a client of Matrix opens a browser and gets a token at an address of its own."""
+
+    word = "synapse"
+    has_admins = signs_out = False
+
+    @contextmanager
+    def running(self, connected: Connected, folder: Path) -> Generator[None]:
+        """Write its configuration with keys, and run it."""
+        found, port = peer("matrix-synapse"), port_of(connected.url)
+        settings = (
+            "server_name: localhost",
+            f"listeners: [{{port: {port}, bind_addresses: [127.0.0.1], type: http, resources: [{{names: [client]}}]}}]",
+            f"database: {{name: sqlite3, args: {{database: {folder}/homeserver.db}}}}",
+            f"media_store_path: {folder}/media",
+            f"signing_key_path: {folder}/signing.key",
+            f"macaroon_secret_key: {secrets.token_hex()}",
+            "report_stats: false",
+            "trusted_key_servers: []",
+            connected.text,
+        )
+        (folder / "homeserver.yaml").write_text("\n".join((*settings, "")))
+        command = [found.program("python"), "-m", "synapse.app.homeserver", "-c", "homeserver.yaml"]
+        subprocess.run([*command, "--generate-keys"], cwd=folder, check=True, capture_output=True)
+        with running(command, folder, port):
+            yield
+
+    def begin(self, page: Page, url: str) -> None:
+        """Open what a client opens, which is to be led back to an address of Synapse."""
+        page.goto(
+            f"{url}/_matrix/client/v3/login/sso/redirect/oidc-gatehouse?redirectUrl={url}/_matrix/client/versions"
+        )
+
+    def shown(self, page: Page) -> str:
+        """Go on to the client where that is asked, redeem its token, and return the address that the account has."""
+        page.get_by_role("link", name="Continue").click()
+        page.wait_for_url("**/versions?loginToken=*")
+        url, _, token = page.url.partition("/_matrix/client/versions?loginToken=")
+        api = f"{url}/_matrix/client/v3"
+        made = httpx.post(f"{api}/login", json={"type": "m.login.token", "token": token}).raise_for_status().json()
+        headers = {"Authorization": f"Bearer {made['access_token']}"}
+        [address] = httpx.get(f"{api}/account/3pid", headers=headers).raise_for_status().json()["threepids"]
+        return address["address"]
+
+
 PROGRAMS: tuple[type[Program], ...] = (
     MozillaDjangoOidc,
     ExpressOpenIdConnect,
@@ -257,4 +305,5 @@ PROGRAMS: tuple[type[Program], ...] = (
     PassportSaml,
     JupyterHub,
     PgAdmin,
+    Synapse,
 )

@@ -87,12 +87,13 @@ def test_a_member_signs_in_and_out(program: Program, connected: Running, watch: 
 
     with connected() as made:
         shown = signed_in(program, page, made, MEMBER)
-        program.sign_out(page)
-        reaches(page, made)
-        wait_until(lambda: MEMBER not in program.shown(page))
-        # Signed out at Gatehouse too, where the next one is asked who that is.
-        program.begin(page, made.url)
-        page.get_by_label("Email address").wait_for()
+        if program.signs_out:
+            program.sign_out(page)
+            reaches(page, made)
+            wait_until(lambda: MEMBER not in program.shown(page))
+            # Signed out at Gatehouse too, where the next one is asked who that is.
+            program.begin(page, made.url)
+            page.get_by_label("Email address").wait_for()
 
     assert shown == MEMBER
 
@@ -148,8 +149,15 @@ def signed_in(program: Program, page: Page, made: Connected, email: str) -> str:
     program.begin(page, made.url)
     sign_in(page, email)
     reaches(page, made)
-    wait_until(lambda: email in program.shown(page))
-    return program.shown(page)
+    shown = ""
+
+    def is_shown() -> bool:
+        nonlocal shown
+        shown = program.shown(page)
+        return email in shown
+
+    wait_until(is_shown)
+    return shown
 
 
 def reaches(page: Page, made: Connected) -> None:
