@@ -21,7 +21,7 @@ RECIPES: Final = (
         settings={
             "lemonldap-ng-cli": """
 cli() { /usr/share/lemonldap-ng/bin/lemonldap-ng-cli -yes 1 "$@"; }
-cli set authentication OpenIDConnect userDB OpenIDConnect portal @PROGRAM@/
+cli set authentication OpenIDConnect userDB OpenIDConnect portal @PROGRAM@/ portalUserAttr mail
 cli addKey oidcOPMetaDataJSON gatehouse "$(curl -sS @ISSUER@/.well-known/openid-configuration)"
 cli addKey oidcOPMetaDataJWKS gatehouse "$(curl -sS @ISSUER@/.well-known/jwks.json)"
 cli addKey \\
@@ -34,11 +34,11 @@ cli addKey \\
   oidcOPMetaDataExportedVars/gatehouse uid sub \\
   oidcOPMetaDataExportedVars/gatehouse mail email \\
   oidcOPMetaDataExportedVars/gatehouse cn name \\
-  oidcOPMetaDataExportedVars/gatehouse groups groups
+  oidcOPMetaDataExportedVars/gatehouse memberOf groups
 """,
         },
-        groups=marked("A list of names becomes a text with “; ” between them, which rules compare."),
-        admins=marked("A rule lets a group in, such as $groups =~ /admins/."),
+        groups=marked("It keeps the list of names, which rules compare."),
+        admins=marked("A rule lets a group in: listMatch($memberOf, 'admins', 1)."),
         notes=(_RECOMMENDS,),
     ),
     Recipe(
@@ -53,17 +53,23 @@ cli addKey \\
         settings={
             "lemonldap-ng-cli": """
 cli() { /usr/share/lemonldap-ng/bin/lemonldap-ng-cli -yes 1 "$@"; }
-cli set authentication SAML userDB SAML portal @PROGRAM@/
+cli set authentication SAML userDB SAML portal @PROGRAM@/ portalUserAttr mail
 cli addKey samlIDPMetaDataXML/gatehouse samlIDPMetaDataXML "$(curl -sS @IDP@/metadata)"
 cli addKey \\
   samlIDPMetaDataExportedAttributes/gatehouse mail "1;email" \\
   samlIDPMetaDataExportedAttributes/gatehouse cn "0;name" \\
   samlIDPMetaDataExportedAttributes/gatehouse role "0;role" \\
-  samlIDPMetaDataExportedAttributes/gatehouse groups "0;groups"
+  samlIDPMetaDataExportedAttributes/gatehouse memberOf "0;groups"
 """,
         },
         groups=marked("It reads the names in the attributes that the mapping names for groups and role."),
-        admins=marked("A rule lets a group in, such as $groups =~ /admins/."),
-        notes=(marked("Make its SAML key in the Manager first; then import its metadata here."), _RECOMMENDS),
+        admins=marked("A rule lets a group in: listMatch($memberOf, 'admins', 1)."),
+        notes=(
+            marked("Make its SAML key in the Manager first; then import its metadata here."),
+            marked(
+                "By SAML its cookie needs https; without it, sameSite has to be Lax, or the sign-in goes in circles."
+            ),
+            _RECOMMENDS,
+        ),
     ),
 )

@@ -166,19 +166,20 @@ class MozillaDjangoOidc(Program):
         page.goto(f"{url}/private")
 
 
-class _Site(Program):
+class PagedProgram(Program):
     """A program with pages of its own."""
 
-    # What only an admin sees there.
-    of_admins: ClassVar[str]
+    # What only an admin sees there, where it has admins.
+    of_admins: ClassVar[str] = ""
 
     def shown(self, page: Page) -> str:
         """Return the address that its page has, and whether the page is that of an admin."""
         found = re.search(r"[\w.]+@example\.com", page.inner_text("body"))
-        return found[0] + (" (admin)" if page.locator(self.of_admins).count() else "") if found else ""
+        is_admin = self.has_admins and page.locator(self.of_admins).count()
+        return found[0] + (" (admin)" if is_admin else "") if found else ""
 
 
-class JupyterHub(_Site):
+class JupyterHub(PagedProgram):
     """JupyterHub with its proxy; nobody starts a notebook."""
 
     word, of_admins = "jupyterhub", "a[href='/hub/admin']"
@@ -213,10 +214,11 @@ class JupyterHub(_Site):
         page.get_by_role("button", name="Sign out").click()
 
 
-class PgAdmin(_Site):
+class PgAdmin(PagedProgram):
     """pgAdmin as a server."""
 
-    word, of_admins = "pgadmin", "text=no claim makes one"
+    word = "pgadmin"
+    # No claim makes one.
     has_admins = False
 
     @contextmanager

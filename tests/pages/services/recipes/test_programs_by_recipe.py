@@ -23,6 +23,7 @@ from tests.pages.services.recipes.administrator import (
     Connected,
     sign_in,
 )
+from tests.pages.services.recipes.portals import LemonldapOpenId, LemonldapSaml
 from tests.pages.services.recipes.programs import PROGRAMS, Program
 from tests.waiting import wait_until
 from tests.world.builder import Builder
@@ -32,7 +33,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 Running = Callable[..., AbstractContextManager[Connected]]
 
 
-@pytest.fixture(params=PROGRAMS, ids=lambda program: program.word)
+@pytest.fixture(params=(*PROGRAMS, LemonldapOpenId, LemonldapSaml), ids=lambda program: program.word)
 def program(request: pytest.FixtureRequest) -> Program:
     """Each of the programs."""
     return request.param()
