@@ -7,12 +7,12 @@ Core is given values, as its statements are to read them (`small_scope.py`), and
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
 
 from core.sessions.confinement import Confinement
-from core.sign_in import customer_choices
+from core.sign_in import admission, customer_choices
 from core.sign_in.customer_choices import ForCustomer, NotOpen, Undecided
 from core.sign_in.places import Place
 from core.sign_in.rules import Rule
@@ -52,6 +52,8 @@ COMINGS: Final = [
         (None, V, A, B, scope.W),
     )
 ]
+# At a service that is closed, the customers of most ways are compared elsewhere.
+ADMITTED_COMINGS: Final = [Coming(named, of) for named, of in product((None, ALONE, A), (None, V))]
 # The id of a customer, `ALONE`, or among which the person has to choose; None for one who cannot come in.
 Outcome = str | frozenset[str] | None
 
@@ -136,6 +138,52 @@ def exceptions() -> Iterator[str]:
         yield from _compared(State.of(customers, "all", at_vendor=at_vendor, **of_service), COMINGS)
 
 
+def admissions(share: Share) -> Iterator[str]:
+    """Yield where they differ at a service that is closed to strangers, with customers or without, also on a page."""
+    combined = [*scope.combinations(None, has_connection=False)]
+    states = product(combined, scope.INDIVIDUALS, (None, *scope.MEMBERSHIPS), scope.ADMISSIONS, (False, True))
+    for number, (customers, individuals, at_vendor, (access, assigned, is_given), serves_customers) in enumerate(
+        states
+    ):
+        if not share.has(number):
+            continue
+        state = State.of(
+            customers,
+            individuals,
+            at_vendor=at_vendor,
+            access=access,
+            assigned=assigned,
+            is_given=is_given,
+            serves_customers=serves_customers,
+        )
+        yield from _compared(state, ADMITTED_COMINGS)
+        if serves_customers:
+            yield from _asked(state)
+        for confirms in (False, True):
+            found = admission.refusal_of(state.place, confirms=confirms) is None
+            if found != state.desk.admits(state.facts, confirms=confirms):
+                yield f"a person who confirms a membership {confirms} is admitted {found}; {state}"
+
+
+def _asked(state: State) -> Iterator[str]:
+    """Yield where a page, which asks a person to confirm their membership, chooses another customer than the model."""
+    for coming in ADMITTED_COMINGS:
+        limits = _limits_of(coming)
+        customers = admission.customers_of(state.place, confirms=True)
+        found = customer_choices.choose(state.service, customers, coming.named, limits, on_page=True)
+        right = state.desk.choose(state.facts, replace(coming, on_page=True))
+        if decided(found) != expected(right):
+            yield f"{coming} on a page: core says {found}, and they are to come {right}; {state}"
+
+
+def _limits_of(coming: Coming) -> Confinement | None:
+    if coming.limits is None:
+        return None
+    return Confinement(
+        organization_id=scope.ORGANIZATIONS[coming.limits], connection_id=scope.CONNECTIONS[coming.limits]
+    )
+
+
 def _compared(state: State, comings: Sequence[Coming]) -> Iterator[str]:
     for coming in comings:
         found, right = sign_in(state, coming), state.desk.comes(state.facts, coming)
@@ -145,11 +193,7 @@ def _compared(state: State, comings: Sequence[Coming]) -> Iterator[str]:
 
 def sign_in(state: State, coming: Coming) -> Outcome:
     """Return what all rules of a sign-in say of a person whose identity is proved, by a connection or without one."""
-    limits = None
-    if coming.limits is not None:
-        limits = Confinement(
-            organization_id=scope.ORGANIZATIONS[coming.limits], connection_id=scope.CONNECTIONS[coming.limits]
-        )
+    limits = _limits_of(coming)
     belonging = state.facts.belonging(coming.limits or V)
     facts = facts_of(standing_of(belonging, Word()), limits, state.place, coming, required=required_of(state.facts))
     return None if is_refused_by(facts) else decided(facts.here.choice)
@@ -195,17 +239,19 @@ def sessions() -> Iterator[str]:
         Word(joins_as=joins_as, is_confirmed=is_confirmed)
         for joins_as, is_confirmed in product((None, scope.TECHNICIAN), (False, True))
     ]
-    for right, word, is_end_user, is_alone in product(rights, words, (False, True), (False, True)):
+    for right, word, is_end_user, is_alone, is_admitted in product(rights, words, *((False, True),) * 3):
         standing = standing_of(Belonging(role="member"), word)
         caller = caller_of(right, standing.confined_to_role, is_end_user=is_end_user)
         expected = right is not None and word.opens(right.customer_role, Belonging(role="member"))
         if caller.belongs_to_context != expected:
             yield f"{word} with {right}: core says {caller.belongs_to_context}"
         alone = changed(
-            caller, place={"customer": None, "customer_id": None}, service={"is_open_to_individuals": is_alone}
+            caller,
+            place={"customer": None, "customer_id": None},
+            service={"is_open_to_individuals": is_alone, "is_admitted": is_admitted},
         )
-        if alone.belongs_to_context != (is_end_user and is_alone):
-            yield f"an individual who is one of the service {is_end_user}, and may come {is_alone}"
+        if alone.belongs_to_context != (is_end_user and is_alone and is_admitted):
+            yield f"an individual who is one of the service {is_end_user}, may come {is_alone}, admitted {is_admitted}"
 
 
 def accounts() -> Iterator[str]:
@@ -223,6 +269,7 @@ def differences(share: Share) -> Iterator[str]:
     yield from choices(share)
     yield from sign_ins(share)
     yield from exceptions()
+    yield from admissions(share)
     yield from connections()
     yield from sessions()
     yield from accounts()

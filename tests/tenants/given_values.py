@@ -10,7 +10,7 @@ from core.accounts.single_sign_on import RequiredConnection
 from core.accounts.users import User
 from core.organizations.access import Capability
 from core.organizations.organizations import Organization, OrganizationStatus
-from core.services.customer_rules import CustomerPolicy, Individuals
+from core.services.customer_rules import Admission, CustomerPolicy, Individuals
 from core.services.services import Service, ServiceType
 from core.sessions.account import CallerAccount
 from core.sessions.callers import Caller
@@ -34,7 +34,7 @@ from tests.tenants.products import Product
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from tests.tenants.small_scope import CustomerState
+    from tests.tenants.small_scope import AssignmentState, CustomerState
     from tests.tenants.words import Account, Belonging, Word
 
 OWNER, DEPUTY = "owner", "deputy"
@@ -58,14 +58,21 @@ class State:
         *,
         is_suspended: bool = False,
         serves_customers: bool = True,
+        access: str = "everyone",
+        assigned: AssignmentState | None = None,
         **of_person: Any,
     ) -> State:
-        """Return the state of two customers, and of the person at the vendor, which may be suspended."""
+        """Return the state of two customers, and of the person at the vendor, which may be suspended.
+
+        `access` and `assigned` say whom the vendor lets in without a customer.
+        """
         facts = scope.facts_of(states, **of_person)
         customers = [one.customer(of, str(scope.RECORDS[of]), scope.membership_of(of)) for of, one in states.items()]
         desk = Product(
             role_ids=scope.ROLES,
             individuals=individuals,
+            access=access,
+            assignments=[] if assigned is None else [assigned.assignment(scope.membership_of(V))],
             is_suspended=is_suspended,
             serves_customers=serves_customers,
             customers=customers,
@@ -79,7 +86,7 @@ class State:
             is_of_vendor=at_vendor is not None and at_vendor.is_confirmed and not at_vendor.is_suspended,
             has_come_alone=facts.has_come_alone,
         )
-        return cls(desk, facts, service_of(individuals, serves_customers=serves_customers), found)
+        return cls(desk, facts, service_of(individuals, access, serves_customers=serves_customers), found)
 
     @property
     def place(self) -> Place:
@@ -90,11 +97,16 @@ class State:
             service=self.service,
             is_member=at_vendor is not None,
             is_suspended=at_vendor is not None and at_vendor.is_suspended,
+            is_confirmed=at_vendor is not None and at_vendor.is_confirmed,
+            is_owner=at_vendor is not None and at_vendor.role == OWNER,
+            is_assigned=at_vendor is not None and self.desk.assigns_here(at_vendor),
+            is_given=self.facts.is_given,
             customers=self.found if self.desk.serves_customers else None,
         )
 
     def __str__(self) -> str:
-        return f"{self.desk.customers}, individuals {self.desk.individuals}, {self.facts}"
+        admission = f"{self.desk.access} by {self.desk.assignments}"
+        return f"{self.desk.customers}, individuals {self.desk.individuals}, {admission}, {self.facts}"
 
 
 ORGANIZATION: Final = Organization(
@@ -127,14 +139,15 @@ USER: Final = User(
 )
 
 
-def service_of(individuals: str, *, serves_customers: bool = True) -> Service:
-    """Return the service, which takes these individuals."""
+def service_of(individuals: str, access: str = "everyone", *, serves_customers: bool = True) -> Service:
+    """Return the service, which takes these individuals, and these people without a customer."""
     return Service(
         slug="desk",
         name="Desk",
         service_type=ServiceType.WEB,
         customers=CustomerPolicy.LISTED if serves_customers else CustomerPolicy.NONE,
         individuals=Individuals(individuals),
+        access=Admission(access),
         id=scope.DESK,
         organization_id=scope.ORGANIZATIONS[V],
         client_id=scope.DESK,

@@ -89,7 +89,11 @@ class Product:
         at = facts.memberships.get(self.vendor)
         if at is None or at.is_suspended or not (at.is_confirmed or confirms):
             return False
-        return self.access == "members" or bool(self._fitting(self.assignments, at))
+        return self.access == "members" or self.assigns_here(at)
+
+    def assigns_here(self, membership: Membership) -> bool:
+        """Return whether some assignment of the vendor fits one of its own members, confirmed or not."""
+        return bool(self._fitting(self.assignments, membership))
 
     def names(self, role_ids: Collection[str]) -> tuple[str, ...]:
         """Return the names of the roles of the service that have these ids."""

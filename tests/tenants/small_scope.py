@@ -119,6 +119,16 @@ ASSIGNED: Final = [
 ]
 
 
+# Whom a vendor lets in without a customer, with its assignments, and whether a key has given access to the person.
+ADMISSIONS: Final = [
+    ("everyone", None, False),
+    ("members", None, False),
+    ("members", None, True),
+    *(("assigned", one, False) for one in (None, *ASSIGNED)),
+    ("assigned", None, True),
+]
+
+
 def customer_states() -> Iterator[CustomerState]:
     """Return every state of a customer and a person."""
     for relation, membership, access, assigned in product(
@@ -187,6 +197,7 @@ def facts_of(
     at_vendor: MembershipState | None = None,
     domain_of: str | None = None,
     has_come_alone: bool = False,
+    is_given: bool = False,
     is_enforced: bool = False,
 ) -> Facts:
     """Return what holds for the person, with a membership of W."""
@@ -196,7 +207,8 @@ def facts_of(
         domain_of=domain_of,
         visited=frozenset(str(RECORDS[of]) for of, one in states.items() if one.is_visited),
         has_come_alone=has_come_alone,
-        used=frozenset({V} if has_come_alone else ()),
+        used=frozenset({V} if has_come_alone or is_given else ()),
+        is_given=is_given,
         is_enforced=is_enforced,
     )
 
