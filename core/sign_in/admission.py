@@ -28,8 +28,11 @@ class NotLetIn(Forbidden):
 
 
 def refusal_of(place: Place, *, confirms: bool = False) -> Refusal | None:
-    """Refuse a user whom a service does not let in; one who `confirms` their membership counts as a member."""
-    if place.is_open or place.is_given:
+    """Refuse a user whom a service does not let in; one who `confirms` their membership counts as a member.
+
+    What a key has given counts for who is no member: the sign-in of a member makes the link one of the membership.
+    """
+    if place.is_open or (place.is_given and not place.is_member):
         return None
     if not place.has_access or not (place.is_confirmed or confirms):
         return NotLetIn().because(SignInReason.NOT_MEMBER)
@@ -53,7 +56,15 @@ def added_by(place: Place) -> AddedBy | None:
 
 
 def customers_of(place: Place, *, confirms: bool = False) -> CustomersOfUser | None:
-    """Return the customers of a service that are open to a user, with whether it lets them in for none."""
+    """Return the customers of a service that are open to a user, with whether it lets them in for none.
+
+    Who `confirms` the membership counts as one of the vendor, at a service where they are asked for it.
+    """
     if place.customers is None:
         return None
-    return replace(place.customers, is_admitted=refusal_of(place, confirms=confirms) is None)
+    is_confirming = confirms and place.is_unconfirmed and not place.is_open
+    return replace(
+        place.customers,
+        is_admitted=refusal_of(place, confirms=confirms) is None,
+        is_of_vendor=place.customers.is_of_vendor or is_confirming,
+    )

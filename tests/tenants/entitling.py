@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 from core.sessions.confinement import Confinement
 from core.sign_in import admission, customer_choices
@@ -131,7 +131,7 @@ def sign_ins(share: Share) -> Iterator[str]:
 
 def exceptions() -> Iterator[str]:
     """Yield where they differ at a vendor that is suspended, and at a service without customers."""
-    services = ({"is_suspended": True}, {"serves_customers": False})
+    services: tuple[dict[str, Any], ...] = ({"is_suspended": True}, {"serves_customers": False})
     for customers, at_vendor, of_service in product(
         scope.combinations(None, has_connection=False), AT_VENDOR, services
     ):
@@ -239,7 +239,7 @@ def sessions() -> Iterator[str]:
         Word(joins_as=joins_as, is_confirmed=is_confirmed)
         for joins_as, is_confirmed in product((None, scope.TECHNICIAN), (False, True))
     ]
-    for right, word, is_end_user, is_alone, is_admitted in product(rights, words, *((False, True),) * 3):
+    for right, word, (is_end_user, is_alone, is_admitted) in product(rights, words, product((False, True), repeat=3)):
         standing = standing_of(Belonging(role="member"), word)
         caller = caller_of(right, standing.confined_to_role, is_end_user=is_end_user)
         expected = right is not None and word.opens(right.customer_role, Belonging(role="member"))

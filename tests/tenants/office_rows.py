@@ -96,7 +96,9 @@ def facts_of(hood: Neighbourhood, office: Office, user_id: str) -> Facts:
 def admit(hood: Neighbourhood, office: Office, held: Held, facts: Facts, *, is_by_code: bool) -> None:
     """Record a session that has begun, and raise `Violation` when the office was closed to its person."""
     office.sessions[held] = OfficeSession(is_by_code)
-    require_admitted(office, facts, str(held))
+    # A code was issued for a session that goes on.
+    if not (office.keeps(facts) if is_by_code else office.admits(facts)):
+        raise Violation(LET_IN, f"{held}, to an office for {office.access}")
     hood.explained.add(CAME)
 
 
@@ -178,7 +180,7 @@ async def _judge_endings(hood: Neighbourhood, office: Office) -> None:
         office.party.service_id,
         hood.world.clock(),
     ):
-        if not office.admits(facts_of(hood, office, user_id)):
+        if not office.keeps(facts_of(hood, office, user_id)):
             raise Violation(KEPT, f"the session {session_id} of {user_id}, and the office is for {office.access}")
 
 
@@ -194,5 +196,5 @@ async def _judge_tiles(hood: Neighbourhood, office: Office) -> None:
             continue
         found = await hood.world.installation.database.read(tiles, user_id)
         facts = facts_of(hood, office, user_id)
-        if any(one.service_id == office.party.service_id for one in found) and not office.admits(facts):
+        if any(one.service_id == office.party.service_id for one in found) and not office.keeps(facts):
             raise Violation(LET_IN, f"{address} has a tile of the office, which is for {office.access}")

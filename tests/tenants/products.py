@@ -58,8 +58,8 @@ class Product:
         What is unconfirmed counts in none that is older than the last proof of the address: another person may hold it.
         """
         if not customer_id:
-            may_come = self.may_come_alone(facts, in_session=not is_former)
-            return Rights(service_roles=self.own_roles(facts)) if may_come else None
+            is_open = self.keeps(facts) and self._takes_individual(facts, counts=not is_former)
+            return Rights(service_roles=self.own_roles(facts)) if is_open else None
         [customer] = [one for one in self.customers if one.id == customer_id]
         if customer not in self.open_to(facts) or self.is_suspended:
             return None
@@ -84,12 +84,16 @@ class Product:
 
     def admits(self, facts: Facts, *, confirms: bool = False) -> bool:
         """Return whether the vendor lets a person in for no customer, who confirms their membership or has done so."""
-        if self.access == "everyone" or facts.is_given:
-            return True
         at = facts.memberships.get(self.vendor)
+        if self.access == "everyone" or (facts.is_given and at is None):
+            return True
         if at is None or at.is_suspended or not (at.is_confirmed or confirms):
             return False
         return self.access == "members" or self.assigns_here(at)
+
+    def keeps(self, facts: Facts) -> bool:
+        """Return whether a session of a person for no customer goes on: what a key gave counts until they come anew."""
+        return facts.is_given or self.admits(facts)
 
     def assigns_here(self, membership: Membership) -> bool:
         """Return whether some assignment of the vendor fits one of its own members, confirmed or not."""
@@ -122,7 +126,9 @@ class Product:
         if self.is_suspended or (at_vendor is not None and at_vendor.is_suspended):
             return set()
         is_linked = self.vendor in facts.used and (facts.has_come_alone or facts.domain_of == self.vendor)
-        is_own = (is_linked or facts.has_settled_in(self.vendor)) and self.may_come_alone(facts)
+        is_own = (
+            (is_linked or facts.has_settled_in(self.vendor)) and self.keeps(facts) and self._takes_individual(facts)
+        )
         return {one.id for one in self.open_to(facts) if facts.has_settled_in(one.of)} | ({ALONE} if is_own else set())
 
     def standing(self, customer: Customer, facts: Facts) -> Standing:
@@ -140,13 +146,18 @@ class Product:
             is_visited=customer.id in facts.visited,
         )
 
-    def may_come_alone(self, facts: Facts, *, in_session: bool = False, on_page: bool = False) -> bool:
-        """Return whether a person may use the service without a customer; a page asks them to confirm a membership."""
-        if not self.admits(facts, confirms=on_page):
-            return False
+    def may_come_alone(self, facts: Facts, *, on_page: bool = False) -> bool:
+        """Return whether a person may come without a customer; a page asks them to confirm a membership.
+
+        A service that is open to everyone does not ask, so that what is unconfirmed does not count there.
+        """
+        counts = on_page and self.access != "everyone"
+        return self.admits(facts, confirms=on_page) and self._takes_individual(facts, counts=counts)
+
+    def _takes_individual(self, facts: Facts, *, counts: bool = False) -> bool:
+        """Return whether the service takes a person without a customer; `counts` says so of what is unconfirmed."""
         at_vendor = facts.memberships.get(self.vendor)
-        # A session that began already does not ask for a confirmation anew.
-        if at_vendor is not None and not at_vendor.is_suspended and (at_vendor.is_confirmed or in_session):
+        if at_vendor is not None and not at_vendor.is_suspended and (at_vendor.is_confirmed or counts):
             return True
         excluding = (self.standing(one, facts).excludes for one in self.customers)
         return self.individuals == "all" or (self.individuals == "others" and not any(excluding))

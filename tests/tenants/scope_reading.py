@@ -253,7 +253,7 @@ class Reading:
         """Return whether a session is at the service of this vendor for no customer, which does not let its user in."""
         if session.vendor != vendor or session.of is not None:
             return False
-        return not self.state.desk(vendor).admits(self.state.facts(session.person, vendor))
+        return not self.state.desk(vendor).keeps(self.state.facts(session.person, vendor))
 
     def _named_sessions(self, ids: set[UUID]) -> list[SessionRow]:
         return [one for one in self.written.sessions if one.id in ids]

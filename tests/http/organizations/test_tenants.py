@@ -65,6 +65,13 @@ ALLOWED = {
         "owner_allows_machine(of='a')",
         "machine_works(of='a')",
     ],
+    "who was let in by a key, and was added since, is let in once they have confirmed it": [
+        "owner_sets_access(pick=0)",
+        "key_lets_in(address=3, whole=False)",
+        "scim_creates(of='a', address=3, active=True)",
+        "comes_to_office(address=3, pick=0)",
+        "comes_to_office(address=3, pick=1)",
+    ],
 }
 # Within how many histories of its story a new search finds that a rule was undone.
 HISTORIES_TO_FIND = 120
