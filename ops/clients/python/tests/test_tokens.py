@@ -45,6 +45,15 @@ def encoded(value: object) -> str:
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
+def test_groups_are_read_in_each_form(driver: Driver, issuer: Issuer) -> None:
+    made = verifier(driver, issuer)
+    listed = ["Sales", {"id": "g1", "name": "Support"}, {"id": "g2"}, 7]
+
+    caller = driver.call(made.verify, issuer.token(**CUSTOMER | {"groups": listed}))
+
+    assert [(group.id, group.name) for group in caller.groups] == [("Sales", "Sales"), ("g1", "Support")]
+
+
 def test_a_valid_token_names_its_caller(driver: Driver, issuer: Issuer) -> None:
     made = verifier(driver, issuer)
 

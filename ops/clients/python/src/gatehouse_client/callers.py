@@ -55,7 +55,10 @@ class Customer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A group of the directory that the service learns of."""
+    """A group of the directory that the service learns of.
+
+    Both fields are the one text where `groups_as` of the service is `names` or `ids`, as tokens have no more then.
+    """
 
     id: str
     name: str
@@ -179,11 +182,17 @@ def _customer(claims: Mapping[str, Any]) -> Customer | None:
 
 
 def _groups(claims: Mapping[str, Any]) -> tuple[Group, ...]:
-    listed = _entries(claims, "groups")
-    groups = [cast("Mapping[str, Any]", entry) for entry in listed if isinstance(entry, dict)]
-    return tuple(
-        Group(id=str(group["id"]), name=str(group["name"])) for group in groups if {"id", "name"} <= set(group)
-    )
+    found = [_group(entry) for entry in _entries(claims, "groups")]
+    return tuple(group for group in found if group is not None)
+
+
+def _group(entry: object) -> Group | None:
+    if isinstance(entry, str):
+        return Group(id=entry, name=entry)
+    if not isinstance(entry, dict):
+        return None
+    group = cast("Mapping[str, Any]", entry)
+    return Group(id=str(group["id"]), name=str(group["name"])) if {"id", "name"} <= set(group) else None
 
 
 def _text(claims: Mapping[str, Any], name: str) -> str | None:
