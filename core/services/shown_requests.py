@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
 from core.services.redirect_uris import URI_CHARACTERS_MAX
 
@@ -16,7 +15,18 @@ _TEXT_CHARACTERS_MAX: Final = 200
 _WORD_CHARACTERS_MAX: Final = 64
 # An id has 36 characters, a secret of ours 43.
 _SEGMENT_CHARACTERS_MAX: Final = 39
-_OF_PERSON: Final = re.compile("@|%40", re.IGNORECASE)
+# Characters that stand for an `@`, too, and one that was encoded several times.
+_OF_PERSON: Final = re.compile("[@\N{FULLWIDTH COMMERCIAL AT}\N{SMALL COMMERCIAL AT}]|%(?:25)*40")
+_HOST_CHARACTERS_MAX: Final = 253
+_LABEL_CHARACTERS_MAX: Final = 63
+# Scheme, authority, path, query and fragment; every text has these parts (RFC 3986, appendix B).
+_PARTS: Final = re.compile(
+    r"(?:((?:[a-z][a-z0-9+.-]{0,39}:)?//)([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?", re.DOTALL | re.IGNORECASE
+)
+# What begins a parameter in a path, also an encoded one.
+_PARAMETER: Final = re.compile("[;&=]|%(?:25)*(?:26|3[bdf])", re.IGNORECASE)
+# Such as a token or a key.
+_UNSPOKEN: Final = re.compile(r"[\w-]{40,}")
 # Such as `action=sign-in`: a word of the program, and no number, code or name of a user.
 _WORD: Final = re.compile(r"[A-Za-z:/_-]{0,40}")
 _PRIVATE_NAME: Final = re.compile(
@@ -29,7 +39,7 @@ _PRIVATE_NAME: Final = re.compile(
 def shown_words(text: str) -> str:
     """Return a text of a few words, such as scopes, without those that could be a secret or an address of mail."""
     words = [
-        LEFT_OUT if len(word) > _WORD_CHARACTERS_MAX or _OF_PERSON.search(word) else word
+        LEFT_OUT if len(word) > _WORD_CHARACTERS_MAX or _UNSPOKEN.fullmatch(word) or _OF_PERSON.search(word) else word
         for word in _printable(text[: _TEXT_CHARACTERS_MAX + 1]).split(" ")
     ]
     if len(text) > _TEXT_CHARACTERS_MAX:
@@ -39,31 +49,37 @@ def shown_words(text: str) -> str:
 
 def shown_address(uri: str) -> str:
     """Return an address; user, password and fragment are left out, and in path and query what says more than words."""
+    parts = _PARTS.fullmatch(_printable(uri))
+    assert parts is not None, "an address without the parts that every text has"
+    scheme, authority, path, query, fragment = parts.groups(default="")
+    _, at, host = authority.rpartition("@")
+    shown = f"{scheme}{LEFT_OUT}@{_host(host)}" if at else f"{scheme}{_host(host)}"
     if len(uri) > URI_CHARACTERS_MAX:
-        return shown_address(re.split("[?#]", uri)[0][:_TEXT_CHARACTERS_MAX]) + LEFT_OUT
-    uri = _printable(uri)
-    try:
-        parts = urlsplit(uri)
-        _ = parts.port
-    except ValueError:
-        return re.split("[?#@]", uri)[0] + LEFT_OUT if re.search("[?#@]", uri) else uri
-    shown, _, fragment = uri.partition("#")
-    shown, question, query = shown.partition("?")
-    before, netloc, path = shown.partition(parts.netloc) if parts.netloc else ("", "", shown)
-    _, at, host = netloc.rpartition("@")
-    shown = f"{before}{LEFT_OUT}@{host}" if at else f"{before}{netloc}"
-    shown += "/".join(_segment(segment) for segment in path.split("/"))
-    if question:
-        shown += "?" + "&".join(_parameter(parameter) for parameter in query.split("&"))
-    return f"{shown}#{LEFT_OUT}" if fragment else shown
+        return shown + _path(path[:_TEXT_CHARACTERS_MAX]) + LEFT_OUT
+    shown += _path(path)
+    if query:
+        shown += "?" + "&".join(_parameter(parameter) for parameter in query[1:].split("&"))
+    return f"{shown}#{LEFT_OUT}" if len(fragment) > 1 else shown
 
 
 def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else LEFT_OUT for character in text)
 
 
+def _host(host: str) -> str:
+    is_too_long = len(host) > _HOST_CHARACTERS_MAX or max(map(len, host.split("."))) > _LABEL_CHARACTERS_MAX
+    return LEFT_OUT if is_too_long or _OF_PERSON.search(host) else host
+
+
+def _path(path: str) -> str:
+    return "/".join(_segment(segment) for segment in path.split("/"))
+
+
 def _segment(segment: str) -> str:
-    return LEFT_OUT if len(segment) > _SEGMENT_CHARACTERS_MAX or _OF_PERSON.search(segment) else segment
+    if len(segment) > _SEGMENT_CHARACTERS_MAX or _OF_PERSON.search(segment):
+        return LEFT_OUT
+    before, *parameters = _PARAMETER.split(segment, maxsplit=1)
+    return f"{before}{LEFT_OUT}" if parameters else before
 
 
 def _parameter(parameter: str) -> str:
