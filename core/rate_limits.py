@@ -48,6 +48,8 @@ class RateLimit(Enum):
     ORGANIZATION_KEY = (1 / 60, 60)
     # Of a client of OAuth that authenticates, likewise.
     CLIENT = (0.01, 200)
+    # Of a network: refusals of clients that are noted. Those beyond it are answered as they are.
+    NOTED_REFUSAL = (0.1, 60)
     # Of a SCIM token: the first synchronization of a directory takes two requests for each user.
     SCIM_TOKEN = (0.004, 500)
 

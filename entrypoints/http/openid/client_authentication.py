@@ -104,6 +104,8 @@ async def note_refusal(call: Call, refusal: Refusal) -> None:
     call.oauth_client = None
     if isinstance(refusal, OAuthRefusal):
         with suppress(TemporaryRefusal):
+            # Some refusals come before every other limit.
+            call.limit(RateLimit.NOTED_REFUSAL)
             exists = await call.transact(client_troubles.note_named, named, refusal)
             call.oauth_client = (client_id, method) if exists else None
 

@@ -8,14 +8,17 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from urllib.parse import urlencode
 
 import jwt
 import pytest
 from psycopg.types.json import Jsonb
+from structlog.testing import capture_logs
 
 from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.outbound import outbound_client
 from core.openid.clients import ASSERTION_TYPE
+from core.rate_limits import RateLimit
 from tests.application import Answer, serving, serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.receiver import open_receiver
@@ -159,6 +162,31 @@ async def test_guessing_with_empty_secrets_is_limited_by_address(world: World, s
     ]
 
     assert {answer.status for answer in answers} == {401, 429}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"grant_type": "password"},
+        {"grant_type": "authorization_code"},
+        {"grant_type": "client_credentials", "client_secret": "two"},
+    ],
+)
+async def test_what_no_other_limit_counts_is_noted_within_one(
+    world: World, shop: RelyingParty, fields: dict[str, str]
+) -> None:
+    client, noted = serving_with_rate_limits(world.installation), RateLimit.NOTED_REFUSAL.burst
+
+    with capture_logs() as logs:
+        answers = [
+            await client.post("/auth/token", data=urlencode(fields).encode(), headers={**FORM, **shop.basic})
+            for _ in range(noted + 1)
+        ]
+
+    assert {answer.status for answer in answers} == {400}
+    lines = [line for line in logs if line["event"] == "request"]
+    assert [line.get("client_id") for line in lines] == [str(shop.client_id)] * noted + [None]
+    assert len({line["oauth_error"] for line in lines}) == 1
 
 
 async def test_an_assertion_may_name_the_address_that_it_is_sent_to(
