@@ -1,9 +1,10 @@
 """Troubles of a client: requests that were refused in the name of a service, for those who look after it (22.5).
 
 Everybody who knows a client id can cause them. So there is one for each kind, network and minute; of each kind a
-service has the last few, and the newest of each network stay longest, so that a stranger hides nothing by many. None
-names a person or has a secret: an address is kept without the values that could be either. The endpoints of OAuth note
-theirs by `core/openid/client_troubles.py`.
+service has the last few. The newest of each network stay longest, and before them the newest of each block that one
+party may have as a whole (a /16, or a /32 of IPv6), so that a stranger hides nothing by many. None names a person or
+has a secret: an address is kept without the values that could be either. The endpoints of OAuth note theirs by
+`core/openid/client_troubles.py`.
 """
 
 from __future__ import annotations

@@ -10,15 +10,21 @@ from uuid import UUID
 from adapters.postgres.transaction import Aggregate
 from core.services.problems import KEPT_FOR, KEPT_OF_KIND, ClientProblem, ProblemDetails, ProblemKind
 
-# In which place each stands of its kind: the newest of each network before the second ones, so that one network takes
-# no place from another that has fewer.
+# In which place each stands of its kind: the newest of each block before the second ones, and in a block that of each
+# network, so that neither takes a place from another that has fewer. One party may have all networks of a block.
 _PLACES: Final[LiteralString] = """
-    SELECT p.*, row_number() OVER (PARTITION BY kind ORDER BY of_network, noted_at DESC, network) AS place
-    FROM   (SELECT kind, network, minute, noted_at, ip_address, sent, registered,
-                   row_number() OVER (PARTITION BY kind, network ORDER BY noted_at DESC) AS of_network
-            FROM   client_problems
-            WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
-              AND  kind = ANY (%(kinds)s) AND noted_at > %(since)s) p
+    SELECT p.*, row_number() OVER (PARTITION BY kind ORDER BY of_block, noted_at DESC, network) AS place
+    FROM   (SELECT p.*,
+                   row_number() OVER (PARTITION BY kind, block ORDER BY of_network, noted_at DESC, network) AS of_block
+            FROM   (SELECT kind, network, minute, noted_at, ip_address, sent, registered,
+                           CASE WHEN position('/' IN network) > 0
+                                THEN network(set_masklen(network::inet,
+                                                         CASE family(network::inet) WHEN 6 THEN 32 ELSE 16 END))::text
+                                ELSE network END AS block,
+                           row_number() OVER (PARTITION BY kind, network ORDER BY noted_at DESC) AS of_network
+                    FROM   client_problems
+                    WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+                      AND  kind = ANY (%(kinds)s) AND noted_at > %(since)s) p) p
 """
 
 

@@ -79,6 +79,19 @@ def test_a_network_takes_no_place_from_one_that_has_fewer(troubles: Troubles) ->
     assert len(troubles.networks()) == KEPT_OF_KIND
 
 
+@pytest.mark.parametrize(
+    ("own", "stranger"), [("2001:db8:1::/48", "2001:db9:{}::/48"), ("198.51.100.0/24", "203.0.{}.0/24")]
+)
+def test_all_networks_of_a_party_take_no_place_from_another(troubles: Troubles, own: str, stranger: str) -> None:
+    troubles.add(own, minute=0)
+    troubles.add(own, minute=1)
+    for minute in range(2, 100):
+        troubles.add(stranger.format(minute), minute=minute)
+
+    assert troubles.networks().count(own) == 2
+    assert len(troubles.networks()) == KEPT_OF_KIND
+
+
 def test_what_is_older_takes_no_place(troubles: Troubles) -> None:
     later = KEPT_FOR // timedelta(minutes=1)
     for number in range(KEPT_OF_KIND):
