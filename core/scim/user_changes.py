@@ -256,6 +256,8 @@ def _checked(
     if formatted == users.joined(given, family):
         # As it is shown without one, so a user who is read and sent back is the same.
         formatted = None
+    if given is None and family is None and current is not None and formatted == _made_whole(current.profile):
+        formatted = None
     made_given, made_family = _made(current, values, given, family)
     if derives_names and given is None and family is None and formatted is None:
         given, family = made_given, made_family = users.names_from(address)
@@ -287,6 +289,10 @@ def _made(
         profile.made_given_name if stays or "given_name" in values.kept else None,
         profile.made_family_name if stays or "family_name" in values.kept else None,
     )
+
+
+def _made_whole(profile: DirectoryProfile) -> str | None:
+    return users.joined(profile.made_given_name, profile.made_family_name)
 
 
 def _text(name: str, value: str | None) -> str | None:

@@ -99,6 +99,15 @@ async def test_a_name_that_was_made_is_told_by_scim_alone(ada: Provisioned) -> N
     assert await ada.scim_name() == MADE
 
 
+async def test_a_whole_name_that_is_sent_back_alone_is_not_told(ada: Provisioned) -> None:
+    await ada.add()
+
+    await ada.put(name={"formatted": MADE["formatted"]})
+
+    assert await ada.told() == {}
+    assert await ada.scim_name() == MADE
+
+
 async def test_what_is_told_later_is_said(ada: Provisioned) -> None:
     await ada.add()
 
