@@ -40,7 +40,7 @@ def shown_words(text: str) -> str:
     """Return a text of a few words, such as scopes, without those that could be a secret or an address of mail."""
     words = [
         LEFT_OUT if len(word) > _WORD_CHARACTERS_MAX or _UNSPOKEN.fullmatch(word) or _OF_PERSON.search(word) else word
-        for word in _printable(text[: _TEXT_CHARACTERS_MAX + 1]).split(" ")
+        for word in printable(text[: _TEXT_CHARACTERS_MAX + 1]).split(" ")
     ]
     if len(text) > _TEXT_CHARACTERS_MAX:
         words[-1] = LEFT_OUT
@@ -49,7 +49,7 @@ def shown_words(text: str) -> str:
 
 def shown_address(uri: str) -> str:
     """Return an address; user, password and fragment are left out, and in path and query what says more than words."""
-    parts = _PARTS.fullmatch(_printable(uri))
+    parts = _PARTS.fullmatch(printable(uri))
     assert parts is not None, "an address without the parts that every text has"
     scheme, authority, path, query, fragment = parts.groups(default="")
     _, at, host = authority.rpartition("@")
@@ -59,10 +59,11 @@ def shown_address(uri: str) -> str:
     shown += _path(path)
     if query:
         shown += "?" + "&".join(_parameter(parameter) for parameter in query[1:].split("&"))
-    return f"{shown}#{LEFT_OUT}" if len(fragment) > 1 else shown
+    return f"{shown}#{LEFT_OUT}" if len(fragment) > 1 else shown + fragment
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Return a text without the characters that control how it is read, such as its direction."""
     return "".join(character if character.isprintable() else LEFT_OUT for character in text)
 
 

@@ -15,6 +15,7 @@ from core.openid import logout
 from core.openid.logout import LogoutRequest, SignedOut
 from core.openid.refused_requests import LogoutUriRefused, RequestOver, RequestRefused
 from core.services.redirect_uris import URI_CHARACTERS_MAX
+from core.services.shown_requests import printable
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import LIFETIME, BrowserReturn
 from entrypoints.pages.frame import returns
@@ -102,7 +103,7 @@ async def _unregistered_page(call: Call, *, refusal: LogoutUriRefused) -> Respon
         status=refusal.code.status,
         service_name=service.name,
         address="",
-        refused=refusal.redirect_uri[:URI_CHARACTERS_MAX],
+        refused=printable(refusal.redirect_uri[:URI_CHARACTERS_MAX]),
         client_id=service.client_id,
         redirect_uri="",
         state="",

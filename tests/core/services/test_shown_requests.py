@@ -46,6 +46,7 @@ def test_words_are_kept_that_are_none_of_a_person_and_no_secret(sent: str, shown
         ("https://a.example/x?provider=acme&id=ada", "https://a.example/x?provider=acme&id=…"),
         ("https://a.example/x?ada%40example.com=yes", "https://a.example/x?…"),
         ("https://a.example/x#access_token=t", "https://a.example/x#…"),
+        ("https://a.example/x#", "https://a.example/x#"),
         ("https://ada:hunter@a.example/x", "https://…@a.example/x"),
         ("https://a.example/ada@example.com/x", "https://a.example/…/x"),
         ("https://a.example/ada%40example.com", "https://a.example/…"),

@@ -123,7 +123,7 @@ async def test_the_page_of_an_address_that_is_not_registered_names_it_and_signs_
     shop: RelyingParty, visitor: Visitor
 ) -> None:
     tokens = await tokens_of(visitor, shop)
-    wrong = "https://shop.example/<bye>?state=1"
+    wrong = "https://shop.example/<bye>?state=1\N{RIGHT-TO-LEFT OVERRIDE}"
 
     page = await visitor.send(
         "GET", logout_address(client_id=str(shop.client_id), post_logout_redirect_uri=wrong, ui_locales="de")
@@ -131,7 +131,7 @@ async def test_the_page_of_an_address_that_is_not_registered_names_it_and_signs_
     signed_out = await visitor.submit(page, "/auth/logout/confirm")
 
     assert page.status == 400
-    assert "https://shop.example/&lt;bye&gt;?state=1" in page.text
+    assert "https://shop.example/&lt;bye&gt;?state=1…" in page.text
     assert "Danach bleiben Sie hier." in page.text
     assert not shop.is_live(tokens)
     assert "abgemeldet" in signed_out.text
