@@ -26,7 +26,7 @@ _PARTS: Final = re.compile(
 # What begins a parameter in a path, also an encoded one.
 _PARAMETER: Final = re.compile("[;&=]|%(?:25)*(?:26|3[bdf])", re.IGNORECASE)
 # Such as a token or a key.
-_UNSPOKEN: Final = re.compile(r"[\w-]{40,}")
+_UNSPOKEN: Final = re.compile(r"[\w+/=~-]{40,}")
 # Such as `action=sign-in`: a word of the program, and no number, code or name of a user.
 _WORD: Final = re.compile(r"[A-Za-z:/_-]{0,40}")
 _PRIVATE_NAME: Final = re.compile(
