@@ -80,7 +80,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameQuestion:
-    """The user is asked for a name, and the answer names the request by its id; `problem` is what is wrong with one."""
+    """The user is asked for a name, and the answer names the request by its id; `problem` is what is wrong with one.
+
+    With `joins` they have confirmed their membership together with that name.
+    """
 
     request_id: Secret
     organization_id: UUID
@@ -89,6 +92,7 @@ class NameQuestion:
     locales: Sequence[str]
     typed: str = ""
     problem: str = ""
+    joins: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

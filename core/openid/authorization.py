@@ -103,7 +103,7 @@ def allow(
     named = request.customer if customer is None else customer
     allowed = replace(request, prompts=[], customer=named if client.service.serves_customers else None)
     if name is not None and visitor.browser is not None:
-        asked_again = name_questions.answer(uow, client, allowed, visitor.browser, name)
+        asked_again = name_questions.answer(uow, client, allowed, visitor.browser, name, joins=confirms_membership)
         if asked_again is not None:
             return asked_again
     consent = Consent.TO_MEMBERSHIP if confirms_membership else Consent.TO_SERVICE

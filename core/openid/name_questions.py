@@ -47,6 +47,7 @@ def question(
     *,
     typed: str = "",
     problem: str = "",
+    joins: bool = False,
 ) -> NameQuestion:
     """Return the question as a page of its own, with what was typed and cannot be a name."""
     organization = uow.organizations.by_slug(client.organization_slug)
@@ -59,19 +60,23 @@ def question(
         locales=request.locales,
         typed=typed,
         problem=problem,
+        joins=joins,
     )
 
 
 def answer(
-    uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession, typed: str
+    uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession, typed: str, *, joins: bool
 ) -> NameQuestion | None:
-    """Keep the answer of the user of a browser; return the question once more where it cannot be a name."""
+    """Keep the answer of the user of a browser; return the question once more where it cannot be a name.
+
+    With `joins` the user confirms the membership too, which waits for the name then.
+    """
     if not _may_answer(browser):
         return None
     try:
         names.answer(uow, browser.user_id, typed)
     except BadRequest as refusal:
-        return question(uow, client, request, browser, typed=typed, problem=refusal.details[0].message)
+        return question(uow, client, request, browser, typed=typed, problem=refusal.details[0].message, joins=joins)
     return None
 
 

@@ -162,6 +162,23 @@ async def test_a_name_that_is_refused_beside_the_question_is_asked_for_alone(
 
 
 @pytest.mark.usefixtures("member")
+async def test_a_membership_that_is_confirmed_with_a_name_that_is_refused_is_confirmed_with_the_next(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    world.connection.execute("UPDATE memberships SET confirmed_at = NULL")
+    await visitor.sign_in()
+
+    refused = await visitor.submit(await visitor.open(address_of(shop, scope=PROFILE)), ALLOW, name="x" * 101)
+    confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships"
+    before = world.value(confirmed)
+    answer = await shop.redeem(led_back(await visitor.submit(refused, ALLOW, name="Ada"))["code"])
+
+    assert (refused.status, before, world.value(confirmed)) == (400, False, True)
+    claims = claims_of(answer.json["access_token"])
+    assert (claims["role"], stored(world)) == ("member", ("Ada", False))
+
+
+@pytest.mark.usefixtures("member")
 async def test_cancelling_leads_back_and_answers_nothing(shop: RelyingParty, visitor: Visitor, world: World) -> None:
     await visitor.sign_in()
 
