@@ -234,13 +234,20 @@ def _place(uow: UnitOfWork, client: Client, browser: BrowserSession) -> Place:
 
 
 def approve(
-    uow: UnitOfWork, user_code: str, browser: BrowserSession, *, device_token: str | None, customer: str | None = None
+    uow: UnitOfWork,
+    user_code: str,
+    browser: BrowserSession,
+    *,
+    device_token: str | None,
+    customer: str | None = None,
+    confirms_membership: bool = False,
 ) -> BegunSession | Undecided | SignInAnew | CustomerConnectionDue | Refusal:
     """Begin a session for a device, of the user who approves it; raise `UserCodeExpired` when it is answered already.
 
     The checks are those of every sign-in. The session is no child of the browser's: it outlives that one. Return
     `SecondFactorDue` when the browser has not proved a second factor that the sign-in needs; and what `settle` returns
-    when it is not settled for which customer of the service the user comes. `customer` is what they have said.
+    when it is not settled for which customer of the service the user comes. `customer` is what they have said. With
+    `confirms_membership` the page has said that the organization of the service has added them.
     """
     waiting = find(uow, user_code)
     settled = settle(uow, waiting, browser, customer)
@@ -261,8 +268,7 @@ def approve(
             service_slug=client.service.slug if client is not None else None,
             device_token=device_token,
             customer=chosen,
-            # The page names the organization that has added its user.
-            confirms_membership=True,
+            confirms_membership=confirms_membership,
         ),
         is_child=False,
     )

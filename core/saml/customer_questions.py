@@ -19,7 +19,8 @@ from core.saml.visits import FoundSession, Visit
 from core.secrets import Secret
 from core.services.customer_rules import Individuals
 from core.sessions.callers import Caller
-from core.sign_in import customer_settling
+from core.sign_in import admission, customer_settling
+from core.sign_in.admission import AddedBy
 from core.sign_in.customer_choices import AS_INDIVIDUAL, CustomerStanding, NotOpen, Undecided
 from core.sign_in.customer_settling import Settlement
 from core.sign_in.places import Place
@@ -42,6 +43,8 @@ class CustomerQuestion:
     customers: Sequence[CustomerStanding]
     may_come_alone: bool
     ticket: Secret | None
+    # What has made a membership that a user confirms who comes alone; None where there is none to confirm.
+    added_by: AddedBy | None
 
 
 def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str | None) -> Settlement:
@@ -73,11 +76,11 @@ def ask(
     provider: SamlProvider,
     pending: PendingRequest | None,
     visit: Visit,
-    caller: Caller,
+    found: FoundSession,
     undecided: Undecided,
 ) -> CustomerQuestion:
     """Return the question, with a new ticket in place of the one with which the user has come."""
-    is_by_ticket = pending is not None and visit.has_signed_in_for_it
+    caller, is_by_ticket = found.parent.caller, pending is not None and visit.has_signed_in_for_it
     mapping = provider.configuration.attribute_mapping or DEFAULT_MAPPING
     return CustomerQuestion(
         service_name=provider.service_name,
@@ -88,6 +91,7 @@ def ask(
         customers=undecided.customers,
         may_come_alone=undecided.may_come_alone,
         ticket=requests.renew_ticket(uow, pending, caller.session.id) if pending is not None and is_by_ticket else None,
+        added_by=admission.added_by(found.child.circumstances.place()) if undecided.may_come_alone else None,
     )
 
 

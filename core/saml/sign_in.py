@@ -148,8 +148,8 @@ def _of_individual(task: _Task, found: FoundSession, visit: Visit) -> Outcome | 
         assert reason is not None, "a service is closed for no reason of the vocabulary"
         return task.refuse(_DENIED, caller, reason, problem=refusal)
     # Who has to confirm the membership is asked, whatever else they have to do with the organization.
-    is_let_in = admission.refusal_of(place) is None
-    if visit.has_agreed or (is_let_in and (standing.knows_organization or task.is_of_this_flow(caller))):
+    is_let_in = admission.refusal_of(place, confirms=visit.confirms_membership) is None
+    if is_let_in and (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return None
     return task.interact(_agreement(provider, caller.account.email, admission.added_by(place)), caller)
 
@@ -217,8 +217,9 @@ def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: 
     have sent the browser, so without agreement nothing happens but a question.
     """
     if not visit.has_agreed:
-        provider = providers.find(uow, organization_slug, service_slug)
-        return Initiated(provider=provider, outcome=_agreement(provider, uow.caller.account.email))
+        provider, account = providers.find(uow, organization_slug, service_slug), uow.caller.account
+        place = uow.sign_in_places.defer(account.id, organization_slug, service_slug)()
+        return Initiated(provider=provider, outcome=_agreement(provider, account.email, admission.added_by(place)))
     found = uow.saml_providers.find(organization_slug, service_slug)
     if found is None or not found.serves_customers:
         access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
@@ -318,7 +319,7 @@ class _Task:
             case Undecided():
                 if self._is_passive:
                     return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED)
-                return customer_questions.ask(self._uow, self._provider, self._pending, self._visit, caller, settled)
+                return customer_questions.ask(self._uow, self._provider, self._pending, self._visit, found, settled)
             case _:
                 return settled
 

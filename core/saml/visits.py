@@ -46,6 +46,8 @@ class Visit:
     signed_in: SignedIn | None = None
     device_token: str | None = field(default=None, repr=False)
     has_agreed: bool = False
+    # The page on which they have agreed said that the organization of the service has added them.
+    confirms_membership: bool = False
     has_signed_in_for_it: bool = False
     relay_state: str | None = None
     customer: str | None = None
@@ -73,7 +75,7 @@ def read_session(uow: UnitOfWork, provider: SamlProvider, visit: Visit) -> Found
         organization_slug=provider.organization_slug,
         service_slug=provider.service_slug,
         device_token=visit.device_token,
-        confirms_membership=visit.has_agreed,
+        confirms_membership=visit.confirms_membership,
     )
     read_standing = uow.saml_providers.defer_standing(provider, signed_in.user_id)
     parent, standing = child.parent(), read_standing()

@@ -57,9 +57,13 @@ class DeviceCodeForm(ProtectedForm, kw_only=True):
 
 
 class DeviceApprovalForm(DeviceCodeForm, kw_only=True):
-    """The code that the user approves, and the customer that they have chosen, empty for none."""
+    """The code that the user approves, and the customer that they have chosen, empty for none.
+
+    `joins` is `yes` on a page that says that the organization has added the user.
+    """
 
     customer: CustomerName | None = None
+    joins: str = ""
 
 
 @routes.get(ACTIVATION_PATH, limits=(RateLimit.DEVICE_FLOW,), refuses=(UserCodeUnknown, UserCodeExpired))
@@ -102,6 +106,7 @@ async def approve_device(call: Call, form: DeviceApprovalForm) -> PageOrRedirect
             call.browser,
             device_token=token_answers.destination(call).device_token,
             customer=form.customer,
+            confirms_membership=form.joins == "yes",
         )
     except SecondFactorDue:
         return await _to_sign_in(call, form.user_code)

@@ -55,24 +55,27 @@ class CancelForm(WayForm, kw_only=True):
 class AgreementForm(ProtectedForm, kw_only=True):
     """The button of a user who agrees; without a state the service provider has not asked.
 
-    `customer` is what the link names that led there.
+    `customer` is what the link names that led there, and `joins` is `yes` on a page that says that the organization has
+    added the user.
     """
 
     saml_state: str = ""
     relay_state: str | None = None
     customer: CustomerName | None = None
+    joins: str = ""
 
 
 class CustomerForm(ProtectedForm, kw_only=True):
     """The customer of a service that the user has chosen, empty for none.
 
-    `ticket` stands for the session of a user who has signed in elsewhere.
+    `ticket` stands for the session of a user who has signed in elsewhere; `joins` is that of `AgreementForm`.
     """
 
     saml_state: str = ""
     ticket: str = ""
     relay_state: str | None = None
     customer: CustomerName = ""
+    joins: str = ""
 
 
 @routes.get("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
@@ -98,7 +101,13 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
 async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
     """Sign the user of this browser in to the service provider, whose page they have agreed to."""
     provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
-    agreed = visit(call, has_agreed=True, relay_state=form.relay_state, customer=form.customer)
+    agreed = visit(
+        call,
+        has_agreed=True,
+        confirms_membership=form.joins == "yes",
+        relay_state=form.relay_state,
+        customer=form.customer,
+    )
     return await _respond(
         call,
         provider,
@@ -118,7 +127,13 @@ async def choose_customer(call: Call, org_slug: str, service_slug: str, form: Cu
         # As on the page that asks whether to sign in.
         raise StopFirst
     provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
-    chosen = visit(call, has_agreed=True, relay_state=form.relay_state, chosen=form.customer)
+    chosen = visit(
+        call,
+        has_agreed=True,
+        confirms_membership=form.joins == "yes",
+        relay_state=form.relay_state,
+        chosen=form.customer,
+    )
     if form.ticket and pending is not None:
         outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, form.ticket, chosen)
     else:

@@ -28,6 +28,7 @@ from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.limits import ConfinedElsewhere
 from core.sessions.refresh import SessionOver
+from core.sign_in.admission import NotLetIn
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.customer_choices import CustomerDue
 from core.sign_in.refusals import SecondFactorDue, SignInRefused
@@ -193,6 +194,8 @@ async def customer_page(
 ) -> Response:
     """Return the page that asks the user for which customer of a service they come."""
     fields: dict[str, str | Secret] = {"saml_state": saml_state}
+    if question.added_by is not None:
+        fields["joins"] = "yes"
     if question.ticket is not None:
         fields["ticket"] = question.ticket
     if relay_state is not None:
@@ -230,6 +233,7 @@ def visit(
     call: Call,
     *,
     has_agreed: bool = False,
+    confirms_membership: bool = False,
     relay_state: str | None = None,
     customer: str | None = None,
     chosen: str | None = None,
@@ -241,6 +245,7 @@ def visit(
         signed_in=SignedIn(session_id=browser.session_id, user_id=browser.user_id) if browser is not None else None,
         device_token=token_answers.destination(call).device_token,
         has_agreed=has_agreed,
+        confirms_membership=confirms_membership,
         relay_state=relay_state,
         customer=customer,
         chosen=chosen,
@@ -306,6 +311,9 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
     if isinstance(begun.outcome, ResponseToPost):
         return await answered(call, begun.outcome)
     if isinstance(begun.outcome, AgreementRequired):
+        if call.browser is None:
+            # A program has agreed; the membership is confirmed on a page.
+            raise NotLetIn
         return await agreement_page(
             call, begun.provider, begun.outcome, relay_state=query.relay_state, customer=query.customer
         )

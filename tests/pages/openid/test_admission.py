@@ -240,6 +240,24 @@ class TestDevices:
         assert shows(done.text, "The device is signed in")
         assert closed.world.value("SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s", una)
 
+    @pytest.mark.parametrize("access", ["everyone", "members"])
+    async def test_a_page_that_has_not_said_it_confirms_nothing(
+        self, closed: ClosedService, visitor: Visitor, access: str
+    ) -> None:
+        una = closed.team.user("una")
+        await closed.close("everyone")
+        device = await self.begin(closed)
+        await sign_in(visitor, "una")
+        page = await visitor.open(self.path_of(device))
+        closed.world.member(closed.party.organization_id, una, is_confirmed=False)
+        await closed.close(access)
+
+        done = await visitor.submit(page, "/auth/device/approve")
+
+        assert not shows(page.text, "has added you")
+        assert done.status == (200 if access == "everyone" else 403)
+        assert closed.world.value("SELECT confirmed_at IS NULL FROM memberships WHERE user_id = %s", una)
+
 
 async def test_tiles_show_what_one_may_use(closed: ClosedService, visitor: Visitor) -> None:
     closed.team.add("ben", "member")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from tests.clock import SettableClock
 from tests.service_provider import forms_of, posted_form
 from tests.world.directory import insert_directory
@@ -112,6 +114,44 @@ class TestAccess:
         assert posted_form(agreed.text).statuses == ["Success"]
         confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s"
         assert saml_shop.world.value(confirmed, user_id)
+
+    @pytest.mark.parametrize("access", ["everyone", "members"])
+    async def test_an_agreement_whose_page_has_not_said_it_confirms_nothing(
+        self, visitor: Visitor, saml: SamlWorld, team: Team, access: str
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", members_only=False)
+        user_id = team.world.user("una@example.com")
+        await visitor.sign_in("una@example.com")
+        page = await visitor.open(service.sso(relay_state="r"))
+        service.world.member(team.organization_id, user_id, is_confirmed=False)
+        service.world.connection.execute(b"UPDATE services SET access = %s", (access,))
+
+        [agreement, _] = forms_of(page.text)
+        agreed = await visitor.submit(page, agreement.action)
+
+        confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s"
+        assert "has added you" not in page.text
+        assert not service.world.value(confirmed, user_id)
+        if access == "everyone":
+            assert posted_form(agreed.text).statuses == ["Success"]
+        else:
+            assert "has added you as a member." in agreed.text
+            again = await visitor.submit(agreed, agreement.action)
+            assert posted_form(again.text).statuses == ["Success"]
+            assert service.world.value(confirmed, user_id)
+
+    async def test_a_link_of_another_site_says_who_has_added_its_user(
+        self, visitor: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        user_id = team.user("una")
+        saml_shop.world.member(team.organization_id, user_id, is_confirmed=False)
+        await visitor.sign_in("una@example.com")
+
+        page = await visitor.send("GET", "/api/organizations/acme/services/shop/saml/login")
+        await visitor.submit(page, f"{saml_shop.path}/authenticate")
+
+        assert "has added you as a member." in page.text
+        assert saml_shop.world.value("SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s", user_id)
 
     async def test_a_user_of_another_service_is_a_stranger(
         self, visitor: Visitor, saml_shop: SamlService, saml: SamlWorld

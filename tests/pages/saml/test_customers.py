@@ -594,3 +594,39 @@ def _confine(world: World, organization_id: UUID) -> None:
     world.connection.execute(
         "UPDATE sessions SET confined_to = %s WHERE user_id = %s", (organization_id, world.user_id(EMAIL))
     )
+
+
+async def test_who_comes_alone_reads_that_the_vendor_has_added_them(
+    shop: SamlService, visitor: Visitor, team: Team, world: World
+) -> None:
+    _customer(world, shop, "globex")
+    _customer(world, shop, "initech")
+    world.member(team.organization_id, world.user_id(EMAIL), is_confirmed=False)
+    world.connection.execute(b"UPDATE services SET access = 'members', individuals = 'all'")
+    await visitor.sign_in()
+    confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships WHERE organization_id = %s AND user_id = %s"
+    here = (team.organization_id, world.user_id(EMAIL))
+
+    page = await visitor.open(shop.sso())
+    action = f"{shop.path}/authenticate/customer"
+    forged = await visitor.submit(page, action, {"customer": "", "joins": ""})
+    assert not world.value(confirmed, *here)
+    done = await visitor.submit(forged, f"{shop.path}/authenticate")
+
+    assert shows(page.text, "has added you as a member.")
+    assert shows(forged.text, "has added you as a member.")
+    assert shows(done.text, "For whom do you use it?")
+    assert posted_form((await visitor.submit(page, action, {"customer": ""})).text).statuses == ["Success"]
+    assert world.value(confirmed, *here)
+
+
+async def test_a_program_confirms_no_membership(shop: SamlService, team: Team, world: World) -> None:
+    world.member(team.organization_id, world.user_id(EMAIL), is_confirmed=False)
+    world.connection.execute(b"UPDATE services SET access = 'members', individuals = 'all'")
+    tokens = await world.sign_in(EMAIL)
+
+    answer = await world.client.get(LOGIN, token=tokens.access_token)
+
+    assert_refused(answer, 403, "FORBIDDEN")
+    assert world.value("SELECT confirmed_at IS NULL FROM memberships WHERE user_id = %s", world.user_id(EMAIL))
+    assert shop.path
