@@ -131,7 +131,7 @@ def _assign(
 ) -> Sequence[Assignment]:
     """Store assignments, and return them as they are stored; raise `BadRequest` for what no organization assigns."""
     authorized.require(Capability.ORG_MEMBERS_VIEW)
-    wanted = assignments.checked(assigned)
+    wanted = assignments.added_up(assigned)
     if wanted == present:
         return present
     assignments.require_known(uow, service.organization_id, service, wanted, before=present)

@@ -55,12 +55,20 @@ class Assignment:
 
 def checked(wanted: Sequence[Assignment]) -> list[Assignment]:
     """Return assignments as they are stored; raise `BadRequest` for those that no organization can make."""
-    if len(wanted) > ASSIGNMENTS_MAX:
-        raise BadRequest.of_field(_FIELD, Wording("At most %(maximum)s assignments.", maximum=ASSIGNMENTS_MAX))
-    made = [Assignment(subject=_checked_subject(one.subject), roles=sorted(set(one.roles))) for one in wanted]
-    if len({one.subject for one in made}) < len(made):
+    made = added_up(wanted)
+    if len(made) < len(wanted):
         raise BadRequest.of_field(_FIELD, "Name each subject once, with all of its roles.")
     return made
+
+
+def added_up(wanted: Sequence[Assignment]) -> list[Assignment]:
+    """Do what `checked` does, and give a subject that is repeated the roles of all that name it (decisions 22.1)."""
+    if len(wanted) > ASSIGNMENTS_MAX:
+        raise BadRequest.of_field(_FIELD, Wording("At most %(maximum)s assignments.", maximum=ASSIGNMENTS_MAX))
+    roles: dict[str, set[str]] = {}
+    for one in wanted:
+        roles.setdefault(_checked_subject(one.subject), set()).update(one.roles)
+    return [Assignment(subject=subject, roles=sorted(given)) for subject, given in roles.items()]
 
 
 def require_known(

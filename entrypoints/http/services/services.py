@@ -84,8 +84,8 @@ class ServiceAssignment(msgspec.Struct, kw_only=True):
 ServiceAssignments = Annotated[
     list[ServiceAssignment],
     msgspec.Meta(
-        description=f"Whom of your members the service is assigned to, each subject once; at most {ASSIGNMENTS_MAX}."
-        " The roles of all that fit a member add up. It takes `org.members.view` to read and to set them."
+        description=f"Whom of your members the service is assigned to; at most {ASSIGNMENTS_MAX}. The roles of all that"
+        " fit a member, and of a repeated subject, add up. It takes `org.members.view` to read and to set them."
     ),
 ]
 

@@ -113,6 +113,22 @@ class TestRecord:
             assert answer.status == 400, answer.text
             assert [one["field"] for one in answer.json["details"]] == ["assignments"]
 
+    async def test_the_roles_of_a_repeated_subject_add_up(self, shop: ClosedService) -> None:
+        mia = f"user:{shop.team.ids['mia']}"
+        answer = await shop.change(
+            assignments=[
+                {"subject": mia, "roles": ["editor"]},
+                {"subject": "everyone"},
+                {"subject": mia.upper().replace("USER", "user"), "roles": ["reader"]},
+            ]
+        )
+
+        assert answer.status == 200, answer.text
+        assert answer.json["assignments"] == [
+            {"subject": mia, "roles": ["editor", "reader"]},
+            {"subject": "everyone", "roles": []},
+        ]
+
     async def test_strangers_and_other_tenants_are_no_subjects(self, shop: ClosedService) -> None:
         globex = shop.world.organization("globex")
         shop.world.member(globex, shop.team.ids["sam"])
