@@ -74,6 +74,7 @@ class Issued(Enum):
     MEMBERSHIP = ("the membership", "memberships")
     UNCONFIRMED_MEMBERSHIP = ("a membership elsewhere that the user has not confirmed", "memberships")
     SERVICE_GRANT = ("what the member may do with a service", "service_grants")
+    SERVICE_ASSIGNMENT = ("what the organization assigns the member at its own service", "service_assignments")
     MEMBER_LINK = ("the link to a service that came with the membership", "service_users")
     VISITOR_LINK = ("the link to a service that the user made", "service_users")
     UNCONFIRMED_LINK = ("a link to a service elsewhere that the user has not used", "service_users")
@@ -124,6 +125,7 @@ _OF_MEMBERSHIP: Final = frozenset(
     {
         Issued.MEMBERSHIP,
         Issued.SERVICE_GRANT,
+        Issued.SERVICE_ASSIGNMENT,
         Issued.MEMBER_LINK,
         Issued.CUSTOMER_VISIT,
         Issued.CUSTOMER_ASSIGNMENT,
@@ -193,7 +195,14 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
     Cause.ACCOUNT_DELETION: (frozenset(Issued) - frozenset(_MADE)) | _made_ended_by(MakerEvent.DELETION),
     Cause.SERVICE_DELETION: _OF_SERVICE_SESSION
-    | {Issued.MEMBER_LINK, Issued.GIVEN_SUBSCRIPTION, Issued.SERVICE_GRANT, Issued.API_KEY, Issued.WORKLOAD},
+    | {
+        Issued.MEMBER_LINK,
+        Issued.GIVEN_SUBSCRIPTION,
+        Issued.SERVICE_GRANT,
+        Issued.SERVICE_ASSIGNMENT,
+        Issued.API_KEY,
+        Issued.WORKLOAD,
+    },
     Cause.ORGANIZATION_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION | {Issued.VISITOR_LINK} | frozenset(_MADE),
     # What was given stays, and comes back with the organization.
     Cause.RESTORABLE_DELETION: _IN_ORGANIZATION

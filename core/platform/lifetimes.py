@@ -175,6 +175,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "refused_redirects": Owned("services", "the last one of an earlier version"),
     "saml_certificates": Owned("services", "the next one deletes those that are no longer published"),
     "saml_configurations": Owned("services", "one"),
+    "service_assignments": Owned("services", "at most 200"),
     "service_audiences": Owned("services", "at most 20"),
     "service_grants": Owned("memberships", "one for each service"),
     "service_user_changes": Drained("they are counted"),

@@ -148,7 +148,7 @@ async def close(one: Everything) -> None:
     # A member cannot close the account; what the membership brought along is none of this.
     one.world.connection.execute("DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner'")
     of_membership = (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY)
-    for issued in (*of_membership, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT):
+    for issued in (*of_membership, Issued.SERVICE_ASSIGNMENT, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT):
         del one.ids[issued]
     answer = await one.world.client.delete("/api/user", token=await _signed_in(one))
     assert answer.status == 204, answer.text

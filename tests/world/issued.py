@@ -103,7 +103,16 @@ class _Issuer:
             self.ids[issued] = world.subscription(plan_id, self.user_id)
         assert not isinstance(self.shop, bytes)
         world.grant(self.acme, self.shop, self.user_id, "viewer")
-        self.ids[Issued.SERVICE_GRANT] = self.user_id
+        self.run(
+            """
+            INSERT INTO service_assignments (service_id, organization_id, position, subject, user_id)
+            VALUES (%s, %s, 1, 'user', %s)
+            """,
+            self.shop,
+            self.acme,
+            self.user_id,
+        )
+        self.ids[Issued.SERVICE_GRANT] = self.ids[Issued.SERVICE_ASSIGNMENT] = self.user_id
         vendor_id = world.organization("vendor")
         self.desk = world.service(vendor_id, "desk")
         self.customer_id, self.vendor_id = world.customer(self.desk, self.acme), vendor_id

@@ -30,6 +30,7 @@ ALIVE: Final[dict[Issued, str]] = {
                        WHERE  s.id = %(id)s AND s.revoked_at IS NULL)
     """,
     Issued.CUSTOMER_VISIT: _OF_USER.format(table="customer_users"),
+    Issued.SERVICE_ASSIGNMENT: _OF_USER.format(table="service_assignments"),
     Issued.CUSTOMER_ASSIGNMENT: _OF_USER.format(table="customer_assignments"),
     Issued.BROWSER_COOKIE: _OF_SESSION.format(table="browser_sessions"),
     Issued.CLIENT_GRANT: _OF_SESSION.format(table="client_grants"),
