@@ -142,7 +142,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "LoginQuery.customer": _WANTED,
     "AgreementForm.customer": _field("What the link names that led to the page."),
     "CustomerForm.customer": _field("The customer that was chosen; empty for none."),
-    "AnswerForm.joins": _field("`yes` on a page that says that the organization has added the user; else left out."),
+    **{
+        f"{form}.joins": _field("`yes` on a page that says that the organization has added the user; else left out.")
+        for form in ("AnswerForm", "AgreementForm", "CustomerForm", "DeviceApprovalForm")
+    },
     "AnswerForm.may_enter": _field("`no` on the page of a user who cannot come in; else left out."),
     "AnswerForm.customer": _field("The customer that was chosen; empty for none, left out where none was offered."),
     "Login.customer": _field(
