@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.4"
+API_VERSION: Final = "2.5"
 
 
 class AddressLimits(TypedDict):
@@ -4888,8 +4888,8 @@ def create_service(
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where.
-    assignments: Whom of your members the service is assigned to, each subject once; at most 200. The roles of all that
-        fit a member add up. It takes `org.members.view` to read and to set them.
+    assignments: Whom of your members the service is assigned to; at most 200. The roles of all that fit a member, and
+        of a repeated subject, add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="POST",
@@ -5021,8 +5021,8 @@ def change_service(
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
         change them.
-    assignments: Whom of your members the service is assigned to, each subject once; at most 200. The roles of all that
-        fit a member add up. It takes `org.members.view` to read and to set them.
+    assignments: Whom of your members the service is assigned to; at most 200. The roles of all that fit a member, and
+        of a repeated subject, add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="PATCH",

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.2"
+API_VERSION: Final = "1.3"
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
@@ -457,8 +457,8 @@ def change_info(
     machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
         change them.
-    assignments: Whom of your members the service is assigned to, each subject once; at most 200. The roles of all that
-        fit a member add up. It takes `org.members.view` to read and to set them.
+    assignments: Whom of your members the service is assigned to; at most 200. The roles of all that fit a member, and
+        of a repeated subject, add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="PATCH",
