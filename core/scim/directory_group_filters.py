@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
+from core.directory_texts import stored_form
 from core.lazy_dataclasses import dataclass
-from core.normal_forms import normalized
 from core.scim import filters
 from core.scim.filters import And, Comparison, Filter, Operator, ValuePath
 from core.scim.refusals import InvalidFilter
 
-# Of the name of a group, and of its id in the directory.
-TEXT_CHARACTERS_MAX: Final = 256
 _MEMBER: Final = frozenset({"members", "members.value"})
 
 
@@ -78,15 +76,6 @@ def _narrowed(found: GroupSearch, comparison: Comparison) -> GroupSearch:
     if key in _MEMBER:
         return replace(found, member_ids=found.member_ids | {named})
     return replace(found, group_id=named, is_impossible=_contradicts(found, found.group_id, named))
-
-
-def stored_form(text: str) -> str:
-    """Return a name or an id of the directory as it is stored: in one form, so that what looks alike is the same.
-
-    A text that is too long to be stored comes back without surrounding blanks alone.
-    """
-    trimmed = text.strip()
-    return (normalized("NFC", trimmed, characters_max=TEXT_CHARACTERS_MAX) or trimmed).strip()
 
 
 def _with_name(found: GroupSearch, name: str) -> GroupSearch:

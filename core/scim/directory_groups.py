@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from core.directory_texts import TEXT_CHARACTERS_MAX, stored_form
 from core.errors import ErrorCode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
@@ -22,7 +23,7 @@ from core.organizations.access import Capability, Operation
 from core.parts import in_parts, read_in_parts
 from core.positions import FoundRows, Position, found_rows
 from core.scim import authority, filter_parser, tokens, user_changes
-from core.scim.directory_group_filters import TEXT_CHARACTERS_MAX, GroupSearch, search_of, stored_form
+from core.scim.directory_group_filters import GroupSearch, search_of
 from core.scim.directory_group_patches import GroupChange, changed
 from core.scim.group_resources import Group, require_showable
 from core.scim.patches import PatchOperation

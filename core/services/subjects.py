@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.directory_texts import stored_form
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices, of_members
 from core.organizations.memberships import BUILT_IN_ROLES
-from core.scim.directory_group_filters import stored_form
 from core.services.assignments import Assignment, SubjectKind
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from core import normal_forms
 from core.accounts import names
+from core.directory_texts import TEXT_CHARACTERS_MAX, stored_form
 from core.errors import BadRequest
 from core.normal_forms import COMPOSED_OF_MAX, is_normalized, normalized
-from core.scim.directory_group_filters import TEXT_CHARACTERS_MAX, stored_form
 from core.text import SLUG_CHARACTERS_MAX, mentions_web_address, slug_of_name
 
 MARKS = "a" + "\u0301\u0327" * 30_000

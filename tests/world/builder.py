@@ -66,14 +66,15 @@ class Builder(Records):
         is_active: bool = True,
         is_platform_owner: bool = False,
         has_mfa: bool = False,
+        was_asked_for_name: bool = True,
     ) -> UUID:
-        """Insert a user."""
+        """Insert a user, who has left the question for a name empty."""
         user_id, now = ids.new_account_id(), self.clock()
         self.connection.execute(
             """
             INSERT INTO users (id, email, email_verified_at, password_hash, is_platform_owner, mfa_enabled_at,
-                               created_at, updated_at, deactivated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+                               created_at, updated_at, deactivated_at, name_asked_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 user_id,
@@ -85,6 +86,7 @@ class Builder(Records):
                 now,
                 now,
                 None if is_active else now,
+                now if was_asked_for_name else None,
             ),
         )
         return user_id

@@ -20,6 +20,12 @@ QUESTION = "What are you called?"
 PROFILE = "openid profile"
 
 
+@pytest.fixture(autouse=True)
+def unasked(shop: RelyingParty, world: World) -> None:
+    """The user was not asked for a name yet."""
+    world.connection.execute(b"UPDATE users SET name_asked_at = NULL")
+
+
 @pytest.fixture
 def member(shop: RelyingParty, world: World) -> None:
     """The user belongs to the organization of the service, so that the question of a first visit is not asked."""
