@@ -185,7 +185,7 @@ AUTH_GATEHOUSE_ALLOW_PUBLIC_REGISTRATION="true"
 AUTH_GATEHOUSE_REQUIRE_VERIFIED_EMAIL="true"
 AUTH_GATEHOUSE_DEFAULT_ROLE_ID="ID_OF_A_ROLE"
 AUTH_GATEHOUSE_GROUP_CLAIM_NAME="groups"
-AUTH_GATEHOUSE_ROLE_MAPPING="json:{\\"admins\\": \\"ID_OF_THE_ADMINISTRATOR_ROLE\\"}"
+AUTH_GATEHOUSE_ROLE_MAPPING='json:{"admins": "ID_OF_THE_ADMINISTRATOR_ROLE"}'
 """,
         },
         groups=marked("It reads the claim that GROUP_CLAIM_NAME names: groups or service_roles, a list of names."),
