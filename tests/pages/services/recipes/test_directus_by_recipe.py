@@ -1,4 +1,3 @@
-# ruff: noqa: F811 - fixtures are arguments
 """Directus run by its recipe, with nothing set that this does not say, and people sign in to it."""
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from adapters.postgres.driver.connection import Connection
 from tests.browser import Watched
 from tests.pages.services.recipes.administrator import ADMIN, MEMBER, STRANGER, Administrator, sign_in
 from tests.pages.services.recipes.directus import Directus
-from tests.pages.services.recipes.test_programs_by_recipe import (  # noqa: F401 - two are fixtures
+from tests.pages.services.recipes.test_programs_by_recipe import (
     Running,
     administrator,
     connected,
@@ -20,6 +19,9 @@ from tests.pages.services.recipes.test_programs_by_recipe import (  # noqa: F401
     signed_in,
 )
 from tests.waiting import wait_until
+
+# Fixtures of another module.
+__all__ = ["administrator", "connected"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
