@@ -3195,7 +3195,7 @@ CREATE TABLE service_assignments (
 COMMENT ON TABLE service_assignments IS 'Whom an organization assigns to a service of its own, and with which of its roles.';
 COMMENT ON COLUMN service_assignments.role_ids IS 'The roles of the service, by their ids; one that the service no longer has gives nothing.';
 ALTER TABLE ONLY service_assignments
-    ADD CONSTRAINT service_assignments_pkey PRIMARY KEY (service_id, "position");
+    ADD CONSTRAINT service_assignments_pkey PRIMARY KEY (service_id, organization_id, "position");
 CREATE INDEX service_assignments_of_group ON service_assignments USING btree (organization_id, group_id);
 CREATE INDEX service_assignments_of_role ON service_assignments USING btree (organization_id, custom_role);
 CREATE INDEX service_assignments_of_user ON service_assignments USING btree (organization_id, user_id);

@@ -69,7 +69,9 @@ def assign(uow: UnitOfWork, slug: str, service_slug: str, subject: str, roles: S
 
 def unassign(uow: UnitOfWork, slug: str, service_slug: str, subject: str) -> None:
     """Take a service from a subject; one to which it is not assigned changes nothing."""
-    _reassign(uow, slug, service_slug, lambda present: assignments.without(present, subject))
+    _reassign(
+        uow, slug, service_slug, lambda present: assignments.without(present, assignments.checked_subject(subject))
+    )
 
 
 def shown(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> list[Assignment] | None:

@@ -67,7 +67,7 @@ def added_up(wanted: Sequence[Assignment]) -> list[Assignment]:
         raise BadRequest.of_field(_FIELD, Wording("At most %(maximum)s assignments.", maximum=ASSIGNMENTS_MAX))
     roles: dict[str, set[str]] = {}
     for one in wanted:
-        roles.setdefault(_checked_subject(one.subject), set()).update(one.roles)
+        roles.setdefault(checked_subject(one.subject), set()).update(one.roles)
     return [Assignment(subject=subject, roles=sorted(given)) for subject, given in roles.items()]
 
 
@@ -119,7 +119,7 @@ def are_within(assigned: Sequence[Assignment], others: Sequence[Assignment]) -> 
     return all(one.subject in given and given[one.subject].issuperset(one.roles) for one in assigned)
 
 
-def _checked_subject(text: str) -> str:
+def checked_subject(text: str) -> str:
     """Return a subject as it is stored; raise `BadRequest` for a text of another form."""
     kind, _, named = text.partition(":")
     if text == SubjectKind.EVERYONE or (kind == SubjectKind.ROLE and named):

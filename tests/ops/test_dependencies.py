@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import tomllib
@@ -26,10 +27,10 @@ def names(requirements: list[str]) -> set[str]:
 def imported(*folders: str) -> set[str]:
     """Return the packages of others whose modules the code in these folders imports."""
     sources = (path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    modules = {
-        match[1]
-        for source in sources
-        for match in re.finditer(r"^ *(?:from|import) (\w+)(?:[\w.]* import .+| as \w+|[\w.]*)$", source, re.MULTILINE)
+    statements = [node for source in sources for node in ast.walk(ast.parse(source))]
+    modules = {alias.name.partition(".")[0] for one in statements if isinstance(one, ast.Import) for alias in one.names}
+    modules |= {
+        (one.module or "").partition(".")[0] for one in statements if isinstance(one, ast.ImportFrom) and not one.level
     }
     packages = packages_distributions()
     return {

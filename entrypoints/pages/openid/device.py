@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core.errors import Forbidden, OrganizationNotActive, SsoRequired
+from core.errors import ErrorCode, Forbidden, OrganizationNotActive, SsoRequired
 from core.openid import device
 from core.openid.device import ACTIVATION_PATH, CustomerConnectionDue, UserCodeExpired, UserCodeUnknown, WaitingDevice
 from core.organizations.session_strength import SecondFactorRequired
@@ -167,6 +167,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         return form_page(
             call,
             "openid/device_no_access.html",
+            status=200 if waiting.serves_customers else ErrorCode.FORBIDDEN.status,
             user_code=user_code,
             waiting=waiting,
             refusal=settled.refusal,

@@ -499,6 +499,17 @@ class TestCustomers:
         # What was removed is no door; what was replaced is that of before.
         assert founder.world.rows("SELECT role, cardinality(role_ids) FROM service_assignments") == [("member", 1)]
 
+    async def test_assignments_that_others_have_taken_back_already_are_left(
+        self, founder: Intrusion, shop: Service
+    ) -> None:
+        await founder.take_over()
+        await founder.act("PATCH", "/services/shop", {"assignments": [{"subject": "everyone", "roles": []}]})
+        await by_boss(founder, "PATCH", "/services/shop", {"assignments": []})
+
+        await founder.undo()
+
+        assert founder.world.rows("SELECT subject FROM service_assignments") == []
+
     async def test_assignments_of_a_service_that_is_gone_or_whose_roles_are_gone_are_passed_over(
         self, founder: Intrusion, shop: Service
     ) -> None:

@@ -25,6 +25,7 @@ from core.errors import (
 from core.organizations.access import Capability
 from core.saml.messages import MessageRefused
 from core.services.api_keys import Permission, PermissionBeyondMaker
+from core.services.management import ServiceLimitExceeded
 from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.refusals import message_on_page
@@ -74,6 +75,8 @@ def refused(kind: type[Refusal]) -> Refusal:
         return kind(retry_after_seconds=90)
     if issubclass(kind, PermissionBeyondMaker):
         return kind({Permission.READ_USERS: [Capability.END_USERS_VIEW]})
+    if issubclass(kind, ServiceLimitExceeded):
+        return kind(3)
     return kind("It is too old.") if issubclass(kind, MessageRefused) else kind()
 
 

@@ -15,7 +15,7 @@ CREATE TABLE service_assignments (
     group_id        uuid,
     user_id         uuid,
     role_ids        uuid[]  NOT NULL DEFAULT '{}',
-    PRIMARY KEY (service_id, position),
+    PRIMARY KEY (service_id, organization_id, position),
     FOREIGN KEY (organization_id, service_id) REFERENCES services (organization_id, id) ON DELETE CASCADE,
     FOREIGN KEY (organization_id, custom_role) REFERENCES organization_roles (organization_id, slug) ON DELETE CASCADE,
     FOREIGN KEY (organization_id, group_id) REFERENCES directory_groups (organization_id, id) ON DELETE CASCADE,

@@ -191,6 +191,7 @@ def _page(call: Call, brand: PreviewedBrand | None, view: PreviewView) -> str:
         providers=[],
         required=None,
         way_place=(None, None),
+        is_closed=False,
         email="",
         name="",
         proposed_email="",

@@ -69,7 +69,7 @@ class Member:
         device = (await self.party.post("/auth/device/code", {"scope": "openid"})).json
         visitor = await self.visitor()
         page = await visitor.open(device["verification_uri_complete"].removeprefix("http://localhost:8000"))
-        return await visitor.submit(page, "/auth/device/approve")
+        return await visitor.submit(page, "/auth/device/approve") if "/auth/device/approve" in page.text else page
 
     async def by_connection(self) -> Answer:
         """Sign in at the identity provider of Acme."""
