@@ -125,7 +125,8 @@ def test_a_stranger_reads_why_and_gets_back(
         reaches(page, made)
         page.goto(f"{made.url}/")
 
-        assert STRANGER not in page.inner_text("body")
+        # A program that knows one provider alone sends its people there at once, where the refusal names them.
+        assert STRANGER not in page.inner_text("body") or not page.url.startswith(made.url)
 
 
 def test_a_wrong_secret_lets_nobody_in_and_is_found(
