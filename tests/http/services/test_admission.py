@@ -246,6 +246,18 @@ class TestSignIn:
         assert_refused(before, 403, "FORBIDDEN")
         assert (await shop.log_in("una")).status == 200
 
+    async def test_a_link_that_was_mailed_before_lets_no_stranger_in(self, shop: ClosedService) -> None:
+        client, to = shop.world.client, {"org_slug": "acme", "service_slug": "shop"}
+        await client.post("/api/auth/magic-link/request", body={"email": "sam@example.com", **to})
+        token = (await shop.world.mail()).values["token"]
+        await shop.close("members")
+
+        refused = await client.post("/api/auth/magic-link/verify", body={"token": token, **to})
+
+        assert_refused(refused, 403, "FORBIDDEN")
+        assert refused.json["error"] == TEXT
+        assert shop.users() == 0
+
     async def test_an_open_service_is_open_to_strangers_with_assignments_too(self, shop: ClosedService) -> None:
         await shop.close("everyone", mia=["editor"])
 

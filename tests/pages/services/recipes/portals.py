@@ -112,6 +112,7 @@ class LemonldapOpenId(_Portal):
     """The portal, which signs people in by OpenID Connect."""
 
     word = "lemonldap-openid"
+    sends_at_once = True
 
 
 class LemonldapSaml(_Portal):

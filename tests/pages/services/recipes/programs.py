@@ -32,6 +32,8 @@ class Program(ABC):
 
     # The word of its recipe.
     word: ClassVar[str]
+    # Whether it sends people who are not signed in to its only provider at once.
+    sends_at_once: ClassVar[bool] = False
     # Whether a group makes admins there.
     has_admins: ClassVar[bool] = True
     # Whether signing out there ends the session here.
