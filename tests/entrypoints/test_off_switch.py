@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from adapters.postgres.driver.connection import Connection
+from core.secrets import hash_token
 from tests.clock import SettableClock
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider, running_openid_provider
 from tests.processes import Answer, Service, Services
@@ -19,7 +21,8 @@ from tests.world.revocations import BASE_URL, revocation_path, signed_revocation
 pytestmark = pytest.mark.long
 
 PROCESSES = 4
-ADA, BOB, ANN = "ada@acme.example", "bob@acme.example", "ann@acme.example"
+AT_SHOP: dict[str, str] = {"org_slug": "acme", "service_slug": "shop"}
+ADA, BOB, ANN, EVE = "ada@acme.example", "bob@acme.example", "ann@acme.example", "eve@globex.example"
 
 
 @dataclass
@@ -114,3 +117,89 @@ def test_a_revocation_holds_in_every_process_and_its_token_is_used_once_in_all(
     assert fleet.send("POST", "/api/user/lock", token=elsewhere["access_token"]).status == 204
     assert fleet.uses(elsewhere) == fleet.refreshes(elsewhere) == [401] * PROCESSES
     assert fleet.uses(his) == [200] * PROCESSES
+
+
+@dataclass
+class Shop:
+    """A service of Acme in several processes, which Ann changes."""
+
+    fleet: Fleet
+    owner: str
+    client: dict[str, str]
+
+    def change(self, process: int, **changes: Any) -> None:
+        """Change the service by one process."""
+        path = "/api/organizations/acme/services/shop"
+        answer = self.fleet.send("PATCH", path, changes, token=self.owner, process=process)
+        assert answer.status == 200, answer.content
+
+    def sign_in(self, email: str) -> dict[str, Any]:
+        """Return tokens of the service, which were refreshed once."""
+        tokens = self.fleet.sign_in(email, **AT_SHOP)
+        refreshed = self.refresh(tokens, 0)
+        assert refreshed.status == 200, refreshed.content
+        return refreshed.json
+
+    def refresh(self, tokens: dict[str, Any], process: int) -> Answer:
+        """Send a refresh token as the service."""
+        body = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"], **self.client}
+        return self.fleet.send("POST", "/auth/token", body, process=process)
+
+    def is_active(self, tokens: dict[str, Any]) -> list[bool]:
+        """Return what each process tells the service of an access token."""
+        body = {"token": tokens["access_token"], **self.client}
+        return [
+            self.fleet.send("POST", "/auth/introspect", body, process=number).json["active"]
+            for number in range(PROCESSES)
+        ]
+
+    def assert_open(self, tokens: dict[str, Any]) -> None:
+        """Assert that tokens are good in each process."""
+        assert self.fleet.uses(tokens) == [200] * PROCESSES
+        assert self.is_active(tokens) == [True] * PROCESSES
+
+    def assert_closed(self, tokens: dict[str, Any]) -> None:
+        """Assert that tokens are good in no process, although their session may wait for its end."""
+        assert self.fleet.uses(tokens) == [401] * PROCESSES
+        assert self.is_active(tokens) == [False] * PROCESSES
+        refused = [self.refresh(tokens, number) for number in range(PROCESSES)]
+        assert [(one.status, one.json["error"]) for one in refused] == [(400, "invalid_grant")] * PROCESSES
+
+
+@pytest.fixture
+def shop(builder: Builder, fleet: Fleet) -> Shop:
+    """The service, and a stranger, Eve."""
+    [(organization_id,)] = builder.connection.execute("SELECT id FROM organizations WHERE slug = 'acme'").fetchall()
+    service, secret = builder.service(organization_id, "shop"), secrets.token_urlsafe(32)
+    builder.connection.execute("UPDATE services SET client_secret_hash = %s", (hash_token(secret),))
+    builder.user(EVE)
+    builder.connection.flush()
+    client = {"client_id": str(service.client_id), "client_secret": secret}
+    return Shop(fleet, fleet.sign_in(ANN)["access_token"], client)
+
+
+def test_a_service_that_one_process_closes_is_closed_in_each_with_the_next_request(shop: Shop) -> None:
+    for process in range(PROCESSES):
+        shop.change(process, access="everyone")
+        stranger, member = shop.sign_in(EVE), shop.sign_in(ADA)
+        shop.assert_open(stranger)
+
+        shop.change(process, access="members")
+
+        shop.assert_closed(stranger)
+        shop.assert_open(member)
+
+
+def test_an_assignment_that_one_process_removes_is_gone_in_each_with_the_next_request(
+    shop: Shop, builder: Builder
+) -> None:
+    ada, bob = ({"subject": f"user:{builder.user_id(email)}"} for email in (ADA, BOB))
+    for process in range(PROCESSES):
+        shop.change(process, access="assigned", assignments=[ada, bob])
+        hers, his = shop.sign_in(ADA), shop.sign_in(BOB)
+        shop.assert_open(hers)
+
+        shop.change(process, assignments=[bob])
+
+        shop.assert_closed(hers)
+        shop.assert_open(his)
