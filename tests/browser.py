@@ -30,6 +30,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.transaction import Tools
 from core.platform_brand import NAME_DEFAULT
 from core.sessions.signing_keys import KeyPair
+from entrypoints.installation import Installation
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
 from entrypoints.web.serving.application import Application
@@ -90,6 +91,7 @@ class Site:
         self._listener = listen(Bind("127.0.0.1", 0))
         self.url = f"http://{name}:{self._listener.getsockname()[1]}"
         self._stopping = trio.Event()
+        self._installation: Installation | None = None
         self._started: Queue[trio.lowlevel.TrioToken | None] = Queue()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -100,6 +102,11 @@ class Site:
         """Stop the server."""
         trio.from_thread.run_sync(self._stopping.set, trio_token=self._token)
         self._thread.join()
+
+    def work(self, work: Callable[[Installation], Awaitable[None]]) -> None:
+        """Do what an actor would do, of which it has none."""
+        assert self._installation is not None, "the server did not start"
+        trio.from_thread.run(work, self._installation, trio_token=self._token)
 
     def _run(self) -> None:
         try:
@@ -116,7 +123,7 @@ class Site:
             pool=pool, tools=tools, mailboxes=RecordedMailboxes(), wait_seconds_max=WAIT_SECONDS_MAX
         )
         await self._prepare(database)
-        installation = await connected_installation(
+        self._installation = installation = await connected_installation(
             database, tools.clock, settings, ReportedActors(), self._keys, ring=ageless_ring()
         )
         self._started.put(trio.lowlevel.current_trio_token())

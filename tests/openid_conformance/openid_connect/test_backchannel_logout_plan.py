@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 from urllib.parse import parse_qs, urlencode
 
-from actors.dispatching import Capacity
-from actors.logout_dispatcher import LogoutDispatcher
-from adapters.gateways.logout_sender import HttpLogoutSender
-from adapters.gateways.outbound import outbound_client
 from core.openid.logout_notices import EVENT
-from tests.mailboxes import RecordedMailboxes
+from tests.logout_notices import send_notices
 from tests.receiver import open_receiver
 from tests.world.authorization import led_back
 from tests.world.conformance import ConformanceClient, modules_of
@@ -21,23 +16,6 @@ PLAN = (
 )
 
 GOODBYE = "https://shop.example/bye"
-LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-
-
-async def send_notices(suite: ConformanceClient) -> None:
-    """Send the logout tokens that are due."""
-    installation = suite.world.installation
-    async with outbound_client(LOOPBACK) as client:
-        dispatcher = LogoutDispatcher(
-            sender=HttpLogoutSender(client, version="1"),
-            tokens=installation.tokens,
-            database=installation.database,
-            mailboxes=RecordedMailboxes(),
-            metrics=installation.metrics,
-            clock=installation.clock,
-        )
-        for service in await installation.database.transact(dispatcher.lease, Capacity(targets_max=10, items_max=10)):
-            await dispatcher.serve(service)
 
 
 def test_every_module_of_the_plan_has_its_test() -> None:
@@ -61,7 +39,7 @@ async def test_the_client_gets_a_logout_token_and_the_user_is_led_back(suite: Co
         query = {"id_token_hint": tokens.id_token, "post_logout_redirect_uri": GOODBYE, "state": "s-2"}
 
         answer = await suite.arrive(f"/auth/logout?{urlencode(query)}")
-        await send_notices(suite)
+        await send_notices(suite.world.installation)
 
         assert led_back(answer, GOODBYE) == {"state": "s-2"}
         assert (await suite.refused(prompt="none"))["error"] == "login_required"

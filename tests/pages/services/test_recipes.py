@@ -95,6 +95,18 @@ async def test_a_recipe_of_saml_has_the_addresses_of_the_identity_provider(visit
     assert f'href="{CONSOLE}/shop/single-sign-on"' in page.text
 
 
+@pytest.mark.usefixtures("shop")
+async def test_the_page_says_when_tokens_name_groups_as_no_program_reads_them(world: World, visitor: Visitor) -> None:
+    said = "Tokens of this service do not have the names of groups as a plain list"
+    world.connection.execute("UPDATE services SET group_claims = '{all}', groups_as = 'objects'")
+
+    assert said in (await visitor.sign_in(OWNER, path=f"{CONSOLE}/shop?recipe=directus")).text
+    # Assertions have names.
+    assert said not in (await visitor.open(f"{CONSOLE}/shop?recipe=passport-saml")).text
+    world.connection.execute("UPDATE services SET groups_as = 'names'")
+    assert said not in (await visitor.open(f"{CONSOLE}/shop?recipe=directus")).text
+
+
 @pytest.mark.parametrize("tag", sorted(LANGUAGES))
 @pytest.mark.usefixtures("shop")
 async def test_every_recipe_is_shown_in_every_language(visitor: Visitor, tag: str) -> None:

@@ -39,9 +39,19 @@ OAUTH2_CONFIG = [
     }
 ]
 """,
+            "pgadmin4-cli": """
+# After the first sign-in of who is to be an admin. Where pgAdmin is not of PyPI: python setup.py, in its folder web.
+pgadmin4-cli update-external-user YOU@YOUR-DOMAIN --auth-source oauth2 --admin
+""",
         },
-        groups=marked("It reads the ID token alone. OAUTH2_ADDITIONAL_CLAIMS lets in whose list has one of the names."),
-        admins=marked("No claim makes an admin. An admin there gives others the role under User Management."),
+        groups=marked(
+            "It reads the ID token alone. OAUTH2_ADDITIONAL_CLAIMS lets in whose list has one of the names;"
+            " it gives no role."
+        ),
+        admins=marked(
+            "No claim makes an admin. pgadmin4-cli makes one after the first sign-in, or an admin there does under User"
+            " Management."
+        ),
         notes=(marked("It shows a refusal as an error 500 in JSON that has our text in it."),),
     ),
     Recipe(
@@ -193,6 +203,7 @@ AUTH_GATEHOUSE_ROLE_MAPPING='json:{"admins": "ID_OF_THE_ADMINISTRATOR_ROLE"}'
         notes=(
             marked("A refusal and a cancelled sign-in both read INVALID_CREDENTIALS there."),
             marked("Signing out ends the session there alone."),
+            marked("The role of DEFAULT_ROLE_ID needs a policy with App Access, or its people see nothing."),
         ),
     ),
     Recipe(

@@ -3,7 +3,7 @@
 from typing import Final
 
 from core.services.services import ServiceType
-from entrypoints.pages.console.recipes.recipe import Protocol, Recipe
+from entrypoints.pages.console.recipes.recipe import SAML_GROUPS, Protocol, Recipe
 from entrypoints.pages.frame.languages import marked
 
 RECIPES: Final = (
@@ -253,7 +253,7 @@ app.get('/saml/slo', signedOut)
 app.post('/saml/slo', express.urlencoded(), signedOut)
 """,
         },
-        groups=marked("profile.attributes has the names in the attributes that the mapping names for groups and role."),
+        groups=SAML_GROUPS,
         admins=marked("Compare the names in groups, or the role, in your own code."),
         notes=(marked("Signing out takes a route for POST too."),),
     ),

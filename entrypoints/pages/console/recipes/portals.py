@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from entrypoints.pages.console.recipes.recipe import Protocol, Recipe
+from entrypoints.pages.console.recipes.recipe import SAML_GROUPS, Protocol, Recipe
 from entrypoints.pages.frame.languages import marked
 
 _RUN: Final = "2.16.1 (Debian)"
@@ -35,9 +35,18 @@ cli addKey \\
   oidcOPMetaDataExportedVars/gatehouse mail email \\
   oidcOPMetaDataExportedVars/gatehouse cn name \\
   oidcOPMetaDataExportedVars/gatehouse memberOf groups
+# An application behind it that the group admins alone may open; the menu shows it to nobody else:
+cli addKey \\
+  locationRules/reports.example.com default "listMatch(\\$memberOf, 'admins', 1)" \\
+  applicationList/protected type category \\
+  applicationList/protected catname Applications \\
+  applicationList/protected/reports type application \\
+  applicationList/protected/reports/options name Reports \\
+  applicationList/protected/reports/options uri https://reports.example.com/ \\
+  applicationList/protected/reports/options display auto
 """,
         },
-        groups=marked("It keeps the list of names, which rules compare."),
+        groups=marked("It keeps the list of names in groups, or in service_roles, which rules compare."),
         admins=marked("A rule lets a group in: listMatch($memberOf, 'admins', 1)."),
         notes=(_RECOMMENDS,),
     ),
@@ -60,9 +69,18 @@ cli addKey \\
   samlIDPMetaDataExportedAttributes/gatehouse cn "0;name" \\
   samlIDPMetaDataExportedAttributes/gatehouse role "0;role" \\
   samlIDPMetaDataExportedAttributes/gatehouse memberOf "0;groups"
+# An application behind it that the group admins alone may open; the menu shows it to nobody else:
+cli addKey \\
+  locationRules/reports.example.com default "listMatch(\\$memberOf, 'admins', 1)" \\
+  applicationList/protected type category \\
+  applicationList/protected catname Applications \\
+  applicationList/protected/reports type application \\
+  applicationList/protected/reports/options name Reports \\
+  applicationList/protected/reports/options uri https://reports.example.com/ \\
+  applicationList/protected/reports/options display auto
 """,
         },
-        groups=marked("It reads the names in the attributes that the mapping names for groups and role."),
+        groups=SAML_GROUPS,
         admins=marked("A rule lets a group in: listMatch($memberOf, 'admins', 1)."),
         notes=(
             marked("Make its SAML key in the Manager first; then import its metadata here."),

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from entrypoints.pages.console.recipes.recipe import Protocol, Recipe
+from entrypoints.pages.console.recipes.recipe import SAML_GROUPS, Protocol, Recipe
 from entrypoints.pages.frame.languages import marked
 
 RECIPES: Final = (
@@ -137,7 +137,7 @@ urlpatterns += [path("", include("social_django.urls", namespace="social"))]
 }
 """,
         },
-        groups=marked("get_attributes() has the names in the attributes that the mapping names for groups and role."),
-        admins=marked("Compare the names in groups, or the role, in your own code."),
+        groups=SAML_GROUPS,
+        admins=marked("Compare the names that get_attributes() has, in your own code."),
     ),
 )

@@ -12,10 +12,15 @@ from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from core.services.services import ServiceType
+from entrypoints.pages.frame.languages import marked
 
 READ_IN: Final = "2026-11"
 # Stands in settings where the secret goes, which a recipe never has.
 SECRET: Final = "YOUR_CLIENT_SECRET"  # noqa: S105 - it says where the secret goes
+SAML_GROUPS: Final = marked(
+    "Name the attributes email, name, role and groups on the page SAML: it reads the names in groups."
+    " The attribute roles has roles of the service where that has the claim roles from service_roles."
+)
 _PROGRAM: Final = "@PROGRAM@"
 _PLACEHOLDER: Final = re.compile("@([A-Z]+)@")
 _ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.\-]+(:\d+)?(/[A-Za-z0-9._~/\-]*)?")

@@ -34,12 +34,22 @@ oidc_providers:
     # To let in one group alone:
     # attribute_requirements: [{attribute: groups, value: matrix}]
 """,
+            "psql": """
+-- After the first sign-in of who is to be an admin, in the database of Synapse; then restart it.
+UPDATE users SET admin = 1 WHERE name = '@YOU:YOUR-SERVER-NAME';
+""",
         },
-        groups=marked("attribute_requirements asks for a name in groups or in service_roles."),
-        admins=marked("No claim makes an admin: set admin in the table users, or call its admin API."),
+        groups=marked("attribute_requirements asks for a name in groups or in service_roles, and gives no role."),
+        admins=marked(
+            "No claim makes an admin: set admin in the table users, or let another admin call its admin API."
+        ),
         notes=(
             marked("Two addresses with the same name before the @ collide, and an id cannot be changed later."),
             marked("The path of its sign-in is oidc- and the idp_id."),
+            marked(
+                "Signing out there tells nobody. Signing out here ends its sessions, where the address for ended"
+                " sessions is registered."
+            ),
         ),
     ),
     Recipe(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
-import pytest
 from playwright.sync_api import Page
 
 from entrypoints.pages.console.recipes import RECIPES
@@ -17,8 +17,10 @@ from tests.world.builder import EMAIL, PASSWORD
 # Members of the organization, of whom one is in the group of admins. A stranger has an account alone.
 MEMBER: Final = "member@example.com"
 ADMIN: Final = "admin@example.com"
+# The member whom a service is assigned to where it is for chosen people.
+CHOSEN: Final = "chosen@example.com"
 STRANGER: Final = "stranger@example.com"
-# The group that recipes name.
+# The group that recipes name, and the role in its place.
 ADMINS: Final = "admins"
 
 
@@ -47,10 +49,11 @@ class Administrator:
         answer = httpx.post(f"{issuer}/api/auth/login", json={"email": EMAIL, "password": PASSWORD}).raise_for_status()
         self._token = answer.json()["access_token"]
 
-    def connect(self, word: str, url: str, *, secret: str | None = None, **service: Any) -> Connected:
+    def connect(self, word: str, url: str, *, secret: str | None = None, is_for_chosen: bool = False) -> Connected:
         """Make a service for a program at an address, as its recipe says; with another secret that is entered there.
 
-        Of each group of the directory tokens say who is in it. Further fields of the service may be set.
+        Of each group of the directory tokens say who is in it. For chosen people, it is assigned to one with a role,
+        and the program reads roles in place of groups.
         """
         recipe = RECIPES[word]
         addresses = recipe.filled(issuer="", client_id="", saml="", registered=[_registered(word, url)])
@@ -62,9 +65,10 @@ class Administrator:
             # A program of SAML has none.
             redirect_uris=[] if recipe.is_saml else [addresses.redirect_uri],
             post_logout_redirect_uris=[addresses.logout_uri] if addresses.logout_uri and not recipe.is_saml else [],
+            backchannel_logout_uri=addresses.backchannel_uri or None,
             group_claims=["all"],
+            **(self._for_chosen(is_saml=recipe.is_saml) if is_for_chosen else {}),
         )
-        self._change(made["service"], service)
         certificate = self._configure_saml(addresses) if recipe.is_saml else ""
         filled = recipe.filled(
             issuer=self._issuer,
@@ -74,20 +78,26 @@ class Administrator:
         )
         known = secret or made.get("client_secret") or ""
         texts = {file: text.replace(SECRET, known) for file, text in filled.settings.items()}
+        if is_for_chosen:
+            claim = "roles" if recipe.is_saml else "service_roles"
+            texts = {file: re.sub(r"\bgroups\b", claim, text) for file, text in texts.items()}
         return Connected(url=url, issuer=self._issuer, recipe=filled, texts=texts, certificate=certificate)
 
-    def problems(self) -> list[str]:
-        """Return the kinds of the troubles that the service has had, the newest first."""
-        answer = self._send("GET", "/services/shop/problems")
-        if answer.status_code == httpx.codes.NOT_FOUND:
-            pytest.skip("services have no problems yet")
-        return [problem["kind"] for problem in answer.json()["problems"]]
+    def finds_trouble(self, page: Page, title: str) -> None:
+        """Sign in to the console, and find a trouble as the newest one that the service has had."""
+        page.goto(f"{self._issuer}/app/organizations/acme/services/shop/problems")
+        sign_in(page, EMAIL)
+        page.locator("#problem-1").get_by_role("heading", name=title).wait_for()
 
-    def _change(self, record: dict[str, Any], fields: dict[str, Any]) -> None:
-        if fields.keys() - record.keys():
-            pytest.skip(f"services have no {', '.join(fields)} yet")
-        if fields:
-            self._send("PATCH", "/services/shop", fields)
+    def _for_chosen(self, *, is_saml: bool) -> dict[str, Any]:
+        [chosen] = [one for one in self._send("GET", "/members").json()["members"] if one["user"]["email"] == CHOSEN]
+        fields = {
+            "access": "assigned",
+            "roles": [{"name": ADMINS, "title": "Admins"}],
+            "assignments": [{"subject": f"user:{chosen['user']['id']}", "roles": [ADMINS]}],
+        }
+        # Assertions have the claims of a service as attributes.
+        return {**fields, "claims": [{"claim": "roles", "from": "service_roles"}]} if is_saml else fields
 
     def _configure_saml(self, addresses: FilledRecipe) -> str:
         mapping = {name: name for name in ("email", "name", "role", "groups")}

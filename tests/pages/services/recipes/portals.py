@@ -58,7 +58,8 @@ with open(file, "w") as opened:
 """
 _GENERAL = """{{
   "cfgNum": 1, "cfgDate": 1, "cfgVersion": "2.16.1", "domain": "localhost", "securedCookie": 0, "key": "of the tests",
-  "passwordDB": "Null", "registerDB": "Null", "localSessionStorage": "", "whatToTrace": "mail", "cspFormAction": "*",
+  "passwordDB": "Null", "registerDB": "Null", "localSessionStorage": "", "whatToTrace": "_whatToTrace",
+  "macros": {{"_whatToTrace": "$_auth eq 'SAML' ? lc($_user.'@'.$_idpConfKey) : lc($_user.'@'.$_oidc_OP)"}},
   "globalStorage": "Apache::Session::File", "persistentStorage": "Apache::Session::File",
   "globalStorageOptions": {{"Directory": "{folder}/sessions", "LockDirectory": "{folder}/sessions/lock"}},
   "persistentStorageOptions": {{"Directory": "{folder}/psessions", "LockDirectory": "{folder}/psessions/lock"}},
@@ -71,8 +72,8 @@ _GENERAL = """{{
 class _Portal(PagedProgram):
     """The portal."""
 
-    # Its rules let groups in, to the applications behind it.
-    has_admins = False
+    # The application that its rule lets the group in to; its menu has what a person may open.
+    of_admins = "a[href='https://reports.example.com/']"
 
     def made_before(self) -> Mapping[str, str]:
         """Return what its administrator has made before."""

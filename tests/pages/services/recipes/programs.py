@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
+import sqlite3
 import subprocess
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 from playwright.sync_api import Page
@@ -34,7 +36,7 @@ class Program(ABC):
     word: ClassVar[str]
     # Whether it sends people who are not signed in to its only provider at once.
     sends_at_once: ClassVar[bool] = False
-    # Whether a group makes admins there.
+    # Whether a claim makes admins there.
     has_admins: ClassVar[bool] = True
     # Whether signing out there ends the session here.
     signs_out: ClassVar[bool] = True
@@ -61,6 +63,10 @@ class Program(ABC):
     def sign_out(self, page: Page) -> None:
         """Sign out there."""
         page.click("#out")
+
+    def make_admin(self, connected: Connected, folder: Path, email: str) -> None:
+        """Make somebody an admin who has signed in, where no claim does. It does not run meanwhile."""
+        raise NotImplementedError
 
 
 def port_of(url: str) -> int:
@@ -220,7 +226,6 @@ class PgAdmin(PagedProgram):
     """pgAdmin as a server."""
 
     word = "pgadmin"
-    # No claim makes one.
     has_admins = False
 
     @contextmanager
@@ -246,6 +251,19 @@ class PgAdmin(PagedProgram):
         with running([found.program("python"), str(package / "pgAdmin4.py")], folder, port, environment=environment):
             yield
 
+    def make_admin(self, connected: Connected, folder: Path, email: str) -> None:
+        """Run the command of the recipe."""
+        command = connected.texts["pgadmin4-cli"].replace("YOU@YOUR-DOMAIN", email)
+        path = f"{peer('pgadmin4').programs}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder)}
+        subprocess.run(["sh", "-ec", command], check=True, cwd=folder, env=environment, capture_output=True)
+
+    def shown(self, page: Page) -> str:
+        """Return the address that its page has, and what its interface is told of the person."""
+        is_admin = "'is_admin': true" in page.request.get(urljoin(page.url, "/user_management/current_user.js")).text()
+        shown = super().shown(page)
+        return f"{shown} (admin)" if shown and is_admin else shown
+
     def begin(self, page: Page, url: str) -> None:
         """Press the button of its own page."""
         page.goto(f"{url}/login")
@@ -262,6 +280,9 @@ class Synapse(Program):
     word = "synapse"
     has_admins = signs_out = False
 
+    def __init__(self) -> None:
+        self._token = ""
+
     @contextmanager
     def running(self, connected: Connected, folder: Path) -> Generator[None]:
         """Write its configuration with keys, and run it."""
@@ -275,7 +296,7 @@ class Synapse(Program):
             f"macaroon_secret_key: {secrets.token_hex()}",
             "report_stats: false",
             "trusted_key_servers: []",
-            connected.text,
+            connected.texts["homeserver.yaml"],
         )
         (folder / "homeserver.yaml").write_text("\n".join((*settings, "")))
         command = [found.program("python"), "-m", "synapse.app.homeserver", "-c", "homeserver.yaml"]
@@ -290,15 +311,30 @@ class Synapse(Program):
         )
 
     def shown(self, page: Page) -> str:
-        """Go on to the client where that is asked, redeem its token, and return the address that the account has."""
+        """Return the address that the account has, of which the client has got a token, while this is valid."""
+        origin = urlsplit(page.url)
+        api = f"{origin.scheme}://{origin.netloc}/_matrix/client/v3"
+        self._token = self._token or self._redeemed(page, api)
+        headers = {"Authorization": f"Bearer {self._token}"}
+        answer = httpx.get(f"{api}/account/3pid", headers=headers)
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            return ""
+        [address] = answer.raise_for_status().json()["threepids"]
+        is_admin = httpx.get(f"{origin.scheme}://{origin.netloc}/_synapse/admin/v2/users", headers=headers).is_success
+        return address["address"] + (" (admin)" if is_admin else "")
+
+    def make_admin(self, connected: Connected, folder: Path, email: str) -> None:
+        """Run the statement of the recipe."""
+        statement = connected.texts["psql"].replace("YOU:YOUR-SERVER-NAME", f"{email.partition('@')[0]}:localhost")
+        with closing(sqlite3.connect(folder / "homeserver.db")) as connection, connection:
+            connection.execute(statement)
+
+    def _redeemed(self, page: Page, api: str) -> str:
+        """Go on to the client, and return the token that it gets."""
         page.get_by_role("link", name="Continue").click()
         page.wait_for_url("**/versions?loginToken=*")
-        url, _, token = page.url.partition("/_matrix/client/versions?loginToken=")
-        api = f"{url}/_matrix/client/v3"
-        made = httpx.post(f"{api}/login", json={"type": "m.login.token", "token": token}).raise_for_status().json()
-        headers = {"Authorization": f"Bearer {made['access_token']}"}
-        [address] = httpx.get(f"{api}/account/3pid", headers=headers).raise_for_status().json()["threepids"]
-        return address["address"]
+        login = {"type": "m.login.token", "token": page.url.partition("?loginToken=")[2]}
+        return httpx.post(f"{api}/login", json=login).raise_for_status().json()["access_token"]
 
 
 PROGRAMS: tuple[type[Program], ...] = (

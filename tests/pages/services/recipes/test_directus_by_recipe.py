@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adapters.postgres.driver.connection import Connection
 from tests.browser import Watched
-from tests.pages.services.recipes.administrator import ADMIN, MEMBER, STRANGER, Administrator, sign_in
+from tests.pages.services.recipes.administrator import ADMIN, CHOSEN, MEMBER, STRANGER, Administrator, sign_in
 from tests.pages.services.recipes.directus import Directus
 from tests.pages.services.recipes.test_programs_by_recipe import (
+    REFUSED,
     Running,
     administrator,
     connected,
@@ -27,16 +27,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture
-def program(empty_database_url: str, administrator: Administrator, connection: Connection) -> Directus:
-    """Directus, with a database. Nobody is asked what they are called."""
-    connection.execute("UPDATE users SET name = 'Ada Example'")
+def program(empty_database_url: str) -> Directus:
+    """Directus, with a database."""
     return Directus(empty_database_url)
 
 
 def test_a_member_signs_in_and_out(program: Directus, connected: Running, watch: Callable[..., Watched]) -> None:
     page = watch().page
 
-    with connected(groups_as="names") as made:
+    with connected() as made:
         shown = signed_in(program, page, made, MEMBER)
         program.sign_out(page)
         wait_until(lambda: not program.shown(page))
@@ -47,26 +46,29 @@ def test_a_member_signs_in_and_out(program: Directus, connected: Running, watch:
 def test_who_is_in_the_group_is_an_admin_there(
     program: Directus, connected: Running, watch: Callable[..., Watched]
 ) -> None:
-    with connected(groups_as="names") as made:
+    with connected() as made:
         shown = signed_in(program, watch().page, made, ADMIN)
 
     assert shown == f"{ADMIN} (admin)"
 
 
-def test_a_stranger_reads_why_and_gets_back(
+def test_a_stranger_reads_why_and_gets_back_and_who_was_chosen_is_an_admin_there(
     program: Directus, connected: Running, watch: Callable[..., Watched]
 ) -> None:
     page = watch().page
 
-    with connected(access="members") as made:
+    with connected(is_for_chosen=True) as made:
         program.begin(page, made.url)
         sign_in(page, STRANGER)
-        page.get_by_text("You may not use this application with this account.").wait_for()
+        page.get_by_text(REFUSED).wait_for()
         page.get_by_role("button", name="Back to Shop").click()
         reaches(page, made)
 
         assert "/admin/login" in urlsplit(page.url).path
         assert program.shown(page) == ""
+        shown = signed_in(program, watch().page, made, CHOSEN)
+
+    assert shown == f"{CHOSEN} (admin)"
 
 
 def test_a_wrong_secret_lets_nobody_in_and_is_found(
@@ -80,4 +82,4 @@ def test_a_wrong_secret_lets_nobody_in_and_is_found(
         reaches(page, made)
         assert program.shown(page) == ""
 
-    assert administrator.problems()[:1] == ["client_authentication"]
+    administrator.finds_trouble(watch().page, "The application did not prove who it is")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,10 +14,12 @@ from playwright.sync_api import Page
 from adapters.postgres.driver.connection import Connection
 from entrypoints.pages.console.recipes import RECIPES
 from tests.browser import Site, Watched
+from tests.logout_notices import send_notices
 from tests.pages.services.programs import free_port
 from tests.pages.services.recipes.administrator import (
     ADMIN,
     ADMINS,
+    CHOSEN,
     MEMBER,
     STRANGER,
     Administrator,
@@ -30,6 +33,8 @@ from tests.world.builder import Builder
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
+# By OpenID Connect, and by SAML.
+REFUSED = re.compile("You may not use this application with this account|Your account cannot use Shop")
 Running = Callable[..., AbstractContextManager[Connected]]
 
 
@@ -41,9 +46,9 @@ def program(request: pytest.FixtureRequest) -> Program:
 
 @pytest.fixture
 def administrator(world_of_now: Builder, connection: Connection, site: Site) -> Administrator:
-    """The owner of an organization with two members, of whom one is in the group of admins, and a stranger."""
+    """The owner of an organization with three members, of whom one is in the group of admins, and a stranger."""
     [(organization_id,)] = connection.execute("SELECT id FROM organizations").fetchall()
-    for email in (MEMBER, ADMIN):
+    for email in (MEMBER, ADMIN, CHOSEN):
         world_of_now.member(organization_id, world_of_now.user(email))
     world_of_now.user(STRANGER)
     group_id, authority_id, now = world_of_now.new_id(), world_of_now.new_id(), world_of_now.clock()
@@ -99,28 +104,49 @@ def test_a_member_signs_in_and_out(program: Program, connected: Running, watch: 
     assert shown == MEMBER
 
 
-def test_who_is_in_the_group_is_an_admin_there(
-    program: Program, connected: Running, watch: Callable[..., Watched]
+def test_who_is_in_the_group_is_an_admin_there_or_is_made_one(
+    program: Program, connected: Running, tmp_path: Path, watch: Callable[..., Watched]
 ) -> None:
-    if not program.has_admins:
-        pytest.skip("no claim makes an admin there")
-    # Assertions of SAML name groups as they always did.
-    options = {} if RECIPES[program.word].is_saml else {"groups_as": "names"}
+    page = watch().page
 
-    with connected(**options) as made:
-        shown = signed_in(program, watch().page, made, ADMIN)
+    with connected() as made:
+        shown = signed_in(program, page, made, ADMIN)
+    if not program.has_admins:
+        assert shown == ADMIN
+        program.make_admin(made, tmp_path, ADMIN)
+        with program.running(made, tmp_path):
+            shown = program.shown(page)
 
     assert shown == f"{ADMIN} (admin)"
 
 
-def test_a_stranger_reads_why_and_gets_back(
+def test_a_session_that_ends_here_ends_there(
+    program: Program, connected: Running, site: Site, watch: Callable[..., Watched]
+) -> None:
+    page = watch().page
+    if not RECIPES[program.word].backchannel_uri:
+        pytest.skip("it is not told")
+
+    with connected() as made:
+        signed_in(program, page, made, MEMBER)
+        page.goto(f"{made.issuer}/auth/logout")
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_text("You are signed out").wait_for()
+        site.work(send_notices)
+        page.goto(f"{made.url}/")
+
+        assert MEMBER not in program.shown(page)
+
+
+def test_a_stranger_reads_why_and_gets_back_and_who_was_chosen_is_an_admin_there(
     program: Program, connected: Running, watch: Callable[..., Watched]
 ) -> None:
     page = watch().page
 
-    with connected(access="members") as made:
+    with connected(is_for_chosen=True) as made:
         program.begin(page, made.url)
         sign_in(page, STRANGER)
+        page.get_by_text(REFUSED).wait_for()
         page.get_by_role("button", name="Back to Shop").click()
         reaches(page, made)
         page.goto(f"{made.url}/")
@@ -130,6 +156,9 @@ def test_a_stranger_reads_why_and_gets_back(
             assert not page.url.startswith(made.url)
         else:
             assert STRANGER not in page.inner_text("body")
+        shown = signed_in(program, watch().page, made, CHOSEN)
+
+    assert shown == (f"{CHOSEN} (admin)" if program.has_admins else CHOSEN)
 
 
 def test_a_wrong_secret_lets_nobody_in_and_is_found(
@@ -146,7 +175,7 @@ def test_a_wrong_secret_lets_nobody_in_and_is_found(
         page.goto(f"{made.url}/")
         assert MEMBER not in page.inner_text("body")
 
-    assert administrator.problems()[:1] == ["client_authentication"]
+    administrator.finds_trouble(watch().page, "The application did not prove who it is")
 
 
 def signed_in(program: Program, page: Page, made: Connected, email: str) -> str:
