@@ -1,9 +1,7 @@
 """Answering authorization requests: with a code, a sign-in, a question to the user, or a refusal for the service.
 
 The user signs in to Gatehouse, in the browser; the service gets a session of its own, the child of the browser's, and
-its code. On the first visit to a service of an organization that the user neither belongs to nor uses, the user is
-asked (decisions 10.7). Signing in on the way counts as the answer, because its pages name the service: for the request
-whose forms were submitted, not for another one that is open in the same browser.
+its code. What the user is asked before is in `consents.py` and its kin.
 """
 
 from __future__ import annotations
@@ -11,28 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 from core.accounts.providers import Provider
-from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired, on_the_way_to
-from core.openid import client_troubles, clients, codes, customer_questions, name_questions, requests, scopes
-from core.openid.answers import Answer, LeadBack, NameQuestion, NoAccess, Question, SetupNeeded, SignInNeeded, Visitor
+from core.openid import client_troubles, clients, codes, consents, customer_questions, name_questions, requests, scopes
+from core.openid.answers import Answer, LeadBack, SetupNeeded, SignInNeeded, Visitor
 from core.openid.clients import Client
+from core.openid.consents import Consent
 from core.openid.customer_questions import Visit
 from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requests import FORM_POST, AnswerAddress, AuthorizationRefused, AuthorizationRequest
 from core.organizations.session_strength import SecondFactorRequired
 from core.secrets import hash_token
-from core.services import problems
-from core.services.problems import ProblemKind
 from core.sessions import security_profiles
 from core.sessions.browser_sessions import BrowserSession
-from core.sign_in import admission, browser_returns, child_sessions, places
+from core.sign_in import child_sessions
 from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason
@@ -45,15 +40,6 @@ if TYPE_CHECKING:
 # What a service reads that must not ask: nobody is signed in, or the session does not go there (decisions 15.4).
 _SIGN_IN: Final = "login_required"
 _ELSEWHERE: Final = "interaction_required"
-
-
-class Consent(Enum):
-    """What the user was asked on the way to a service, and has agreed to."""
-
-    NONE = auto()
-    TO_SERVICE = auto()
-    # The page has said as well that the organization of the service has added them.
-    TO_MEMBERSHIP = auto()
 
 
 def begin(
@@ -174,7 +160,7 @@ def _answer(
             uow,
             Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place()),
             is_allowed=consent is not Consent.NONE,
-            expects_another=_expects_another(uow, request, browser),
+            expects_another=consents.expects_another(uow, request, browser),
             note=partial(_note, uow, client, request, visitor),
         )
         if not isinstance(settled, AuthorizationRequest):
@@ -184,41 +170,14 @@ def _answer(
     is_asked = (
         consent is Consent.NONE
         and not request.customer
-        and _needs_answer(uow, client, request, visitor, browser, request_key)
+        and consents.needs_answer(uow, client, request, visitor, browser, request_key)
     )
     visit = Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place())
-    before = _before(uow, visit, visitor, prepared, consent, is_asked=is_asked)
+    note_reason = partial(_note, uow, client, request, visitor)
+    before = consents.before(uow, visit, prepared, consent, is_asked=is_asked, note=note_reason)
     if before is not None:
         return before
     return _begun(uow, client, request, visitor, prepared, issuer)
-
-
-def _before(
-    uow: UnitOfWork,
-    visit: Visit,
-    visitor: Visitor,
-    prepared: PreparedVisit,
-    consent: Consent,
-    *,
-    is_asked: bool,
-) -> NoAccess | Question | NameQuestion | None:
-    """Return the page that comes before the session: that the user is not let in, or what they are asked; else None."""
-    client, request, browser, place = visit.client, visit.request, visit.browser, visit.place
-    asks_name = partial(name_questions.is_due, uow, client, request, browser, prepared)
-    if not request.customer:
-        # Nobody is asked to confirm a membership that would not let them in.
-        refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
-        if refusal is not None:
-            problems.note(uow, client.service, ProblemKind.ACCESS, registered=[client.service.access])
-            note = partial(_note, uow, client, request, visitor)
-            return customer_questions.no_access(uow, visit, refusal, note)
-        must_confirm = admission.refusal_of(place, confirms=consent is Consent.TO_MEMBERSHIP) is not None
-        if must_confirm or is_asked:
-            return replace(_question(uow, visit, visitor), asks_name=asks_name())
-    # The page on which a customer is chosen does not ask for it.
-    if (consent is Consent.NONE or client.service.serves_customers) and asks_name():
-        return name_questions.question(uow, client, request, browser)
-    return None
 
 
 def _begun(
@@ -266,32 +225,6 @@ def _needs_sign_in(client: Client, request: AuthorizationRequest, browser: Brows
     return max_age is not None and at - authenticated_at > timedelta(seconds=max_age)
 
 
-def _needs_answer(
-    uow: UnitOfWork,
-    client: Client,
-    request: AuthorizationRequest,
-    visitor: Visitor,
-    browser: BrowserSession,
-    request_key: bytes | None,
-) -> bool:
-    if "consent" in request.prompts or _expects_another(uow, request, browser):
-        return True
-    # Only the browser that was asked has shown pages that name the service, and only in the window of this request: in
-    # another one the user may have signed in for something else.
-    if request_key is not None and request.was_asked_in(visitor.key):
-        has_answered = browser_returns.has_signed_in(uow, request_key, browser.session_id)
-        if has_answered:
-            return False
-    if "select_account" in request.prompts:
-        return True
-    return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
-
-
-def _expects_another(uow: UnitOfWork, request: AuthorizationRequest, browser: BrowserSession) -> bool:
-    expected = request.hinted_email
-    return expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
-
-
 def _sign_in(
     uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, error: str = _SIGN_IN
 ) -> SignInNeeded:
@@ -318,25 +251,6 @@ def _sign_in_for_customer(
     """Do what `_sign_in` does, by the connection of the customer that the request names, if it leads there."""
     needed = _sign_in(uow, client, request, visitor, error)
     return replace(needed, connection_id=customer_questions.only_connection(uow, client, request))
-
-
-def _question(uow: UnitOfWork, visit: Visit, visitor: Visitor) -> Question:
-    client, request = visit.client, visit.request
-    if "none" in request.prompts:
-        _note(uow, client, request, visitor, SignInReason.INTERACTION_REQUIRED)
-        raise request.refused("consent_required", "The user has to agree.")
-    organization = uow.organizations.by_slug(client.organization_slug)
-    assert organization is not None, "a client was found without its organization"
-    return Question(
-        request_id=requests.keep(uow, client, request),
-        organization_id=organization.id,
-        organization_name=organization.name,
-        service_name=client.service.name,
-        email=visit.browser.email,
-        locales=request.locales,
-        sentences=scopes.sentences(client.service, request.scopes),
-        added_by=admission.added_by(visit.place),
-    )
 
 
 def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SetupNeeded:

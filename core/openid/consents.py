@@ -1,0 +1,107 @@
+"""What the user of a browser reads before a service gets a session, and what they have agreed to.
+
+On the first visit to a service of an organization that the user neither belongs to nor uses, the user is asked
+(decisions 10.7). Signing in on the way counts as the answer, because its pages name the service: for the request whose
+forms were submitted, not for another one that is open in the same browser. Who was added to the organization by another
+person is told so, and confirms it by going on (decisions 22.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum, auto
+from functools import partial
+from typing import TYPE_CHECKING
+
+from core.email_addresses import canonical_email
+from core.openid import customer_questions, name_questions, requests, scopes
+from core.openid.answers import NameQuestion, NoAccess, Question, Visitor
+from core.openid.clients import Client
+from core.openid.customer_questions import Note, Visit
+from core.openid.requests import AuthorizationRequest
+from core.services import problems
+from core.services.problems import ProblemKind
+from core.sessions.browser_sessions import BrowserSession
+from core.sign_in import admission, browser_returns, places
+from core.sign_in.child_sessions import PreparedVisit
+from core.sign_in.reasons import SignInReason
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+class Consent(Enum):
+    """What the user was asked on the way to a service, and has agreed to."""
+
+    NONE = auto()
+    TO_SERVICE = auto()
+    # The page has said as well that the organization of the service has added them.
+    TO_MEMBERSHIP = auto()
+
+
+def before(
+    uow: UnitOfWork, visit: Visit, prepared: PreparedVisit, consent: Consent, *, is_asked: bool, note: Note
+) -> NoAccess | Question | NameQuestion | None:
+    """Return the page that comes before the session: that the user is not let in, or what they are asked; else None."""
+    client, request, browser, place = visit.client, visit.request, visit.browser, visit.place
+    asks_name = partial(name_questions.is_due, uow, client, request, browser, prepared)
+    if not request.customer:
+        # Nobody is asked to confirm a membership that would not let them in.
+        refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
+        if refusal is not None:
+            problems.note(uow, client.service, ProblemKind.ACCESS, registered=[client.service.access])
+            return customer_questions.no_access(uow, visit, refusal, note)
+        must_confirm = admission.refusal_of(place, confirms=consent is Consent.TO_MEMBERSHIP) is not None
+        if must_confirm or is_asked:
+            return replace(_question(uow, visit, note), asks_name=asks_name())
+    # The page on which a customer is chosen does not ask for it.
+    if (consent is Consent.NONE or client.service.serves_customers) and asks_name():
+        return name_questions.question(uow, client, request, browser)
+    return None
+
+
+def needs_answer(
+    uow: UnitOfWork,
+    client: Client,
+    request: AuthorizationRequest,
+    visitor: Visitor,
+    browser: BrowserSession,
+    request_key: bytes | None,
+) -> bool:
+    """Return whether the user is asked whether the service may know them; one who has signed in on the way is not."""
+    if "consent" in request.prompts or expects_another(uow, request, browser):
+        return True
+    # Only the browser that was asked has shown pages that name the service, and only in the window of this request: in
+    # another one the user may have signed in for something else.
+    if request_key is not None and request.was_asked_in(visitor.key):
+        has_answered = browser_returns.has_signed_in(uow, request_key, browser.session_id)
+        if has_answered:
+            return False
+    if "select_account" in request.prompts:
+        return True
+    return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
+
+
+def expects_another(uow: UnitOfWork, request: AuthorizationRequest, browser: BrowserSession) -> bool:
+    """Return whether the service may mean another account than that of the browser."""
+    expected = request.hinted_email
+    return expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
+
+
+def _question(uow: UnitOfWork, visit: Visit, note: Note) -> Question:
+    client, request = visit.client, visit.request
+    if "none" in request.prompts:
+        note(SignInReason.INTERACTION_REQUIRED)
+        raise request.refused("consent_required", "The user has to agree.")
+    organization = uow.organizations.by_slug(client.organization_slug)
+    assert organization is not None, "a client was found without its organization"
+    return Question(
+        request_id=requests.keep(uow, client, request),
+        organization_id=organization.id,
+        organization_name=organization.name,
+        service_name=client.service.name,
+        email=visit.browser.email,
+        locales=request.locales,
+        sentences=scopes.sentences(client.service, request.scopes),
+        added_by=admission.added_by(visit.place),
+    )
