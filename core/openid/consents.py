@@ -3,7 +3,7 @@
 On the first visit to a service of an organization that the user neither belongs to nor uses, the user is asked
 (decisions 10.7). Signing in on the way counts as the answer, because its pages name the service: for the request whose
 forms were submitted, not for another one that is open in the same browser. Who was added to the organization by another
-person is told so, and confirms it by going on (decisions 22.3).
+person is told so, however they have signed in, and confirms it by going on (decisions 22.3).
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def before(
         if refusal is not None:
             problems.note(uow, client.service, ProblemKind.ACCESS, registered=[client.service.access])
             return customer_questions.no_access(uow, visit, refusal, note)
-        must_confirm = admission.refusal_of(place, confirms=consent is Consent.TO_MEMBERSHIP) is not None
+        must_confirm = admission.must_confirm(
+            place, confirms=consent is Consent.TO_MEMBERSHIP, can_be_asked="none" not in request.prompts
+        )
         if must_confirm or is_asked:
             return replace(_question(uow, visit, note), asks_name=asks_name())
     # The page on which a customer is chosen does not ask for it.

@@ -148,8 +148,10 @@ def _of_individual(task: _Task, found: FoundSession, visit: Visit) -> Outcome | 
         assert reason is not None, "a service is closed for no reason of the vocabulary"
         return task.refuse(_DENIED, caller, reason, problem=refusal)
     # Who has to confirm the membership is asked, whatever else they have to do with the organization.
-    is_let_in = admission.refusal_of(place, confirms=visit.confirms_membership) is None
-    if is_let_in and (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
+    must_confirm = admission.must_confirm(
+        place, confirms=visit.confirms_membership, can_be_asked=not task.is_passive and not visit.is_by_program
+    )
+    if not must_confirm and (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return None
     return task.interact(_agreement(provider, caller.account.email, admission.added_by(place)), caller)
 
@@ -256,6 +258,11 @@ class _Task:
         """The service provider that gets the answer."""
         return self._provider
 
+    @property
+    def is_passive(self) -> bool:
+        """Whether the request forbids to ask its user."""
+        return self._terms is not None and self._terms.is_passive
+
     def refusal(self) -> StatusOf | None:
         """Return the status for a request that no session can answer."""
         return self._terms.refusal if self._terms is not None else None
@@ -277,17 +284,13 @@ class _Task:
         )
 
     @property
-    def _is_passive(self) -> bool:
-        return self._terms is not None and self._terms.is_passive
-
-    @property
     def _named_customer(self) -> str | None:
         """What names the customer for which the user is to come; None where nothing does."""
         return self._pending.customer if self._pending is not None else self._visit.customer
 
     def interact(self, wanted: AuthenticationRequired | AgreementRequired, caller: Caller | None) -> Outcome:
         """Ask the user, unless the request forbids it."""
-        return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED) if self._is_passive else wanted
+        return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED) if self.is_passive else wanted
 
     def refuse(
         self, status: StatusOf, caller: Caller | None, reason: SignInReason, *, problem: Refusal | None = None
@@ -302,7 +305,7 @@ class _Task:
                 proved_for=self._named_customer,
             )
             note(self._uow, caller.account.id, UsedWay(Provider.SAML, caller.limits.confinement), destination, reason)
-        return self._answer(status, problem=None if self._is_passive else problem)
+        return self._answer(status, problem=None if self.is_passive else problem)
 
     def settle(self, found: FoundSession) -> Settled | Outcome:
         """Return for which customer of the service the user comes, or the answer that comes before that."""
@@ -317,7 +320,7 @@ class _Task:
                 assert reason is not None, "a customer is closed for no reason of the vocabulary"
                 return self.refuse(_DENIED, caller, reason, problem=settled.refusal)
             case Undecided():
-                if self._is_passive:
+                if self.is_passive:
                     return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED)
                 return customer_questions.ask(self._uow, self._provider, self._pending, self._visit, found, settled)
             case _:

@@ -49,6 +49,8 @@ class Visit:
     # The page on which they have agreed said that the organization of the service has added them.
     confirms_membership: bool = False
     has_signed_in_for_it: bool = False
+    # A program brings a token, and has no page on which its user could be asked.
+    is_by_program: bool = False
     relay_state: str | None = None
     customer: str | None = None
     chosen: str | None = None

@@ -55,10 +55,18 @@ def added_by(place: Place) -> AddedBy | None:
     return AddedBy.DIRECTORY if place.is_by_directory else AddedBy.ORGANIZATION
 
 
+def must_confirm(place: Place, *, confirms: bool, can_be_asked: bool) -> bool:
+    """Return whether a user has to confirm their membership before they come in for no customer (decisions 22.3).
+
+    Who cannot be asked comes in to a service that is open to everyone all the same, as one who is no member yet.
+    """
+    return place.is_unconfirmed and not confirms and (can_be_asked or refusal_of(place) is not None)
+
+
 def customers_of(place: Place, *, confirms: bool = False) -> CustomersOfUser | None:
     """Return the customers of a service that are open to a user, with whether it lets them in for none.
 
-    Who `confirms` the membership counts as one of the vendor, at a service where they are asked for it.
+    Who `confirms` the membership counts as one of the vendor where they have to; an open service lets them in before.
     """
     if place.customers is None:
         return None

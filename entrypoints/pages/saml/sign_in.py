@@ -302,6 +302,7 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
         base_url=call.installation.settings.base_url,
         device_token=token_answers.destination(call).device_token,
         has_agreed=is_asked,
+        is_by_program=call.browser is None,
         relay_state=query.relay_state,
         customer=query.customer,
         # A program has no other way to answer the question.

@@ -10,6 +10,7 @@ from core.openid import device as device_codes
 from tests.shown_text import shows
 from tests.world.authorization import address_of, led_back, push
 from tests.world.closed_service import TEXT, ClosedService, insert_closed_service
+from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor
 from tests.world.world import World
 
@@ -165,6 +166,51 @@ class TestUnconfirmed:
 
         assert shows(asked.text, "has added you as a member.")
         assert closed.world.value("SELECT confirmed_at IS NULL FROM memberships WHERE user_id = %s", una)
+
+    async def test_who_signs_in_on_the_way_to_an_open_service_is_asked_too(
+        self, closed: ClosedService, visitor: Visitor
+    ) -> None:
+        una = closed.team.user("una")
+        closed.world.member(closed.party.organization_id, una, is_confirmed=False)
+        await closed.close("everyone", una=["editor"])
+
+        asked = await visitor.sign_in("una@example.com", path=address_of(closed.party))
+        back = led_back(await visitor.submit(asked, "/auth/authorize/allow"))
+        tokens = (await closed.party.redeem(back["code"])).json
+
+        assert shows(asked.text, "has added you as a member.")
+        assert closed.world.value("SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s", una)
+        assert claims_of(tokens["access_token"])["service_roles"] == ["editor"]
+        assert "code" in led_back(await visitor.send("GET", address_of(closed.party)))
+
+    async def test_who_uses_an_open_service_already_is_asked_where_that_is_possible(
+        self, closed: ClosedService, visitor: Visitor
+    ) -> None:
+        una = closed.team.user("una")
+        new = led_back(await visitor.sign_in("una@example.com", path=address_of(closed.party)))
+        closed.world.member(closed.party.organization_id, una, is_confirmed=False)
+        confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s"
+
+        silent = led_back(await visitor.send("GET", address_of(closed.party, prompt="none")))
+        by_json = await closed.log_in("una")
+        assert not closed.world.value(confirmed, una)
+        asked = await visitor.open(address_of(closed.party))
+        back = led_back(await visitor.submit(asked, "/auth/authorize/allow"))
+
+        assert all("code" in answer for answer in (new, silent, back))
+        assert by_json.status == 200
+        assert shows(asked.text, "has added you as a member.")
+        assert closed.world.value(confirmed, una)
+
+    async def test_who_is_new_to_an_open_service_is_not_let_in_without_a_page(
+        self, closed: ClosedService, visitor: Visitor
+    ) -> None:
+        closed.world.member(closed.party.organization_id, closed.team.user("una"), is_confirmed=False)
+        await sign_in(visitor, "una")
+
+        silent = led_back(await visitor.send("GET", address_of(closed.party, prompt="none")))
+
+        assert silent["error"] == "consent_required"
 
     async def test_who_would_not_be_let_in_is_not_asked(self, closed: ClosedService, visitor: Visitor) -> None:
         una = closed.team.user("una")

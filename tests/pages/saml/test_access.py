@@ -132,13 +132,46 @@ class TestAccess:
         confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s"
         assert "has added you" not in page.text
         assert not service.world.value(confirmed, user_id)
-        if access == "everyone":
-            assert posted_form(agreed.text).statuses == ["Success"]
-        else:
-            assert "has added you as a member." in agreed.text
-            again = await visitor.submit(agreed, agreement.action)
-            assert posted_form(again.text).statuses == ["Success"]
-            assert service.world.value(confirmed, user_id)
+        assert "has added you as a member." in agreed.text
+        again = await visitor.submit(agreed, agreement.action)
+        assert posted_form(again.text).statuses == ["Success"]
+        assert service.world.value(confirmed, user_id)
+
+    async def test_who_was_added_to_an_open_service_is_asked_also_after_signing_in_on_the_way(
+        self, visitor: Visitor, saml: SamlWorld, team: Team
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", members_only=False)
+        user_id = team.user("una")
+        service.world.member(team.organization_id, user_id, is_confirmed=False)
+
+        page = await visitor.sign_in("una@example.com", path=service.sso())
+        passive = await service.signed_in(visitor, service.sp.authn_request(IsPassive="true"))
+        agreed = await visitor.submit(page, f"{service.path}/authenticate")
+
+        assert "has added you as a member." in page.text
+        assert passive.statuses == ["Responder", "NoPassive"]
+        assert posted_form(agreed.text).statuses == ["Success"]
+        assert service.world.value("SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s", user_id)
+        assert (await service.signed_in(visitor)).statuses == ["Success"]
+
+    async def test_who_uses_an_open_service_and_was_added_is_asked_where_that_is_possible(
+        self, visitor: Visitor, saml: SamlWorld, team: Team
+    ) -> None:
+        service = await saml.service(team.organization_id, "acme", members_only=False)
+        user_id = team.user("una")
+        await visitor.sign_in("una@example.com", path=service.sso())
+        service.world.member(team.organization_id, user_id, is_confirmed=False)
+        confirmed = "SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s"
+
+        passive = await service.signed_in(visitor, service.sp.authn_request(IsPassive="true"))
+        assert not service.world.value(confirmed, user_id)
+        page = await visitor.open(service.sso())
+        agreed = await visitor.submit(page, f"{service.path}/authenticate")
+
+        assert passive.statuses == ["Success"]
+        assert "has added you as a member." in page.text
+        assert posted_form(agreed.text).statuses == ["Success"]
+        assert service.world.value(confirmed, user_id)
 
     async def test_a_link_of_another_site_says_who_has_added_its_user(
         self, visitor: Visitor, saml_shop: SamlService, team: Team

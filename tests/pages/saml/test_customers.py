@@ -620,13 +620,17 @@ async def test_who_comes_alone_reads_that_the_vendor_has_added_them(
     assert world.value(confirmed, *here)
 
 
-async def test_a_program_confirms_no_membership(shop: SamlService, team: Team, world: World) -> None:
+@pytest.mark.parametrize("access", ["everyone", "members"])
+async def test_a_program_confirms_no_membership(shop: SamlService, team: Team, world: World, access: str) -> None:
     world.member(team.organization_id, world.user_id(EMAIL), is_confirmed=False)
-    world.connection.execute(b"UPDATE services SET access = 'members', individuals = 'all'")
+    world.connection.execute(b"UPDATE services SET access = %s, individuals = 'all'", (access,))
     tokens = await world.sign_in(EMAIL)
 
     answer = await world.client.get(LOGIN, token=tokens.access_token)
 
-    assert_refused(answer, 403, "FORBIDDEN")
+    if access == "everyone":
+        assert posted_form(answer.text).statuses == ["Success"]
+    else:
+        assert_refused(answer, 403, "FORBIDDEN")
     assert world.value("SELECT confirmed_at IS NULL FROM memberships WHERE user_id = %s", world.user_id(EMAIL))
     assert shop.path
