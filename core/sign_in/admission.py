@@ -66,7 +66,7 @@ def must_confirm(place: Place, *, confirms: bool, can_be_asked: bool) -> bool:
 def customers_of(place: Place, *, confirms: bool = False) -> CustomersOfUser | None:
     """Return the customers of a service that are open to a user, with whether it lets them in for none.
 
-    Who `confirms` the membership counts as one of the vendor where they have to; an open service lets them in before.
+    Who `confirms` the membership counts as one of the vendor, at a service that lets in none but its people.
     """
     if place.customers is None:
         return None

@@ -182,7 +182,9 @@ def _facts(hood: Neighbourhood, office: Office, address: str) -> Facts | None:
 
 
 def _require_told(hood: Neighbourhood, office: Office, before: Facts | None, address: str, *, is_told: bool) -> None:
-    """Raise `Violation` when a person came in without right, or confirmed a membership of which no page has told."""
+    """Raise `Violation` when a person came in without right, or without a word of a membership that is unconfirmed."""
+    if before is not None and before.is_unconfirmed_in(A) and not is_told:
+        raise Violation("unasked", f"{address}, whom A had added, came in, and no page has said so")
     for facts, confirms in ((before, is_told), (_facts(hood, office, address), False)):
         if facts is not None:
             office_rows.require_admitted(office, facts, address, confirms=confirms)

@@ -87,6 +87,11 @@ class Facts:
         at = self.memberships.get(of)
         return at is not None and not at.is_suspended and (at.is_confirmed or self.domain_of == of)
 
+    def is_unconfirmed_in(self, of: str) -> bool:
+        """Return whether an organization has made the person a member, who has not consented to it yet."""
+        at = self.memberships.get(of)
+        return at is not None and not at.is_suspended and not at.is_confirmed
+
     def belonging(self, of: str) -> Belonging:
         """Return what the person is to the connection of an organization."""
         at = self.memberships.get(of)

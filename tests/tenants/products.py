@@ -149,7 +149,7 @@ class Product:
     def may_come_alone(self, facts: Facts, *, on_page: bool = False) -> bool:
         """Return whether a person may come without a customer; a page asks them to confirm a membership.
 
-        A service that is open to everyone does not ask, so that what is unconfirmed does not count there.
+        A service that is open to everyone asks whom it lets in anyway, so what is unconfirmed does not count there.
         """
         counts = on_page and self.access != "everyone"
         return self.admits(facts, confirms=on_page) and self._takes_individual(facts, counts=counts)

@@ -859,6 +859,14 @@ UNDONE: Final = (
         ("let in",),
     ),
     Undone(
+        "who was added is asked before they come in",
+        "core.sign_in.admission",
+        "must_confirm",
+        _nothing,
+        Story.ADMITTING,
+        ("unasked",),
+    ),
+    Undone(
         "who is not assigned is not let in",
         *_PLACE,
         _without(IS_ASSIGNED_HERE),
