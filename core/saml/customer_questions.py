@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
-from core.saml import requests
 from core.saml.configuration import DEFAULT_MAPPING
 from core.saml.providers import SamlProvider
-from core.saml.requests import PendingRequest
 from core.saml.visits import FoundSession, Visit
 from core.secrets import Secret
 from core.services.customer_rules import Individuals
@@ -24,9 +21,6 @@ from core.sign_in.admission import AddedBy
 from core.sign_in.customer_choices import AS_INDIVIDUAL, CustomerStanding, NotOpen, Undecided
 from core.sign_in.customer_settling import Settlement
 from core.sign_in.places import Place
-
-if TYPE_CHECKING:
-    from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,26 +65,18 @@ def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str
     return settled_at(place) if isinstance(settled, NotOpen) and not is_admitted else settled
 
 
-def ask(
-    uow: UnitOfWork,
-    provider: SamlProvider,
-    pending: PendingRequest | None,
-    visit: Visit,
-    found: FoundSession,
-    undecided: Undecided,
-) -> CustomerQuestion:
-    """Return the question, with a new ticket in place of the one with which the user has come."""
-    caller, is_by_ticket = found.parent.caller, pending is not None and visit.has_signed_in_for_it
+def ask(provider: SamlProvider, found: FoundSession, undecided: Undecided, ticket: Secret | None) -> CustomerQuestion:
+    """Return the question; the ticket stands for the session of a user who has none in this browser."""
     mapping = provider.configuration.attribute_mapping or DEFAULT_MAPPING
     return CustomerQuestion(
         service_name=provider.service_name,
         organization_name=provider.organization_name,
-        email=caller.account.email,
+        email=found.parent.caller.account.email,
         # The role is one at the organization of the service, which is told of individuals alone.
         attributes=tuple(field for field in mapping if field != "role" or undecided.may_come_alone),
         customers=undecided.customers,
         may_come_alone=undecided.may_come_alone,
-        ticket=requests.renew_ticket(uow, pending, caller.session.id) if pending is not None and is_by_ticket else None,
+        ticket=ticket,
         added_by=admission.added_by(found.child.circumstances.place()) if undecided.may_come_alone else None,
     )
 

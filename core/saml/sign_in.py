@@ -79,7 +79,8 @@ class AuthenticationRequired:
 class AgreementRequired:
     """The user has to agree first, because they have nothing to do with the organization yet (decisions 10.7).
 
-    `added_by` is what has made a membership that the answer confirms; None where there is none to confirm.
+    `added_by` is what has made a membership that the answer confirms; None where there is none to confirm. `ticket` is
+    that of `CustomerQuestion`.
     """
 
     service_name: str
@@ -87,6 +88,7 @@ class AgreementRequired:
     email: str
     attributes: tuple[str, ...]
     added_by: AddedBy | None = None
+    ticket: Secret | None = None
 
 
 Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired | CustomerQuestion
@@ -153,7 +155,8 @@ def _of_individual(task: _Task, found: FoundSession, visit: Visit) -> Outcome | 
     )
     if not must_confirm and (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return None
-    return task.interact(_agreement(provider, caller.account.email, admission.added_by(place)), caller)
+    wanted = _agreement(provider, caller.account.email, admission.added_by(place))
+    return task.interact(replace(wanted, ticket=task.renewed_ticket(caller)), caller)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +291,12 @@ class _Task:
         """What names the customer for which the user is to come; None where nothing does."""
         return self._pending.customer if self._pending is not None else self._visit.customer
 
+    def renewed_ticket(self, caller: Caller) -> Secret | None:
+        """Return a ticket in place of the one with which a user has come who has no session in this browser."""
+        if self._pending is None or not self._visit.has_signed_in_for_it:
+            return None
+        return requests.renew_ticket(self._uow, self._pending, caller.session.id)
+
     def interact(self, wanted: AuthenticationRequired | AgreementRequired, caller: Caller | None) -> Outcome:
         """Ask the user, unless the request forbids it."""
         return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED) if self.is_passive else wanted
@@ -322,7 +331,7 @@ class _Task:
             case Undecided():
                 if self.is_passive:
                     return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED)
-                return customer_questions.ask(self._uow, self._provider, self._pending, self._visit, found, settled)
+                return customer_questions.ask(self._provider, found, settled, self.renewed_ticket(caller))
             case _:
                 return settled
 

@@ -9,6 +9,7 @@ from core.saml.customer_questions import CustomerQuestion
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest
 from core.saml.sign_in import AgreementRequired, Outcome, ResponseToPost
+from core.saml.visits import Visit
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.pages.frame.refusals import protocol_refusal_page
@@ -31,9 +32,8 @@ from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person, in_browser_or_not
+from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.hosts import on_custom_hosts
-from entrypoints.web.serving.impersonating import StopFirst
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", sign_in_routes.description, protocol_refusal_page)
@@ -55,11 +55,12 @@ class CancelForm(WayForm, kw_only=True):
 class AgreementForm(ProtectedForm, kw_only=True):
     """The button of a user who agrees; without a state the service provider has not asked.
 
-    `customer` is what the link names that led there, and `joins` is `yes` on a page that says that the organization has
-    added the user.
+    `ticket` stands for the session of a user who has signed in elsewhere, `customer` is what the link names that led
+    there, and `joins` is `yes` on a page that says that the organization has added the user.
     """
 
     saml_state: str = ""
+    ticket: str = ""
     relay_state: str | None = None
     customer: CustomerName | None = None
     joins: str = ""
@@ -68,7 +69,7 @@ class AgreementForm(ProtectedForm, kw_only=True):
 class CustomerForm(ProtectedForm, kw_only=True):
     """The customer of a service that the user has chosen, empty for none.
 
-    `ticket` stands for the session of a user who has signed in elsewhere; `joins` is that of `AgreementForm`.
+    `ticket` and `joins` are those of `AgreementForm`.
     """
 
     saml_state: str = ""
@@ -97,9 +98,9 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
 @on_custom_hosts
-@in_browser_in_person
+@in_browser_or_not
 async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
-    """Sign the user of this browser in to the service provider, whose page they have agreed to."""
+    """Sign the user in to the service provider, whose page they have agreed to."""
     provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
     agreed = visit(
         call,
@@ -108,14 +109,7 @@ async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementFor
         relay_state=form.relay_state,
         customer=form.customer,
     )
-    return await _respond(
-        call,
-        provider,
-        pending,
-        await call.transact(sign_in.answer, provider, pending, agreed),
-        saml_state=form.saml_state,
-        relay_state=form.relay_state,
-    )
+    return await _answered(call, provider, pending, agreed, form)
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate/customer", limits=LIMITS, refuses=REFUSES)
@@ -123,9 +117,6 @@ async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementFor
 @in_browser_or_not
 async def choose_customer(call: Call, org_slug: str, service_slug: str, form: CustomerForm) -> Page | Redirect:
     """Sign the user in to the service provider for the customer that they have chosen."""
-    if call.acts_for is not None:
-        # As on the page that asks whether to sign in.
-        raise StopFirst
     provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
     chosen = visit(
         call,
@@ -134,11 +125,7 @@ async def choose_customer(call: Call, org_slug: str, service_slug: str, form: Cu
         relay_state=form.relay_state,
         chosen=form.customer,
     )
-    if form.ticket and pending is not None:
-        outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, form.ticket, chosen)
-    else:
-        outcome = await call.transact(sign_in.answer, provider, pending, chosen)
-    return await _respond(call, provider, pending, outcome, saml_state=form.saml_state, relay_state=form.relay_state)
+    return await _answered(call, provider, pending, chosen, form)
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate/cancel", limits=LIMITS, refuses=REFUSES)
@@ -162,6 +149,17 @@ async def _found(
         return await call.read(providers.find, org_slug, service_slug), None
     found = await call.read(requests.find, org_slug, service_slug, saml_state, messages.browser_key(call))
     return found.provider, found.pending
+
+
+async def _answered(
+    call: Call, provider: SamlProvider, pending: PendingRequest | None, visit: Visit, form: AgreementForm | CustomerForm
+) -> Response:
+    """Answer with what the user has said on a page, in the session of the browser, or in that of a ticket."""
+    if form.ticket and pending is not None:
+        outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, form.ticket, visit)
+    else:
+        outcome = await call.transact(sign_in.answer, provider, pending, visit)
+    return await _respond(call, provider, pending, outcome, saml_state=form.saml_state, relay_state=form.relay_state)
 
 
 async def _respond(

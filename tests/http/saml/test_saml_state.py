@@ -62,6 +62,27 @@ async def test_a_sign_in_with_the_state_is_the_agreement_of_a_stranger_to_that_r
     assert posted_form((await visitor.send("GET", address)).text).statuses == ["Success"]
 
 
+@pytest.mark.parametrize("access", ["everyone", "members"])
+async def test_who_was_added_confirms_it_on_a_page_without_a_session_of_the_browser(
+    state: str, saml_shop: SamlService, team: Team, visitor: Visitor, access: str
+) -> None:
+    world, path = saml_shop.world, f"{saml_shop.path}/authenticate"
+    una = team.user("una")
+    world.member(team.organization_id, una, is_confirmed=False)
+    world.connection.execute(b"UPDATE services SET access = %s", (access,))
+
+    page = await visitor.send("GET", ticket_of(await world.log_in("una@example.com", saml_state=state)))
+    stolen = await Visitor(visitor.client).submit(page, path)
+    agreed = posted_form((await visitor.submit(page, path)).text)
+    again = await visitor.submit(page, path)
+
+    assert "has added you as a member." in page.text
+    assert (agreed.statuses, agreed.texts("//saml:NameID/text()")) == (["Success"], ["una@example.com"])
+    assert world.value("SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s", una)
+    assert not visitor.has_session
+    assert [stolen.status, again.status] == [403, 400]
+
+
 async def test_the_session_of_the_service_provider_ends_with_that_of_the_sign_in(
     state: str, saml_shop: SamlService, visitor: Visitor
 ) -> None:
