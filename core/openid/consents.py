@@ -51,9 +51,13 @@ def before(
         if refusal is not None:
             problems.note(uow, client.service, ProblemKind.ACCESS, registered=[client.service.access])
             return customer_questions.no_access(uow, visit, refusal, note)
+        can_be_asked = "none" not in request.prompts
         must_confirm = admission.must_confirm(
-            place, confirms=consent is Consent.TO_MEMBERSHIP, can_be_asked="none" not in request.prompts
+            place, confirms=consent is Consent.TO_MEMBERSHIP, can_be_asked=can_be_asked
         )
+        if must_confirm and can_be_asked and prepared.lacks_proof():
+            # The sign-in is refused, and says what to do first.
+            return None
         if must_confirm or is_asked:
             return replace(_question(uow, visit, note), asks_name=asks_name())
     # The page on which a customer is chosen does not ask for it.

@@ -132,13 +132,13 @@ def _answer(
     if comes_as is not None and not isinstance(comes_as, Settled):
         return comes_as
     if comes_as is None or comes_as.standing is None:
-        before = _of_individual(task, found, visit)
+        before = _of_individual(uow, task, found, visit)
         if before is not None:
             return before
     return task.sign_in(found, comes_as)
 
 
-def _of_individual(task: _Task, found: FoundSession, visit: Visit) -> Outcome | None:
+def _of_individual(uow: UnitOfWork, task: _Task, found: FoundSession, visit: Visit) -> Outcome | None:
     """Return what comes before the sign-in of a user who comes for no customer; None where nothing does."""
     provider, caller, standing = task.provider, found.parent.caller, found.standing
     if not standing.is_admitted(members_only=provider.configuration.members_only):
@@ -153,6 +153,9 @@ def _of_individual(task: _Task, found: FoundSession, visit: Visit) -> Outcome | 
     must_confirm = admission.must_confirm(
         place, confirms=visit.confirms_membership, can_be_asked=not task.is_passive and not visit.is_by_program
     )
+    if must_confirm and not task.is_passive and found.child.lacks_proof(uow, found.parent):
+        # The sign-in is refused, and says what to do first.
+        return None
     if not must_confirm and (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return None
     wanted = _agreement(provider, caller.account.email, admission.added_by(place))

@@ -21,9 +21,12 @@ from core.sessions.refresh import SessionOver
 from core.sessions.sessions import ParentSession
 from core.sign_in import conclusion
 from core.sign_in.arrivals import DeferredCircumstances, defer_circumstances
+from core.sign_in.facts import SignInFacts
+from core.sign_in.judgement import judge
 from core.sign_in.outcomes import BegunSession, SecondFactorPending
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.refusals import SecondFactorDue
+from core.sign_in.rules import RULES
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -92,16 +95,13 @@ class PreparedVisit:
             # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
             raise ClosedWhileImpersonating
         _require_own_organization(parent, self.circumstances)
-        proof = IdentityProof(
-            user_id=self.user_id,
-            provider=Provider(parent.provider),
-            amr=tuple(parent.amr),
-            authenticated_at=parent.authenticated_at,
-            confinement=parent.confinement,
-            bounded_until=parent.bounded_until,
-        )
         destination = self.destination if customer is None else replace(self.destination, customer=customer)
-        return _conclude(self.uow, user, proof, destination, self.circumstances)
+        return _conclude(self.uow, user, _proof_of_browser(parent), destination, self.circumstances)
+
+    def lacks_proof(self) -> bool:
+        """Return whether the user cannot use a gift before they have proved their address (decisions 2.8)."""
+        parent = self.parent()
+        return parent is not None and _lacks_proof(self.uow, self.user(), _proof_of_browser(parent), self.destination)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +112,10 @@ class PreparedChild:
     user: Deferred[User | None]
     parent: Deferred[ParentSession | None]
     circumstances: DeferredCircumstances
+
+    def lacks_proof(self, uow: UnitOfWork, parent: ParentSession) -> bool:
+        """Return what the method of `PreparedVisit` does, for a parent that was read."""
+        return _lacks_proof(uow, self.user(), _proof_by_saml(parent), self.destination)
 
 
 def prepare_by_saml(
@@ -155,8 +159,26 @@ def begin_by_saml(
     """
     circumstances = prepared.circumstances
     _require_own_organization(parent, circumstances)
+    destination = prepared.destination if customer is None else replace(prepared.destination, customer=customer)
+    return _conclude(
+        uow, prepared.user(), _proof_by_saml(parent), destination, circumstances, is_admitted_by_saml=is_admitted
+    )
+
+
+def _proof_of_browser(parent: BrowserSession) -> IdentityProof:
+    return IdentityProof(
+        user_id=parent.user_id,
+        provider=Provider(parent.provider),
+        amr=tuple(parent.amr),
+        authenticated_at=parent.authenticated_at,
+        confinement=parent.confinement,
+        bounded_until=parent.bounded_until,
+    )
+
+
+def _proof_by_saml(parent: ParentSession) -> IdentityProof:
     caller = parent.caller
-    proof = IdentityProof(
+    return IdentityProof(
         user_id=caller.account.id,
         provider=Provider.SAML,
         amr=tuple(caller.session.amr),
@@ -164,8 +186,12 @@ def begin_by_saml(
         confinement=caller.limits.confinement,
         bounded_until=parent.bounded_until,
     )
-    destination = prepared.destination if customer is None else replace(prepared.destination, customer=customer)
-    return _conclude(uow, prepared.user(), proof, destination, circumstances, is_admitted_by_saml=is_admitted)
+
+
+def _lacks_proof(uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination) -> bool:
+    """Return whether the rules about the account refuse who would use what an organization gave."""
+    facts = SignInFacts(user=user, proof=proof, destination=destination, now=uow.now, gift_waits=True)
+    return judge(RULES, facts).refusal is not None
 
 
 def _conclude(

@@ -202,6 +202,27 @@ class TestUnconfirmed:
         assert shows(asked.text, "has added you as a member.")
         assert closed.world.value(confirmed, una)
 
+    @pytest.mark.parametrize("access", ["everyone", "members"])
+    async def test_who_has_to_prove_the_address_does_so_before_the_question(
+        self, closed: ClosedService, visitor: Visitor, access: str
+    ) -> None:
+        una = closed.team.user("una")
+        closed.world.member(closed.party.organization_id, una, is_confirmed=False)
+        closed.world.connection.execute(b"UPDATE users SET changed_by_service_at = now() WHERE id = %s", (una,))
+        await closed.close(access)
+        await sign_in(visitor, "una")
+
+        refused = await visitor.open(address_of(closed.party))
+        silent = led_back(await visitor.send("GET", address_of(closed.party, prompt="none")))
+        closed.world.connection.execute(b"UPDATE users SET changed_by_service_at = NULL WHERE id = %s", (una,))
+        asked = await visitor.open(address_of(closed.party))
+
+        assert refused.status == 403
+        assert shows(refused.text, "confirm first that it is yours")
+        assert not shows(refused.text, "has added you")
+        assert silent["error"] == "consent_required"
+        assert shows(asked.text, "has added you as a member.")
+
     async def test_who_is_new_to_an_open_service_is_not_let_in_without_a_page(
         self, closed: ClosedService, visitor: Visitor
     ) -> None:

@@ -154,6 +154,24 @@ class TestAccess:
         assert service.world.value("SELECT confirmed_at IS NOT NULL FROM memberships WHERE user_id = %s", user_id)
         assert (await service.signed_in(visitor)).statuses == ["Success"]
 
+    async def test_who_has_to_prove_the_address_does_so_before_the_question(
+        self, visitor: Visitor, saml_shop: SamlService, team: Team
+    ) -> None:
+        user_id = team.user("una")
+        saml_shop.world.member(team.organization_id, user_id, is_confirmed=False)
+        await visitor.sign_in("una@example.com")
+        changed = b"UPDATE users SET changed_by_service_at = now() WHERE id = %s"
+        saml_shop.world.connection.execute(changed, (user_id,))
+
+        refused = await visitor.open(saml_shop.sso())
+        saml_shop.world.connection.execute(changed.replace(b"now()", b"NULL"), (user_id,))
+        asked = await visitor.open(saml_shop.sso())
+
+        assert refused.status == 403
+        assert "confirm first that it is yours" in refused.text
+        assert "has added you" not in refused.text
+        assert "has added you as a member." in asked.text
+
     async def test_who_uses_an_open_service_and_was_added_is_asked_where_that_is_possible(
         self, visitor: Visitor, saml: SamlWorld, team: Team
     ) -> None:
