@@ -20,7 +20,6 @@ from core.openid.clients import Client
 from core.openid.customer_questions import Note, Visit
 from core.openid.requests import AuthorizationRequest
 from core.services import problems
-from core.services.problems import ProblemKind
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import admission, browser_returns, places
 from core.sign_in.child_sessions import PreparedVisit
@@ -49,7 +48,7 @@ def before(
         # Nobody is asked to confirm a membership that would not let them in.
         refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
         if refusal is not None:
-            problems.note(uow, client.service, ProblemKind.ACCESS, registered=[client.service.access])
+            problems.note_closed(uow, client.service)
             return customer_questions.no_access(uow, visit, refusal, note)
         can_be_asked = "none" not in request.prompts
         must_confirm = admission.must_confirm(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -28,6 +29,7 @@ from core.openid.refusals import (
     SlowDown,
 )
 from core.secrets import Secret, hash_token
+from core.services import problems
 from core.sessions import sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.client_grants import ClientGrant
@@ -224,6 +226,12 @@ def settle(
     return customer_settling.settle(place, named, browser.confinement, is_answered=answer is not None)
 
 
+def note_closed(uow: UnitOfWork, waiting: WaitingDevice) -> None:
+    """Note that a service does not let in who would approve a device, for those who look after it (decisions 22.5)."""
+    if waiting.client is not None and not waiting.serves_customers:
+        problems.note_closed(uow, waiting.client.service)
+
+
 def added_by(uow: UnitOfWork, waiting: WaitingDevice, browser: BrowserSession) -> AddedBy | None:
     """Return what has made a membership that the user confirms by approving a device; None without one."""
     return admission.added_by(_place(uow, waiting.client, browser)) if waiting.client is not None else None
@@ -255,7 +263,7 @@ def approve(
         case Undecided() | SignInAnew():
             return settled
         case NotOpen():
-            raise settled.refusal
+            raise settled.refusal.leaving(partial(note_closed, waiting=waiting))
         case _:
             chosen = settled.customer if settled is not None else None
     client = waiting.client

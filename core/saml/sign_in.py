@@ -25,6 +25,7 @@ from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
 from core.saml.sessions import SamlSession
 from core.saml.visits import FoundSession, SignedIn, Visit
 from core.secrets import Secret
+from core.services import problems
 from core.sessions.callers import Caller
 from core.sessions.limits import Act, ServiceTokenRefused
 from core.sign_in import admission, browser_returns
@@ -146,6 +147,8 @@ def _of_individual(uow: UnitOfWork, task: _Task, found: FoundSession, visit: Vis
     place = found.child.circumstances.place()
     refusal = admission.refusal_of(place, confirms=True)
     if refusal is not None:
+        assert place.service is not None, "a service provider was found without its service"
+        problems.note_closed(uow, place.service)
         reason = reason_of(refusal.reason)
         assert reason is not None, "a service is closed for no reason of the vocabulary"
         return task.refuse(_DENIED, caller, reason, problem=refusal)

@@ -88,6 +88,11 @@ def note(
     uow.client_problems.add(service.organization_id, service.id, problem, network=network)
 
 
+def note_closed(uow: UnitOfWork, service: Service) -> None:
+    """Note that a service has not let its user in, who is not one of those that its `access` names."""
+    note(uow, service, ProblemKind.ACCESS, registered=[service.access])
+
+
 def leaving(
     refusal: AnyRefusal,
     service: Service,

@@ -52,6 +52,11 @@ class ClosedService:
         """Return what the service is told of a token."""
         return (await self.party.post("/auth/introspect", {"token": tokens.access_token})).json
 
+    async def troubles(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return what those who look after the service read of requests that were refused in its name."""
+        answer = await self.team.request("olga", "GET", "/services/shop/problems")
+        return [(one["kind"], one["details"]) for one in answer.json["problems"]]
+
     def is_live(self, tokens: Tokens) -> bool:
         """Return whether the session of tokens has not been ended."""
         session_id = claims_of(tokens.access_token)["sid"]

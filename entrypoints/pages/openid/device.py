@@ -164,6 +164,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         )
     brand = await brand_of(call, _organization_of(waiting))
     if isinstance(settled, NotOpen):
+        await call.transact(device.note_closed, waiting)
         return form_page(
             call,
             "openid/device_no_access.html",

@@ -45,9 +45,7 @@ async def test_a_stranger_reads_whom_to_ask_and_gets_back(closed: ClosedService,
     assert refusal_of(back) == DENIED
     assert back["state"] == "s-1"
     assert closed.users() == 0
-    troubles = await closed.team.request("olga", "GET", "/services/shop/problems")
-    [trouble] = troubles.json["problems"]
-    assert (trouble["kind"], trouble["details"]) == ("access", {"sent": None, "registered": ["members"]})
+    assert await closed.troubles() == [("access", {"sent": None, "registered": ["members"]})]
     assert closed.world.rows("SELECT FROM sessions WHERE service_id IS NOT NULL") == []
 
 
@@ -279,6 +277,7 @@ class TestDevices:
         await visitor.submit(page, "/auth/device/deny")
 
         assert shows(page.text, TEXT)
+        assert await closed.troubles() == [("access", {"sent": None, "registered": ["members"]})]
         polled = await closed.party.token(device_codes.GRANT_TYPE, device_code=device["device_code"])
         assert polled.json["error"] == "access_denied"
 
@@ -292,6 +291,7 @@ class TestDevices:
 
         assert refused.status == 403
         assert closed.users() == 0
+        assert await closed.troubles() == [("access", {"sent": None, "registered": ["members"]})]
 
     async def test_who_was_added_confirms_it_by_approving(self, closed: ClosedService, visitor: Visitor) -> None:
         una = closed.team.user("una")

@@ -91,11 +91,13 @@ class TestAccess:
         await visitor.sign_in("mia@example.com")
 
         await self.denied(visitor, saml_shop)
+        [trouble] = (await team.request("owner", "GET", "/services/shop/problems")).json["problems"]
         answer = await team.request(
             "owner", "PATCH", "/services/shop", body={"assignments": [{"subject": "role:member", "roles": []}]}
         )
 
         assert answer.status == 200, answer.text
+        assert (trouble["kind"], trouble["details"]["registered"]) == ("access", ["assigned"])
         assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
 
     async def test_who_was_added_confirms_it_by_agreeing(
