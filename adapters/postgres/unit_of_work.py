@@ -151,6 +151,13 @@ class PostgresUnitOfWork(Aggregates):
 
     @property
     def caller_if_signed_in(self) -> Caller | None:
+        caller = self.caller_to_log_out
+        if caller is not None and not caller.is_let_in:
+            raise caller.out_of_context
+        return caller
+
+    @property
+    def caller_to_log_out(self) -> Caller | None:
         if self._caller is None and self._session_id is not None:
             self._caller = self._admitted(self.callers.of_session(self._session_id))
         return self._caller

@@ -98,9 +98,14 @@ class Caller:
         return place.organization_id is None or place.role is not None
 
     @property
+    def is_let_in(self) -> bool:
+        """Whether the service of the session, if it is one's, still lets its user in (decisions 22.2)."""
+        return self.place.service is None or self.place.service.is_admitted
+
+    @property
     def out_of_context(self) -> NoLongerInContext | NoLongerLetIn:
         """The refusal of a session to whose context its user does not belong."""
-        if self.place.service is not None and not self.place.service.is_admitted:
+        if not self.is_let_in:
             return NoLongerLetIn()
         return NoLongerInContext() if self.place.customer_id is None else NoLongerForCustomer()
 

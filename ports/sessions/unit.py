@@ -41,8 +41,13 @@ class SessionsUnit(Protocol):
     def caller_if_signed_in(self) -> Caller | None:
         """The caller of a request that may carry an access token, None without one; else as `caller`.
 
-        The caller need not belong to the context of their session any more.
+        The caller need not belong to the context of their session any more, but a service that they use lets them in.
         """
+        ...
+
+    @property
+    def caller_to_log_out(self) -> Caller | None:
+        """As `caller_if_signed_in`, also for a caller whom the service does not let in any more."""
         ...
 
     @property

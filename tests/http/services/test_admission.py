@@ -358,6 +358,22 @@ class TestEnding:
         assert shop.is_live(member)
         assert (await shop.me(member)).status == 200
 
+    async def test_what_takes_a_token_or_none_does_not_take_that_of_one_who_is_not_let_in(
+        self, shop: ClosedService
+    ) -> None:
+        tokens = await shop.tokens("sam")
+        await shop.team.request("olga", "POST", "/invitations", body={"email": "sam@example.com", "role": "member"})
+        invitation = (await shop.world.mails())[-1].values
+        await shop.close("members")
+        body, client = {"token": invitation["token"]}, shop.world.client
+
+        refused = await client.post("/api/invitations/accept", body=body, token=tokens.access_token)
+        logged_out = await client.post("/api/auth/logout", token=tokens.access_token)
+
+        assert_refused(refused, 401, "UNAUTHORIZED")
+        assert logged_out.status == 200
+        assert not shop.is_live(tokens)
+
     async def test_what_is_unassigned_ends_too(self, shop: ClosedService) -> None:
         await shop.close("assigned", "role:member")
         tokens = await shop.tokens("mia")
