@@ -24,11 +24,10 @@ def of_customers(uow: UnitOfWork, service: Service, search: str) -> Choices:
     """Return the customers of a service by their ids, without open offers."""
 
     def read(part: str, limit: int) -> Sequence[Choice | None]:
-        found = uow.elsewhere.found_customers.page(service, part=part.lower(), at=uow.now, after=None, limit=limit)
-        return [
-            Choice(value=str(one.id), name=one.name or one.slug, about=one.slug) if one.is_accepted else None
-            for one in found
-        ]
+        found = uow.elsewhere.found_customers.page(
+            service, part=part.lower(), at=uow.now, after=None, limit=limit, offers=False
+        )
+        return [Choice(value=str(one.id), name=one.name or one.slug, about=one.slug) for one in found]
 
     return choices(read, search)
 

@@ -18,9 +18,16 @@ class FoundCustomers(Protocol):
     """
 
     def page(
-        self, service: Service, *, part: str, at: datetime, after: Position | None, limit: int
+        self,
+        service: Service,
+        *,
+        part: str,
+        at: datetime,
+        after: Position | None,
+        limit: int,
+        offers: bool = True,
     ) -> Sequence[ServiceCustomer]:
-        """Return them from a position on, the newest first."""
+        """Return them from a position on, the newest first; without `offers` those alone that are customers."""
         ...
 
     def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:

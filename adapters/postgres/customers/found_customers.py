@@ -17,6 +17,7 @@ from core.services.services import Service
 
 PAGE: Final = f"""
     SELECT   {CUSTOMER} {FOUND}
+      AND    (%(offers)s OR c.accepted_at IS NOT NULL)
       AND    (%(after_at)s::timestamptz IS NULL OR (c.created_at, c.id) < (%(after_at)s, %(after_id)s))
     ORDER BY c.created_at DESC, c.id DESC
     LIMIT    %(limit)s
@@ -40,13 +41,20 @@ class PostgresFoundCustomers(Aggregate):
     """The port `FoundCustomers`."""
 
     def page(
-        self, service: Service, *, part: str, at: datetime, after: Position | None, limit: int
+        self,
+        service: Service,
+        *,
+        part: str,
+        at: datetime,
+        after: Position | None,
+        limit: int,
+        offers: bool = True,
     ) -> Sequence[ServiceCustomer]:
         place = {
             "after_at": after.at if after is not None else None,
             "after_id": after.id if after is not None else None,
         }
-        values = service_values(service) | place | {"part": part, "at": at, "limit": limit}
+        values = service_values(service) | place | {"part": part, "at": at, "limit": limit, "offers": offers}
         return self._all(ServiceCustomer, PAGE, values)
 
     def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:

@@ -6,6 +6,7 @@ import re
 
 from markupsafe import escape
 
+from core.organizations.choices import CHOICES_FOUND_MAX, CHOICES_MAX
 from tests.shown_text import shows
 from tests.world.directory import insert_directory
 from tests.world.trade import insert_trade
@@ -122,3 +123,20 @@ async def test_a_preview_offers_customers_where_there_are_some(visitor: Visitor,
     page = await visitor.open(PAGE)
 
     assert 'id="customer"' not in page.text
+
+
+async def test_offers_hide_no_customer_to_choose_from(visitor: Visitor, world: World) -> None:
+    trade = insert_trade(world)
+    bolt = world.customer(trade.service, world.organization("bolt-works"))
+    for number in range(CHOICES_FOUND_MAX + 1):
+        await trade.offer(f"bolt-{number}")
+    await visitor.sign_in("owner@example.com")
+
+    few = await visitor.open(PAGE)
+    for number in range(CHOICES_MAX):
+        world.customer(trade.service, world.organization(f"customer-{number}"))
+    found = await visitor.open(f"{PAGE}?find_customer=bolt")
+
+    assert f'<option value="{bolt}"' in few.text
+    assert f'name="customer" type="radio" value="{bolt}"' in found.text
+    assert not shows(found.text, "There are more.")
