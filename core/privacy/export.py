@@ -111,6 +111,20 @@ class ExportedCustomer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedAssignment:
+    """What an organization has assigned to the person by name: a service of its own, or one that it uses as a customer.
+
+    `roles` are those of the service that this gives the person there.
+    """
+
+    organization_id: UUID
+    organization_slug: str
+    vendor_slug: str
+    service_slug: str
+    roles: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMetadata:
     """What a service notes about the person, who uses it."""
 
@@ -155,6 +169,7 @@ class PersonalDataExport:
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
     customers: list[ExportedCustomer]
+    assignments: list[ExportedAssignment]
     service_metadata: list[ExportedMetadata]
     messages: list[ExportedMessage]
     login_events_count: int
@@ -213,6 +228,7 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
         memberships=list(memberships),
         groups=list(stored.groups(user.id, within=within)),
         customers=list(stored.customers(user.id, organization_ids)),
+        assignments=list(stored.assignments(user.id, organization_ids)),
         service_metadata=list(stored.service_metadata(user.id, within=within)),
         messages=list(stored.messages(user.id, received_by, organization_ids, MESSAGES_MAX)),
         login_events_count=stored.count_logins(user.id, within=within),

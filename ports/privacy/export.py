@@ -5,6 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.privacy.export import (
+    ExportedAssignment,
     ExportedCustomer,
     ExportedGroup,
     ExportedIdentity,
@@ -49,6 +50,10 @@ class PrivacyExport(Protocol):
 
     def customers(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedCustomer]:
         """List those of these organizations for which a person has signed in as customers, the first use first."""
+        ...
+
+    def assignments(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedAssignment]:
+        """List the services that these organizations assign to a person by name."""
         ...
 
     def messages(

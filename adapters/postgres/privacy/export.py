@@ -11,6 +11,7 @@ from adapters.postgres.log_ids import kept_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.privacy.export import (
+    ExportedAssignment,
     ExportedCustomer,
     ExportedGroup,
     ExportedIdentity,
@@ -112,6 +113,36 @@ class PostgresPrivacyExport(Aggregate):
             ORDER BY own.first_sign_in_at, c.id
             """,
             (list(organization_ids), user_id),
+        )
+
+    def assignments(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedAssignment]:
+        return self._all(
+            ExportedAssignment,
+            """
+            WITH assigned AS (SELECT a.organization_id, a.organization_id AS vendor_id, a.service_id, a.role_ids
+                              FROM   service_assignments a
+                              WHERE  a.organization_id = ANY (%(organization_ids)s) AND a.user_id = %(user_id)s
+                              UNION ALL
+                              SELECT a.organization_id, c.vendor_id, c.service_id, a.role_ids
+                              FROM   customer_assignments a
+                              JOIN   service_customers c
+                                ON   c.id = a.customer_id AND c.organization_id = a.organization_id
+                              WHERE  a.organization_id = ANY (%(organization_ids)s) AND a.user_id = %(user_id)s)
+            SELECT   a.organization_id, o.slug AS organization_slug, vo.slug AS vendor_slug, v.slug AS service_slug,
+                     given.roles
+            FROM     assigned a
+            JOIN     organizations o  ON o.id = a.organization_id
+            JOIN     organizations vo ON vo.id = a.vendor_id
+            JOIN     services v       ON v.organization_id = a.vendor_id AND v.id = a.service_id
+            CROSS    JOIN LATERAL (SELECT ARRAY(SELECT   known.key
+                                                FROM     jsonb_each_text(v.role_ids) AS known
+                                                WHERE    known.value::uuid = ANY (a.role_ids)
+                                                ORDER BY known.key) AS roles) AS given
+            -- One all of whose roles the service no longer has fits nobody.
+            WHERE    a.role_ids = '{}' OR given.roles <> '{}'
+            ORDER BY o.slug, vo.slug, v.slug
+            """,
+            {"organization_ids": list(organization_ids), "user_id": user_id},
         )
 
     def messages(

@@ -58,6 +58,7 @@ async def test_the_package_has_exactly_the_documented_fields(
         "login_events": [login, package["login_events"][1]],
         "groups": [],
         "customers": [],
+        "assignments": [],
         "service_metadata": [],
         "messages": [],
         "oauth_identities": [],
@@ -356,6 +357,31 @@ async def test_it_has_the_customers_that_the_person_came_for(world: World) -> No
     ]
     assert of_customer.json["customers"] == own.json["customers"]
     assert of_vendor.json["customers"] == []
+
+
+async def test_it_has_the_services_that_organizations_have_assigned_to_the_person(world: World) -> None:
+    trade = insert_trade(world)
+    await trade.begin()
+    worker = trade.customer.ids["worker"]
+    world.member(trade.vendor.organization_id, worker)
+    for_worker, for_all = (
+        {"subject": f"user:{worker}", "roles": ["viewer", "editor"]},
+        {"subject": "everyone", "roles": []},
+    )
+    assigned = {"assignments": [for_worker, for_all]}
+    at_customer = await trade.at_customer("PATCH", body=assigned)
+    at_vendor = await trade.vendor.request("owner", "PATCH", "/services/shop", body=assigned)
+    tokens = await world.sign_in("worker@example.com")
+
+    own = await world.client.get(path(worker), token=tokens.access_token)
+    of_customer = await world.client.get(path(worker), token=await trade.customer.token("head"))
+
+    assert (at_customer.status, at_vendor.status) == (200, 200), (at_customer.text, at_vendor.text)
+    there = {"vendor_slug": "acme", "service_slug": "shop", "roles": ["editor", "viewer"]}
+    by_vendor = {"organization_id": str(trade.vendor.organization_id), "organization_slug": "acme", **there}
+    by_customer = {"organization_id": str(trade.customer.organization_id), "organization_slug": "beta", **there}
+    assert own.json["assignments"] == [by_vendor, by_customer]
+    assert of_customer.json["assignments"] == [by_customer]
 
 
 async def test_it_has_the_messages_that_the_person_has_sent_and_got(world: World) -> None:
