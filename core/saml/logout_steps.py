@@ -12,6 +12,7 @@ from core.key_certificates import SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import OrganizationStatus
 from core.saml import providers
+from core.saml.answers import defer_signing_key, message_id
 from core.saml.messages import (
     NameId,
     NameIdFormat,
@@ -22,7 +23,6 @@ from core.saml.messages import (
     StatusOf,
 )
 from core.saml.providers import SamlProvider
-from core.saml.sign_in import defer_signing_key, message_id
 from core.secrets import Secret
 from core.sign_in.upstream.connection_wishes import ConnectionRecord
 

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.errors import Refusal, SsoRequired, on_the_way_to
-from core.key_certificates import SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.saml import assertions, customer_questions, judgement, providers, requests, visits
-from core.saml.configuration import CUSTOMER_FIELDS, DEFAULT_MAPPING
-from core.saml.customer_questions import CustomerQuestion
+from core.saml.answers import (
+    AgreementRequired,
+    AuthenticationRequired,
+    Outcome,
+    ResponseToPost,
+    agreement,
+    defer_signing_key,
+    message_id,
+)
 from core.saml.messages import SUCCESS, AuthnRequest, IssuedAssertion, NameId, Response, SamlStatus, StatusOf
-from core.saml.providers import ProviderUnknown, SamlProvider
+from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
 from core.saml.sessions import SamlSession
 from core.saml.visits import FoundSession, SignedIn, Visit
@@ -29,7 +34,6 @@ from core.services import problems
 from core.sessions.callers import Caller
 from core.sessions.limits import Act, ServiceTokenRefused
 from core.sign_in import admission, browser_returns
-from core.sign_in.admission import AddedBy
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.customer_settling import Settled, SignInAnew
 from core.sign_in.outcomes import BegunSession
@@ -39,60 +43,10 @@ from core.sign_in.recorded_refusals import note
 from core.sign_in.refusals import NotAdmitted, SecondFactorDue
 
 if TYPE_CHECKING:
-    from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 _DENIED: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.REQUEST_DENIED)
 _NOT_PASSIVE: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.NO_PASSIVE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseToPost:
-    """A response to sign and to post to the service provider.
-
-    `device_token` is what the browser gets when a session has begun; `problem` is set when the user should read, before
-    the response is posted, why they are not signed in there.
-    """
-
-    response: Response
-    key: SamlSigningKey
-    relay_state: str | None
-    organization_id: UUID
-    service_name: str
-    organization_name: str
-    device_token: Secret | None = None
-    problem: Refusal | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuthenticationRequired:
-    """The user has to authenticate, or to authenticate again, before the request can be answered.
-
-    `connection_id` is the connection by which the customer requires it; `is_anew` says that the session does not go
-    there at all.
-    """
-
-    connection_id: UUID | None = None
-    is_anew: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementRequired:
-    """The user has to agree first, because they have nothing to do with the organization yet (decisions 10.7).
-
-    `added_by` is what has made a membership that the answer confirms; None where there is none to confirm. `ticket` is
-    that of `CustomerQuestion`.
-    """
-
-    service_name: str
-    organization_name: str
-    email: str
-    attributes: tuple[str, ...]
-    added_by: AddedBy | None = None
-    ticket: Secret | None = None
-
-
-Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired | CustomerQuestion
 
 
 def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> Outcome | Refusal:
@@ -161,7 +115,7 @@ def _of_individual(uow: UnitOfWork, task: _Task, found: FoundSession, visit: Vis
         return None
     if not must_confirm and (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return None
-    wanted = _agreement(provider, caller.account.email, admission.added_by(place))
+    wanted = agreement(provider, caller.account.email, admission.added_by(place))
     return task.interact(replace(wanted, ticket=task.renewed_ticket(caller)), caller)
 
 
@@ -230,7 +184,7 @@ def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: 
     if not visit.has_agreed:
         provider, account = providers.find(uow, organization_slug, service_slug), uow.caller.account
         place = uow.sign_in_places.defer(account.id, organization_slug, service_slug)()
-        return Initiated(provider=provider, outcome=_agreement(provider, account.email, admission.added_by(place)))
+        return Initiated(provider=provider, outcome=agreement(provider, account.email, admission.added_by(place)))
     found = uow.saml_providers.find(organization_slug, service_slug)
     if found is None or not found.serves_customers:
         access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
@@ -441,32 +395,3 @@ class _Task:
             device_token=device_token,
             problem=problem,
         )
-
-
-def defer_signing_key(uow: UnitOfWork, organization_id: UUID, service_id: UUID) -> Deferred[SamlSigningKey]:
-    """Defer reading the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
-    found = uow.saml_certificates.defer_signing_key(organization_id, service_id)
-    return lambda: _required(found())
-
-
-def _required(key: SamlSigningKey | None) -> SamlSigningKey:
-    if key is None:
-        raise ProviderUnknown
-    return key
-
-
-def _agreement(provider: SamlProvider, email: str, added_by: AddedBy | None = None) -> AgreementRequired:
-    """Return what the user has to agree to, who comes as an individual."""
-    mapping = provider.configuration.attribute_mapping or DEFAULT_MAPPING
-    return AgreementRequired(
-        service_name=provider.service_name,
-        organization_name=provider.organization_name,
-        email=email,
-        attributes=tuple(field for field in mapping if field not in CUSTOMER_FIELDS),
-        added_by=added_by,
-    )
-
-
-def message_id(uow: UnitOfWork) -> str:
-    """Return the id of a new message or assertion."""
-    return f"_{uow.randomness.token().reveal()}"

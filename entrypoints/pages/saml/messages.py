@@ -6,9 +6,9 @@ from quart import Response
 
 from core.errors import Refusal
 from core.organizations.session_strength import SecondFactorRequired
+from core.saml.answers import ResponseToPost
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, MessageRefused, OutgoingMessage, SamlBinding
 from core.saml.requests import LIFETIME
-from core.saml.sign_in import ResponseToPost
 from core.secrets import Secret
 from core.sign_in.admission import NotLetIn
 from core.sign_in.customer_choices import NoCustomerYet

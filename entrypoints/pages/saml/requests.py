@@ -5,10 +5,10 @@ from urllib.parse import parse_qsl
 from quart import Response
 
 from core.saml import providers, requests, sign_in
+from core.saml.answers import AgreementRequired, Outcome, ResponseToPost
 from core.saml.customer_questions import CustomerQuestion
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest
-from core.saml.sign_in import AgreementRequired, Outcome, ResponseToPost
 from core.saml.visits import Visit
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn

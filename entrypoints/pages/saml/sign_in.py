@@ -19,11 +19,11 @@ from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import contacts, providers, requests, sign_in
+from core.saml.answers import AgreementRequired, AuthenticationRequired, ResponseToPost
 from core.saml.customer_questions import CustomerQuestion
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import AgreementRequired, AuthenticationRequired, ResponseToPost
 from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.limits import ConfinedElsewhere

@@ -10,12 +10,12 @@ import pytest
 
 from core.errors import Refusal
 from core.key_certificates import LIFETIME, SamlCertificate
-from core.saml import providers, requests, sign_in
+from core.saml import answers, providers, requests, sign_in
+from core.saml.answers import AuthenticationRequired, Outcome
 from core.saml.configuration import SamlConfiguration
 from core.saml.messages import AuthnRequest
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SignInStateUnknown
-from core.saml.sign_in import AuthenticationRequired, Outcome
 from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.sessions import Session
@@ -60,7 +60,7 @@ def test_a_certificate_that_was_deactivated_signs_nothing(
     builder.connection.execute("UPDATE saml_certificates SET is_active = false")
 
     with pytest.raises(ProviderUnknown):
-        transact(lambda uow: sign_in.defer_signing_key(uow, provider.organization_id, provider.service_id)())
+        transact(lambda uow: answers.defer_signing_key(uow, provider.organization_id, provider.service_id)())
 
 
 def test_a_session_that_has_ended_signs_in_nowhere(
