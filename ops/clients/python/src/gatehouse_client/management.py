@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.5"
+API_VERSION: Final = "2.6"
 
 
 class AddressLimits(TypedDict):
@@ -893,6 +893,18 @@ class ExplainedWay(TypedDict):
     rules: list[ExplainedRule]
 
 
+class ExportedAssignment(TypedDict):
+    """What an organization has assigned to the person by name: a service of its own, or one that it uses as a
+    customer.
+    """
+
+    organization_id: str
+    organization_slug: str
+    vendor_slug: str
+    service_slug: str
+    roles: list[str]
+
+
 class ExportedAuditEntry(TypedDict):
     """A sealed entry of the audit log, as a line of the export."""
 
@@ -1689,6 +1701,7 @@ class PersonalDataExport(TypedDict):
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
     customers: list[ExportedCustomer]
+    assignments: list[ExportedAssignment]
     service_metadata: list[ExportedMetadata]
     messages: list[ExportedMessage]
     login_events_count: int
