@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from uuid import UUID
 
 from adapters.postgres.aggregates import Aggregates
@@ -33,6 +34,8 @@ from core.sessions.callers import Caller
 from core.sessions.origins import Origin
 from core.sessions.token_additions import TokenSubject
 from ports.mailboxes import WorkKind
+
+Found = TypeVar("Found")
 
 
 class Elsewhere(Aggregates):
@@ -94,6 +97,7 @@ class PostgresUnitOfWork(Aggregates):
             session_id=session_id,
             api_key=api_key,
             scim_token=scim_token,
+            limited_sessions=tools.limited_sessions,
             impersonation=self._impersonation,
             notes_position=reading is not None,
         )
@@ -124,7 +128,7 @@ class PostgresUnitOfWork(Aggregates):
     @property
     def caller(self) -> Caller:
         if self._caller is None:
-            found = self.callers.of_session(self._session_id) if self._session_id is not None else None
+            found = self._of_session(self.callers.of_session)
             # Until it is found to be valid.
             self._verified(None, None)
             self._caller = self._in_context(found)
@@ -133,7 +137,7 @@ class PostgresUnitOfWork(Aggregates):
 
     @property
     def named_caller(self) -> NamedCaller:
-        found = self.person_names.of_session(self._session_id) if self._session_id is not None else None
+        found = self._of_session(self.person_names.of_session)
         self._verified(None, None)
         self._caller = self._in_context(found.caller if found is not None else None)
         assert found is not None, "a caller was found without their names"
@@ -142,7 +146,7 @@ class PostgresUnitOfWork(Aggregates):
 
     @property
     def token_subject(self) -> TokenSubject:
-        found = self.callers.subject(self._session_id) if self._session_id is not None else None
+        found = self._of_session(self.callers.subject)
         self._verified(None, None)
         self._caller = self._in_context(found.caller if found is not None else None)
         assert found is not None, "a caller was found without what their tokens say"
@@ -159,7 +163,7 @@ class PostgresUnitOfWork(Aggregates):
     @property
     def caller_to_log_out(self) -> Caller | None:
         if self._caller is None and self._session_id is not None:
-            self._caller = self._admitted(self.callers.of_session(self._session_id))
+            self._caller = self._admitted(self._of_session(self.callers.of_session))
         return self._caller
 
     @property
@@ -171,7 +175,7 @@ class PostgresUnitOfWork(Aggregates):
             return self._find_link_caller().context(slug)
         if self._organization_credential is not None:
             return self._context_of_key(self._organization_credential, slug)
-        context = self.access.context(self._session_id, slug) if self._session_id is not None else None
+        context = self._of_session(partial(self.access.context, slug=slug))
         # Until the caller is found to belong there.
         self._verified(slug, None)
         self._caller = self._admitted(context.caller if context is not None else None)
@@ -180,6 +184,10 @@ class PostgresUnitOfWork(Aggregates):
 
     def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:
         self._verified(slug, organization_id)
+
+    def _of_session(self, read: Callable[..., Found | None]) -> Found | None:
+        """Return what is read of the session of the request, None without one; its token names a service, or none."""
+        return read(self._session_id, is_limited=self._client_id is not None) if self._session_id is not None else None
 
     def _verified(self, organization_slug: str | None, share_key: Hashable | None) -> None:
         if self._identified is not None:
@@ -353,7 +361,7 @@ class PostgresUnitOfWork(Aggregates):
         if self._session_id is None:
             return {}
         # A transaction that records something has asked for its caller, unless the session itself is what it is about.
-        caller = self._caller or self.callers.of_session(self._session_id)
+        caller = self._caller or self._of_session(self.callers.of_session)
         if caller is None or caller.limits.impersonator_id is None:
             return {}
         return {IMPERSONATOR: str(caller.limits.impersonator_id), IMPERSONATION_SESSION: str(self._session_id)}

@@ -62,7 +62,7 @@ def revoke(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedToken
         session_id = UUID(token.claims["sid"]) if _is_of(client, token.claims) else None
     else:
         session_id = refresh.session_of(uow, token.text)
-    caller = uow.callers.of_session(session_id) if session_id is not None else None
+    caller = uow.callers.of_session(session_id, is_limited=True) if session_id is not None else None
     if caller is None or caller.place.client_id != client.id:
         return
     ended = uow.sessions.revoke(caller.session.id, user_id=caller.account.id)

@@ -136,7 +136,7 @@ def _address(client: Client | None, wanted: LogoutRequest) -> str | None:
 
 def _end_session(uow: UnitOfWork, session_id: UUID, user_id: UUID, issuer: str) -> tuple[str, ...]:
     """End the session of a service alone: this browser has none of Gatehouse."""
-    caller = uow.callers.of_session(session_id)
+    caller = uow.callers.of_session(session_id, is_limited=True)
     if caller is None or caller.account.id != user_id:
         return ()
     pages = _pages(uow.clients.with_page(session_id), issuer)

@@ -180,7 +180,7 @@ def _begin(
     session = _session(uow, owner, user, place)
     refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
-    subject = uow.callers.subject(session.id)
+    subject = uow.callers.subject(session.id, is_limited=True)
     if subject is None:
         # The caller was demoted at this moment; raising rolls everything back.
         raise Forbidden("Only a platform owner can do this.")

@@ -110,7 +110,7 @@ def read_subject(uow: UnitOfWork, provider: SamlProvider, begun: BegunSession) -
     is_for_customer = begun.session.customer_id is not None
     if not is_for_customer and not provider.has_claims:
         return None
-    subject = uow.callers.subject(begun.session.id)
+    subject = uow.callers.subject(begun.session.id, is_limited=True)
     if subject is None or (is_for_customer and subject.caller.place.customer is None):
         # Closed concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.CUSTOMER_CLOSED)

@@ -17,7 +17,7 @@ import hmac
 import re
 from dataclasses import field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import UUID
 
 from core.errors import OrganizationNotActive, Unauthorized
@@ -81,6 +81,14 @@ class Refreshable:
     additions: TokenAdditions = NO_ADDITIONS
 
 
+class _Exchanged(TypedDict):
+    """What the port takes of an exchange."""
+
+    old_hash: bytes
+    new_hash: bytes
+    remembered_max: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Token:
     """A refresh token: the session's id, the unguessable part, and the whole as text."""
@@ -102,10 +110,17 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
     one of another client than `client`, which has authenticated at the token endpoint.
     """
     token = _parse(uow, refresh_token)
+    if token is None:
+        raise RefreshRefused
+    if client is None and uow.origin.host_name is None:
+        newest = _successor_of(uow, token)
+        own = uow.sessions.exchange_own(token.session_id, **_exchanged(token, newest))
+        if own is not None:
+            return _granted(own, own.caller, newest)
     # Of two requests that exchange a token at once, one loses the write and finds the token exchanged the second time.
     for _ in range(2):
-        session = uow.sessions.find_refreshable(token.session_id) if token is not None else None
-        if token is None or session is None:
+        session = uow.sessions.find_refreshable(token.session_id, is_limited=client is not None)
+        if session is None:
             break
         _require_client(session, client)
         _require_host(uow, session)
@@ -117,7 +132,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
             return TokenReused(session.caller)
         caller = _without_lost_organization(uow, session.caller)
         _check_context(caller)
-        if not is_newest or _exchange(uow, token, newest):
+        if not is_newest or uow.sessions.exchange(token.session_id, **_exchanged(token, newest)):
             return _granted(session, caller, newest)
     raise RefreshRefused
 
@@ -139,7 +154,7 @@ def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) ->
         return None
     newest = _successor(uow, session_id, refresh_hash)
     uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
-    session = uow.sessions.find_refreshable(session_id)
+    session = uow.sessions.find_refreshable(session_id, is_limited=True)
     if session is None:
         return None
     _check_context(session.caller)
@@ -270,13 +285,12 @@ def _successor(uow: UnitOfWork, session_id: UUID, token_hash: bytes) -> _Token:
     return _make(uow, session_id, uow.pepper.mark("refresh successor", session_id.bytes, token_hash))
 
 
-def _exchange(uow: UnitOfWork, old: _Token, new: _Token) -> bool:
-    return uow.sessions.exchange(
-        old.session_id,
-        old_hash=hash_token(old.text.reveal()),
-        new_hash=hash_token(new.text.reveal()),
-        remembered_max=FORGIVEN_EXCHANGES_MAX,
-    )
+def _exchanged(old: _Token, new: _Token) -> _Exchanged:
+    return {
+        "old_hash": hash_token(old.text.reveal()),
+        "new_hash": hash_token(new.text.reveal()),
+        "remembered_max": FORGIVEN_EXCHANGES_MAX,
+    }
 
 
 def _is_newest(session: Refreshable, token: _Token) -> bool:

@@ -190,7 +190,8 @@ def with_tokens(uow: UnitOfWork, user: User, begun: BegunSession) -> SignInCompl
     session = begun.session
     is_of_account = session.organization_id is None and session.confinement is None and begun.cookie is None
     own = TokenSubject(caller=_caller_of_account(user, session)) if is_of_account else None
-    subject = own or uow.callers.subject(session.id)
+    is_limited = session.service_id is not None or session.confinement is not None
+    subject = own or uow.callers.subject(session.id, is_limited=is_limited)
     if subject is None or (session.customer_id is not None and subject.caller.place.customer is None):
         # Deactivated concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.DEACTIVATED)

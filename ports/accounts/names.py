@@ -15,6 +15,6 @@ class StoredNames(Protocol):
         """Defer reading the names of an account; those of a directory are the organization's, none without one."""
         ...
 
-    def of_session(self, session_id: UUID) -> NamedCaller | None:
-        """Return the caller with their names, in one statement; None when `Callers.of_session` would return None."""
+    def of_session(self, session_id: UUID, *, is_limited: bool = False) -> NamedCaller | None:
+        """Return the caller with their names; None when `Callers.of_session` would return None."""
         ...

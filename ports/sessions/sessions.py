@@ -23,8 +23,8 @@ class Sessions(Protocol):
         """Store a new session."""
         ...
 
-    def find_refreshable(self, session_id: UUID) -> Refreshable | None:
-        """Load a session with its caller, in one statement; None when `Callers.of_session` would return None."""
+    def find_refreshable(self, session_id: UUID, *, is_limited: bool = False) -> Refreshable | None:
+        """Load a session with its caller; None when `Callers.of_session` would return None."""
         ...
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
@@ -32,6 +32,15 @@ class Sessions(Protocol):
 
         Keep the times of the last `remembered_max` exchanges. False when the session has ended or has another token, so
         that of two concurrent calls one succeeds.
+        """
+        ...
+
+    def exchange_own(
+        self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int
+    ) -> Refreshable | None:
+        """Load an account's own session and do what `exchange` does, in one statement.
+
+        None when it cannot, and when the refresh may have to be refused for what only its use case knows.
         """
         ...
 
@@ -130,25 +139,25 @@ class Sessions(Protocol):
 
 
 class Callers(Protocol):
-    """The callers behind sessions."""
+    """The callers behind sessions.
 
-    def of_session(self, session_id: UUID) -> Caller | None:
-        """Load the current state of the user, the session and its context, in one statement.
+    The account's own session is read in one statement, and so is one that `is_limited`: to a service, for instance.
+    Where that is not said, such a session takes two when this process reads it first.
+    """
+
+    def of_session(self, session_id: UUID, *, is_limited: bool = False) -> Caller | None:
+        """Load the current state of the user, the session and its context.
 
         None when the session has ended, the account is deactivated, or the impersonator is no longer a platform owner.
         """
         ...
 
-    def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
-        """Defer `of_session`."""
-        ...
-
-    def subject(self, session_id: UUID) -> TokenSubject | None:
-        """Load the same with what the record of the service adds to tokens, in one statement, for what issues them."""
+    def subject(self, session_id: UUID, *, is_limited: bool = False) -> TokenSubject | None:
+        """Load the same with what the record of the service adds to tokens, for what issues them."""
         ...
 
     def defer_subject(self, session_id: UUID) -> Deferred[TokenSubject | None]:
-        """Defer `subject`."""
+        """Defer `subject` of a session of a service."""
         ...
 
     def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:

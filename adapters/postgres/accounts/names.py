@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.directory_names import NAMES, SAID
-from adapters.postgres.sessions.callers import caller_row, live_at, reading_caller
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.sessions.callers import CallersBySession, caller_row, reading_caller, reading_own_caller
 from core.accounts.names import PersonNames
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.profile import NamedCaller
@@ -22,22 +21,22 @@ _OF_USER: Final = f"""
     {SAID.format(organization_id="%(organization_id)s", user_id="u.id")}
     WHERE     u.id = %(user_id)s
 """
-OF_SESSION_WITH_NAMES: Final = reading_caller(
-    f"""
+_COLUMNS: Final = f"""
     {_NAMES},
     (SELECT email
      FROM   one_time_tokens
      WHERE  user_id = s.user_id AND purpose = %(purpose)s AND used_at IS NULL AND expires_at > %(now)s)
         AS requested_email
-    """,
-    f"""
+"""
+_TABLES: Final = f"""
     LEFT JOIN scim_profiles p ON p.organization_id = s.organization_id AND p.user_id = s.user_id
     {SAID.format(organization_id="s.organization_id", user_id="s.user_id")}
-    """,
-)
+"""
+OF_SESSION_WITH_NAMES: Final = reading_caller(_COLUMNS, _TABLES)
+OF_OWN_SESSION_WITH_NAMES: Final = reading_own_caller(_COLUMNS, _TABLES)
 
 
-class PostgresPersonNames(Aggregate):
+class PostgresPersonNames(CallersBySession):
     """The port `StoredNames`."""
 
     def defer_of(self, user_id: UUID, organization_id: UUID | None) -> Deferred[PersonNames]:
@@ -48,12 +47,13 @@ class PostgresPersonNames(Aggregate):
         )
         return lambda: found() or PersonNames(own=None)
 
-    def of_session(self, session_id: UUID) -> NamedCaller | None:
-        return self._caller(
-            _named_caller,
-            OF_SESSION_WITH_NAMES,
-            {"session_id": session_id, "purpose": TokenPurpose.CHANGE_EMAIL, **live_at(self._transaction.now)},
-        )
+    def of_session(self, session_id: UUID, *, is_limited: bool = False) -> NamedCaller | None:
+        known = {"purpose": TokenPurpose.CHANGE_EMAIL, **self._known(session_id)}
+        if not is_limited and not self._is_limited(session_id):
+            found = self._caller(_named_caller, OF_OWN_SESSION_WITH_NAMES, known)
+            if found is not None:
+                return found
+        return self._limited(session_id, self._caller(_named_caller, OF_SESSION_WITH_NAMES, known))
 
 
 def _named_caller(

@@ -9,8 +9,7 @@ from uuid import UUID
 from adapters.postgres.domains_in_force import IN_FORCE
 from adapters.postgres.driver.columns import prefixed
 from adapters.postgres.organizations.organizations import organization_row
-from adapters.postgres.sessions.callers import caller_row, live_at, reading_caller
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.sessions.callers import CallersBySession, caller_row, reading_caller, reading_own_caller
 from core.organizations.access import AccessContext
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
@@ -21,8 +20,7 @@ from core.sessions.places import CallerPlace
 from core.sessions.session import CallerSession
 
 # The organization of the path and the membership in it, beside those of the session's context, which may differ.
-CONTEXT: Final = reading_caller(
-    f"""
+_PATH_COLUMNS: Final = f"""
     {prefixed(Organization, table="p", prefix="path_organization_")},
     {prefixed(Membership, table="pm", prefix="path_membership_")},
     pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
@@ -36,32 +34,30 @@ CONTEXT: Final = reading_caller(
                   AND  route.enforced AND {IN_FORCE} AND c.enabled
                   AND  s.connection_id IS DISTINCT FROM c.id)
                          AS is_single_sign_on_missing
-    """,
     """
+_PATH: Final = """
     LEFT   JOIN organizations p       ON p.slug = %(slug)s AND p.status <> 'deleting'
     LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
-    """,
-)
+    """
+CONTEXT: Final = reading_caller(_PATH_COLUMNS, _PATH)
+OWN_CONTEXT: Final = reading_own_caller(_PATH_COLUMNS, _PATH)
 # The fields by column, computed once, because finding them in every row takes as long as reading it.
 _ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organization.__dataclass_fields__}
 _MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}
 
 
-class PostgresAccess(Aggregate):
+class PostgresAccess(CallersBySession):
     """The statement behind `UnitOfWork.access_context`."""
 
-    def context(self, session_id: UUID, slug: str) -> AccessContext | None:
+    def context(self, session_id: UUID, slug: str, *, is_limited: bool = False) -> AccessContext | None:
         """Load the caller of a live session and an organization with their membership; None when the session ended."""
-        return self._caller(
-            _context,
-            CONTEXT,
-            {
-                "session_id": session_id,
-                "slug": slug,
-                **live_at(self._transaction.now),
-            },
-        )
+        known = {"slug": slug, **self._known(session_id)}
+        if not is_limited and not self._is_limited(session_id):
+            found = self._caller(_context, OWN_CONTEXT, known)
+            if found is not None:
+                return found
+        return self._limited(session_id, self._caller(_context, CONTEXT, known))
 
 
 def maker(

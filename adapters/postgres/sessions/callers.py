@@ -9,6 +9,7 @@ from typing import Any, Final, LiteralString, cast
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
+from adapters.postgres.driver.rows import Row
 from adapters.postgres.sessions.customer_contexts import (
     IS_ADMITTED,
     IS_OPEN_TO_INDIVIDUALS,
@@ -62,19 +63,31 @@ _LACKS_MAILED_PROOF: Final = lacks_mailed_proof("s")
 _COUNTS: Final = counts("cm", "s")
 # Whether the customer of a session `s` of a user `u` at a service `v` is open to them.
 IS_CUSTOMER_OPEN: Final = f"EXISTS (SELECT {OPEN_CUSTOMER} AND {_COUNTS})"
-# Whether a session `s` of a user `u` is live, at an organization `o`, with an impersonator `i`, if it has one.
-LIVE_SESSION: Final = f"""
+# Without a verified address or a second factor the appointment gives no power (decisions 5.12).
+_IS_PLATFORM_SUPPORT: Final = """
+    (u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
+     AND u.disowned_at IS NULL)
+"""
+# Whether a session `s` of a user `u` is live, at an organization `o`, begun by nobody else.
+_LIVE_OWN_SESSION: Final = f"""
     s.id = %(session_id)s
     AND {IS_LIVE}
     AND u.deactivated_at IS NULL AND u.locked_at IS NULL
-    AND {IS_IMPERSONATOR_OWNER}
     AND o.status IS DISTINCT FROM 'deleting'
 """
-# What stands before the empty line says what the file is; the server need not read it.
-_TEXT: Final = Template(
-    (resources.files("adapters.postgres.sessions") / "callers.sql").read_text("utf-8").partition("\n\n")[2]
-)
+# The same with an impersonator `i`, if it has one.
+LIVE_SESSION: Final = f"{_LIVE_OWN_SESSION} AND {IS_IMPERSONATOR_OWNER}"
+
+
+def _text(file: str) -> Template:
+    # What stands before the empty line says what the file is; the server need not read it.
+    return Template((resources.files("adapters.postgres.sessions") / file).read_text("utf-8").partition("\n\n")[2])
+
+
+_TEXT: Final = _text("callers.sql")
+_LEAN_TEXT: Final = _text("lean_callers.sql")
 _PARTS: Final = {
+    "is_platform_support": _IS_PLATFORM_SUPPORT,
     "lacks_mailed_proof": _LACKS_MAILED_PROOF,
     "membership_counts": counts("m", "s"),
     "customer_membership_counts": _COUNTS,
@@ -104,51 +117,92 @@ def reading_caller(
     return cast("LiteralString", text)
 
 
+def reading_own_caller(
+    columns: LiteralString = "", tables: LiteralString = "", *, ending: LiteralString = ""
+) -> LiteralString:
+    """Return what `reading_caller` does, for the account's own sessions alone; `ending` stands behind its condition."""
+    more = f", {columns}" if columns else ""
+    text = _LEAN_TEXT.substitute(_PARTS, more_columns=more, more_tables=tables, condition=_LIVE_OWN_SESSION)
+    return cast("LiteralString", f"{text}{ending}")
+
+
 OF_SESSION: Final = reading_caller()
+OF_OWN_SESSION: Final = reading_own_caller()
 ADDITIONS: Final = additions(counts("dm", "s"))
 SUBJECT: Final = reading_caller(ADDITIONS)
 _OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host", "requested_claims")
+_REFRESHED: Final = """
+    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host, g.requested_claims
+"""
+_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
 REFRESHABLE: Final = reading_caller(
-    f"""
-    {ADDITIONS},
-    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host,
-    g.requested_claims, v.service_type IN ('web', 'api') AS is_confidential
-    """,
-    "LEFT JOIN client_grants g ON g.session_id = s.id",
+    f"{ADDITIONS}, {_REFRESHED}, v.service_type IN ('web', 'api') AS is_confidential", _GRANT
 )
+OWN_REFRESHABLE: Final = reading_own_caller(_REFRESHED, _GRANT)
 # The bound and the domain are those of a browser's session.
-PARENT: Final = reading_caller(
-    """
+_OF_BROWSER: Final = """
     CASE WHEN b.session_id IS NOT NULL THEN s.bounded_until END AS bounded_until,
     d.organization_id AS domain_organization_id
-    """,
-    """
+"""
+_BROWSER: Final = """
     LEFT   JOIN browser_sessions b ON b.session_id = s.id
     LEFT   JOIN custom_domains d   ON d.id = b.domain_id
-    """,
-    condition=f"{LIVE_SESSION} AND s.user_id = %(user_id)s FOR NO KEY UPDATE OF s",
-)
+"""
+_LOCKED: Final = "AND s.user_id = %(user_id)s FOR NO KEY UPDATE OF s"
+PARENT: Final = reading_caller(_OF_BROWSER, _BROWSER, condition=f"{LIVE_SESSION} {_LOCKED}")
+OWN_PARENT: Final = reading_own_caller(_OF_BROWSER, _BROWSER, ending=_LOCKED)
 
 
-class PostgresCallers(Aggregate):
+class CallersBySession(Aggregate):
+    """What the ports have in common that read the callers of sessions.
+
+    A session is looked for among the accounts' own ones first, unless it is limited as its token or its use says, or
+    as this process has seen.
+    """
+
+    def _known(self, session_id: UUID) -> dict[str, Any]:
+        """Return the values of `callers.sql`."""
+        return {"session_id": session_id, **live_at(self._transaction.now)}
+
+    def _is_limited(self, session_id: UUID) -> bool:
+        """Return whether a session is known not to be an account's own."""
+        return session_id in self._transaction.limited_sessions
+
+    def _limited(self, session_id: UUID, found: Row | None) -> Row | None:
+        """Remember that a session is limited, if it was found so."""
+        if found is not None:
+            self._transaction.limited_sessions.add(session_id)
+        return found
+
+
+class PostgresCallers(CallersBySession):
     """The port `Callers`."""
 
-    def of_session(self, session_id: UUID) -> Caller | None:
-        return self._caller(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
+    def of_session(self, session_id: UUID, *, is_limited: bool = False) -> Caller | None:
+        known = self._known(session_id)
+        if not is_limited and not self._is_limited(session_id):
+            found = self._caller(caller_row, OF_OWN_SESSION, known)
+            if found is not None:
+                return found
+        return self._limited(session_id, self._caller(caller_row, OF_SESSION, known))
 
-    def defer_of_session(self, session_id: UUID) -> Deferred[Caller | None]:
-        return self._defer_one(caller_row, OF_SESSION, {"session_id": session_id, **live_at(self._transaction.now)})
-
-    def subject(self, session_id: UUID) -> TokenSubject | None:
-        return self._caller(subject_row, SUBJECT, {"session_id": session_id, **live_at(self._transaction.now)})
+    def subject(self, session_id: UUID, *, is_limited: bool = False) -> TokenSubject | None:
+        known = self._known(session_id)
+        if not is_limited and not self._is_limited(session_id):
+            found = self._caller(subject_row, OF_OWN_SESSION, known)
+            if found is not None:
+                return found
+        return self._limited(session_id, self._caller(subject_row, SUBJECT, known))
 
     def defer_subject(self, session_id: UUID) -> Deferred[TokenSubject | None]:
-        return self._defer_one(subject_row, SUBJECT, {"session_id": session_id, **live_at(self._transaction.now)})
+        return self._defer_one(subject_row, SUBJECT, self._known(session_id))
 
     def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:
-        return self._defer_one(
-            _parent_row, PARENT, {"session_id": session_id, "user_id": user_id, **live_at(self._transaction.now)}
-        )
+        known = {"user_id": user_id, **self._known(session_id)}
+        if self._is_limited(session_id):
+            return self._defer_one(_parent_row, PARENT, known)
+        own = self._defer_one(_parent_row, OWN_PARENT, known)
+        return lambda: own() or self._limited(session_id, self._one(_parent_row, PARENT, known))
 
 
 def live_at(now: datetime) -> dict[str, datetime]:
@@ -162,21 +216,22 @@ def caller_row(**columns: Any) -> Caller:
     for name, value in columns.items():
         part, _, field = name.partition(".")
         parts.setdefault(part, {})[field] = value
-    place, service, confinement, session = parts["place"], parts["service"], parts["confinement"], parts["session"]
-    customer = place.pop("customer")
+    place, session = parts["place"], parts["session"]
+    # The lean statement does not have what its sessions are without.
+    service, confinement, customer = parts.get("service"), parts.get("confinement"), place.pop("customer", None)
     return Caller(
         account=CallerAccount(**parts["account"]),
         session=CallerSession(**session),
         place=CallerPlace(
             mfa_methods=MfaMethods(place.pop("mfa_methods")),
             customer=customer_context(customer) if customer is not None else None,
-            service=_service(**service) if service["id"] is not None else None,
+            service=_service(**service) if service is not None and service["id"] is not None else None,
             **place,
         ),
         limits=CallerLimits(
             confinement=(
                 Confinement(connection_id=session["connection_id"], **confinement)
-                if confinement["organization_id"] is not None
+                if confinement is not None and confinement["organization_id"] is not None
                 else None
             ),
             **parts["limits"],
@@ -205,7 +260,7 @@ def _plan(described: dict[str, Any]) -> ServicePlan:
 
 
 def subject_row(
-    *, own_scopes: dict[str, Any] | None, own_claims: dict[str, Any] | None, **columns: Any
+    *, own_scopes: dict[str, Any] | None = None, own_claims: dict[str, Any] | None = None, **columns: Any
 ) -> TokenSubject:
     """Return the subject of tokens of a row with the columns of `callers.sql` and `ADDITIONS`."""
     return TokenSubject(
@@ -232,7 +287,7 @@ def refreshable_row(
     refresh_hash: bytes,
     exchanged_at: list[datetime],
     expires_at: datetime,
-    is_confidential: bool | None,
+    is_confidential: bool | None = None,
     **columns: Any,
 ) -> Refreshable:
     """Return the session of a row with the columns of `REFRESHABLE`."""

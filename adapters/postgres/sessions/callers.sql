@@ -26,9 +26,7 @@ SELECT
                                                               ELSE s.confined_to END)
          ELSE false END                 AS "account.belongs_elsewhere",
     u.disowned_at IS NOT NULL           AS "account.is_disowned",
-    -- Without a verified address or a second factor the appointment gives no power (decisions 5.12).
-    u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
-        AND u.disowned_at IS NULL       AS "account.is_platform_support",
+    $is_platform_support                AS "account.is_platform_support",
     s.id                                AS "session.id",
     s.amr                               AS "session.amr",
     s.authenticated_at                  AS "session.authenticated_at",

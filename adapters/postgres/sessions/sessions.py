@@ -6,8 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.sessions.callers import IS_LIVE, REFRESHABLE, live_at, refreshable_row
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.sessions.callers import (
+    IS_LIVE,
+    OWN_REFRESHABLE,
+    REFRESHABLE,
+    CallersBySession,
+    live_at,
+    refreshable_row,
+)
 from core.organizations.memberships import OWNER
 from core.parts import ROWS_AT_ONCE_MAX
 from core.sessions.confinement import Confinement
@@ -31,9 +37,23 @@ WITHIN: Final = """
           AND (%(within_service)s::uuid IS NULL OR service_id = %(within_service)s)))
      AND (%(within_service)s::uuid IS NULL OR customer_id IS NOT DISTINCT FROM %(within_customer)s))
 """
+# It exchanges the token of a session only where `core/sessions/refresh.py` has nothing to refuse: no client has asked,
+# and the organization, if there is one, is active, has its user as a member, and requires no second factor.
+_EXCHANGED_OWN: Final = f"""
+    UPDATE sessions s
+    SET    refresh_hash = %(new_hash)s, refreshed_at = %(now)s,
+           exchanged_at = (%(now)s || s.exchanged_at)[:%(remembered_max)s]
+    FROM   ({OWN_REFRESHABLE}) AS found
+    WHERE  s.id = found."session.id" AND s.refresh_hash = %(old_hash)s AND s.revoked_at IS NULL
+      AND  found.scopes IS NULL
+      AND  (found."place.organization_id" IS NULL
+            OR (found."place.organization_status" = 'active' AND found."place.role" IS NOT NULL
+                AND NOT found."place.requires_mfa"))
+    RETURNING found.*
+"""
 
 
-class PostgresSessions(Aggregate):
+class PostgresSessions(CallersBySession):
     """The port `Sessions`."""
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
@@ -69,8 +89,13 @@ class PostgresSessions(Aggregate):
             ),
         )
 
-    def find_refreshable(self, session_id: UUID) -> Refreshable | None:
-        return self._one(refreshable_row, REFRESHABLE, {"session_id": session_id, **live_at(self._transaction.now)})
+    def find_refreshable(self, session_id: UUID, *, is_limited: bool = False) -> Refreshable | None:
+        known = self._known(session_id)
+        if not is_limited and not self._is_limited(session_id):
+            found = self._caller(refreshable_row, OWN_REFRESHABLE, known)
+            if found is not None:
+                return found
+        return self._limited(session_id, self._caller(refreshable_row, REFRESHABLE, known))
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
         return self._changes_one(
@@ -80,6 +105,22 @@ class PostgresSessions(Aggregate):
             WHERE  id = %s AND refresh_hash = %s AND revoked_at IS NULL
             """,
             (new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id, old_hash),
+        )
+
+    def exchange_own(
+        self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int
+    ) -> Refreshable | None:
+        if self._is_limited(session_id):
+            return None
+        return self._one(
+            refreshable_row,
+            _EXCHANGED_OWN,
+            {
+                "old_hash": old_hash,
+                "new_hash": new_hash,
+                "remembered_max": remembered_max,
+                **self._known(session_id),
+            },
         )
 
     def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:

@@ -31,6 +31,8 @@ class FakeUnitOfWork:
     refresh_hash: bytes = b""
     exchanged_at: list[datetime] = field(default_factory=list[datetime])
     is_alive: bool = True
+    # Whether the session is the account's own, so that one statement reads it and exchanges its token.
+    is_own: bool = False
     competitor: Callable[[], object] | None = None
     recorded: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
@@ -62,7 +64,7 @@ class FakeUnitOfWork:
     def mark(self, purpose: str, /, *parts: bytes) -> bytes:
         return hashlib.sha256(purpose.encode() + b"|".join(parts)).digest()
 
-    def find_refreshable(self, session_id: UUID) -> Refreshable | None:
+    def find_refreshable(self, session_id: UUID, *, is_limited: bool = False) -> Refreshable | None:
         if not self.is_alive or session_id != ADA.session.id:
             return None
         return Refreshable(
@@ -83,6 +85,15 @@ class FakeUnitOfWork:
         self.exchanged_at = [self.now, *self.exchanged_at][:remembered_max]
         return True
 
+    def exchange_own(
+        self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int
+    ) -> Refreshable | None:
+        found = self.find_refreshable(session_id) if self.is_own else None
+        if found is None:
+            return None
+        is_exchanged = self.exchange(session_id, old_hash=old_hash, new_hash=new_hash, remembered_max=remembered_max)
+        return found if is_exchanged else None
+
     def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         was_alive, self.is_alive = self.is_alive, False
         return [None] if was_alive else []
@@ -97,11 +108,11 @@ class FakeUnitOfWork:
         self.recorded.append({"event_type": event_type, **details})
 
 
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)), max_size=25))
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)), max_size=25), st.booleans())
 def test_an_exchanged_token_yields_the_newest_during_the_grace_period_and_then_ends_the_session(
-    uses: list[tuple[int, int]],
+    uses: list[tuple[int, int]], is_own: bool
 ) -> None:
-    fake = FakeUnitOfWork()
+    fake = FakeUnitOfWork(is_own=is_own)
     tokens, exchanged_at = [fake.begin()], list[datetime]()
     for seconds, age in uses:
         fake.now += timedelta(seconds=seconds)

@@ -42,7 +42,7 @@ class Counts:
 # Lower them after a gain; raise them only with a reason, in the commit that makes an operation dearer.
 LIMITS: Final = {
     "profile": Counts(1, 1, 1, 1_090),
-    "refresh": Counts(2, 2, 2, 1_410),
+    "refresh": Counts(1, 1, 2, 1_320),
     "sign-in page": Counts(0, 0, 3, 2_130),
     "login": Counts(17, 4, 2, 2_610),
     "code exchange": Counts(6, 5, 3, 1_970),

@@ -1,0 +1,208 @@
+"""The lean statement finds an account's own sessions alone, and says of them what the full one says."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.postgres.accounts.names import PostgresPersonNames
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.limited_sessions import LimitedSessions
+from adapters.postgres.organizations.access import PostgresAccess
+from adapters.postgres.sessions.callers import OF_OWN_SESSION, PostgresCallers, live_at
+from adapters.postgres.sessions.sessions import PostgresSessions
+from adapters.postgres.transaction import Tools
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core.errors import Refusal
+from core.secrets import hash_token
+from core.sessions import refresh
+from core.sessions.origins import BACKGROUND
+from core.sessions.sessions import ABSOLUTE_LIFETIME
+from tests.clock import SettableClock
+from tests.transactions import transaction_on
+from tests.world.builder import Builder
+
+DRAWS: Final = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+PLAIN: Final = "the account's own"
+# What is written of a session, its user and its organizations, by what is drawn.
+KINDS: Final = {
+    PLAIN: "SELECT",
+    "of a service": "UPDATE sessions SET organization_id = %(acme)s, service_id = %(service)s",
+    "for a customer": """
+        UPDATE sessions SET organization_id = %(acme)s, service_id = %(service)s, customer_id = %(customer)s
+    """,
+    "confined": "UPDATE sessions SET confined_to = %(acme)s, connection_id = %(connection)s",
+    "confined elsewhere": "UPDATE sessions SET confined_to = %(globex)s, lacks_connection = true",
+    "unproved": """
+        UPDATE sessions SET confined_to = %(acme)s, connection_id = %(connection)s, confined_to_role = 'member'
+    """,
+    "impersonated": "UPDATE sessions SET impersonator_id = %(owner)s",
+    "impersonated by nobody": "UPDATE sessions SET impersonator_id = %(stranger)s",
+}
+PLACES: Final = {
+    "nowhere": "SELECT",
+    "in its organization": "UPDATE sessions SET organization_id = %(acme)s WHERE service_id IS NULL",
+    "in another": "UPDATE sessions SET organization_id = %(globex)s WHERE service_id IS NULL",
+}
+CHANGES: Final = (
+    "UPDATE sessions SET revoked_at = created_at",
+    "UPDATE sessions SET expires_at = created_at",
+    "UPDATE sessions SET refreshed_at = refreshed_at - interval '31 days'",
+    "UPDATE users SET email_verified_at = email_verified_at + interval '1 day'",
+    "UPDATE users SET email_verified_at = NULL",
+    "UPDATE users SET changed_by_service_at = created_at WHERE id = %(user)s",
+    "UPDATE users SET disowned_at = created_at",
+    "UPDATE users SET deactivated_at = created_at",
+    "UPDATE users SET locked_at = created_at WHERE id = %(user)s",
+    "UPDATE users SET is_platform_support = true, mfa_enabled_at = created_at",
+    "UPDATE memberships SET suspended_at = created_at WHERE user_id = %(user)s",
+    "UPDATE memberships SET confirmed_at = NULL WHERE user_id = %(user)s",
+    "DELETE FROM memberships WHERE user_id = %(user)s",
+    "UPDATE memberships SET role = 'technician' WHERE user_id = %(user)s",
+    "UPDATE organizations SET status = 'suspended'",
+    "UPDATE organizations SET status = 'deleting', deletes_at = created_at, status_before_deletion = 'active'",
+    "UPDATE organizations SET mfa_required = true",
+    "UPDATE organizations SET mfa_required = true, mfa_methods = 'phishing_resistant'",
+    "INSERT INTO client_grants (session_id, scopes) SELECT id, '{openid}' FROM sessions ON CONFLICT DO NOTHING",
+    """
+    INSERT INTO client_grants (session_id, scopes, host)
+    SELECT id, '{}', 'id.acme.example' FROM sessions
+    ON     CONFLICT DO NOTHING
+    """,
+)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the sessions of all draws have in common; each is written and read in a transaction that is rolled back."""
+
+    connection: Connection
+    clock: SettableClock
+    tools: Tools
+    ids: dict[str, UUID]
+
+    @contextmanager
+    def session(self, *changes: str) -> Generator[tuple[UUID, str]]:
+        """Yield the id and the refresh token of a session with these changes."""
+        with self._rolled_back():
+            session_id, now = self.tools.randomness.new_id(), self.clock()
+            token = refresh.first_token(self._unit_of_work(), session_id).reveal()
+            self.connection.execute(
+                """
+                INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at,
+                                      expires_at, created_at)
+                VALUES (%s, %s, 'password', '{pwd}', %s, %s, %s, %s, %s)
+                """,
+                (session_id, self.ids["user"], now, hash_token(token), now, now + ABSOLUTE_LIFETIME, now),
+            )
+            for text in changes:
+                self.connection.execute(text.encode(), self.ids)
+            yield session_id, token
+
+    def compare(self, kind: str, place: str, *changes: str) -> None:
+        """Assert that both statements say the same of a session, and that the lean one finds only an own one."""
+        described = (kind, place, changes)
+        with self.connection.transaction(), self.session(KINDS[kind], PLACES[place], *changes) as (session_id, token):
+            by_full = self.read(session_id, is_limited=True)
+
+            assert self.read(session_id, is_limited=False) == by_full, described
+            assert self.is_found_by_lean(session_id) == (kind == PLAIN and by_full[0] is not None), described
+            by_both = self.refreshed(session_id, token, is_limited=True)
+            assert self.refreshed(session_id, token, is_limited=False) == by_both, described
+
+    def read(self, session_id: UUID, *, is_limited: bool) -> tuple[Any, ...]:
+        """Return all that is read of a session: by the full statements alone, if it is known to be limited."""
+        transaction = transaction_on(self.connection, now=self.clock())
+        if is_limited:
+            transaction.limited_sessions.add(session_id)
+        callers, access = PostgresCallers(transaction), PostgresAccess(transaction)
+        return (
+            callers.of_session(session_id),
+            callers.subject(session_id),
+            PostgresPersonNames(transaction).of_session(session_id),
+            access.context(session_id, "acme"),
+            access.context(session_id, "unknown"),
+            PostgresSessions(transaction).find_refreshable(session_id),
+            callers.defer_lock_parent(session_id, self.ids["user"])(),
+        )
+
+    def is_found_by_lean(self, session_id: UUID) -> bool:
+        """Return whether the lean statement finds a session."""
+        return bool(
+            self.connection.execute(OF_OWN_SESSION, {"session_id": session_id, **live_at(self.clock())}).rowcount
+        )
+
+    def refreshed(self, session_id: UUID, token: str, *, is_limited: bool) -> tuple[Any, Sequence[Any]]:
+        """Return what a refresh answers, and what it leaves of the session."""
+        known = LimitedSessions()
+        if is_limited:
+            known.add(session_id)
+        with self._rolled_back():
+            try:
+                answer = refresh.refresh(self._unit_of_work(known), token)
+            except Refusal as refused:
+                return (type(refused), refused.message), ()
+            columns = b"SELECT refresh_hash, refreshed_at, exchanged_at, organization_id FROM sessions"
+            return answer, self.connection.execute(columns).fetchall()
+
+    @contextmanager
+    def _rolled_back(self) -> Generator[None]:
+        self.connection.execute(b"SAVEPOINT drawn")
+        try:
+            yield
+        finally:
+            self.connection.execute(b"ROLLBACK TO SAVEPOINT drawn")
+            self.connection.execute(b"RELEASE SAVEPOINT drawn")
+
+    def _unit_of_work(self, known: LimitedSessions | None = None) -> PostgresUnitOfWork:
+        tools = replace(self.tools, limited_sessions=known or LimitedSessions())
+        return PostgresUnitOfWork(self.connection, BACKGROUND, tools)
+
+
+@pytest.fixture
+def scope(builder: Builder, connection: Connection, clock: SettableClock, tools: Tools) -> Scope:
+    acme, globex = builder.organization("acme"), builder.organization("globex")
+    user, owner = builder.user("ada@acme.example"), builder.user("owner@example.com", is_platform_owner=True)
+    builder.custom_role(acme, "technician", "org.members.view")
+    builder.member(acme, user)
+    builder.member(globex, user, "admin")
+    service = builder.service(acme)
+    customer = builder.customer(service, globex)
+    builder.mail_domain(acme, "acme.example")
+    [[connection_id]] = connection.execute(b"SELECT id FROM upstream_connections").fetchall()
+    stranger = builder.user("stranger@example.com")
+    ids = {"acme": acme, "globex": globex, "user": user, "owner": owner, "service": service.id, "customer": customer}
+    return Scope(connection, clock, tools, ids | {"connection": connection_id, "stranger": stranger})
+
+
+@DRAWS
+@given(
+    kind=st.sampled_from(list(KINDS)),
+    place=st.sampled_from(list(PLACES)),
+    changes=st.lists(st.sampled_from(CHANGES), max_size=3, unique=True),
+)
+def test_both_statements_say_the_same_of_every_session(scope: Scope, kind: str, place: str, changes: list[str]) -> None:
+    scope.compare(kind, place, *changes)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_both_say_the_same_of_an_own_session_whatever_is_changed(scope: Scope, place: str) -> None:
+    for change in CHANGES:
+        scope.compare(PLAIN, place, change)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sessions_of_every_kind_are_drawn(scope: Scope, kind: str, place: str) -> None:
+    with scope.connection.transaction(), scope.session(KINDS[kind], PLACES[place]) as (session_id, _token):
+        [caller, *_others] = scope.read(session_id, is_limited=True)
+
+        assert (caller is None) == (kind == "impersonated by nobody")
+        assert scope.is_found_by_lean(session_id) == (kind == PLAIN)
