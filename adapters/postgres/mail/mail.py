@@ -58,6 +58,33 @@ _CLAIM: Final = f"""
     RETURNING {CLAIMED}
 """
 
+_ADD: Final = """
+    INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at, created_at,
+                       language)
+    SELECT id, organization_id, recipient, template, values_sealed, state, attempts, due_at, created_at,
+           coalesce(known,
+                    (SELECT u.language FROM users u WHERE u.email = account_email),
+                    otherwise,
+                    (SELECT u.language
+                     FROM   memberships m
+                     JOIN   users u ON u.id = m.user_id
+                     WHERE  m.organization_id = added.organization_id AND m.role = 'owner'))
+    FROM   {} AS added (id, organization_id, recipient, template, values_sealed, state, attempts, due_at, created_at,
+                        known, account_email, otherwise)
+"""
+# Of a single row PostgreSQL knows how many there are, so that it need not plan for the values each time.
+_ADD_ONE: Final = _ADD.format(
+    """
+    (VALUES (%s::uuid, %s::uuid, %s::text, %s::text, %s::bytea, %s::text, %s::integer, %s::timestamptz,
+             %s::timestamptz, %s::text, %s::text, %s::text))
+    """
+)
+_ADD_EACH: Final = _ADD.format(
+    """
+    unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::integer[], %s::timestamptz[],
+           %s::timestamptz[], %s::text[], %s::text[], %s::text[])
+    """
+)
 _OLD: Final = """
     SELECT   id
     FROM     mails
@@ -105,37 +132,27 @@ class PostgresMailOutbox(Aggregate):
         self.add_each([(mail, choice)])
 
     def add_each(self, mails: Sequence[tuple[Mail, LanguageChoice]]) -> None:
-        self._connection.execute_later(
-            """
-            INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                               created_at, language)
-            SELECT id, organization_id, recipient, template, values_sealed, state, attempts, due_at, created_at,
-                   coalesce(known,
-                            (SELECT u.language FROM users u WHERE u.email = account_email),
-                            otherwise,
-                            (SELECT u.language
-                             FROM   memberships m
-                             JOIN   users u ON u.id = m.user_id
-                             WHERE  m.organization_id = added.organization_id AND m.role = 'owner'))
-            FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::integer[],
-                          %s::timestamptz[], %s::timestamptz[], %s::text[], %s::text[], %s::text[])
-                   AS added (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                             created_at, known, account_email, otherwise)
-            """,
+        rows = [
             (
-                [mail.id for mail, _ in mails],
-                [mail.organization_id or PLATFORM for mail, _ in mails],
-                [mail.message.to for mail, _ in mails],
-                [mail.message.template.value for mail, _ in mails],
-                [self._sealed(mail) for mail, _ in mails],
-                [mail.state.value for mail, _ in mails],
-                [mail.attempts for mail, _ in mails],
-                [mail.due_at for mail, _ in mails],
-                [mail.created_at for mail, _ in mails],
-                [choice.known for _, choice in mails],
-                [choice.account_email for _, choice in mails],
-                [choice.otherwise for _, choice in mails],
-            ),
+                mail.id,
+                mail.organization_id or PLATFORM,
+                mail.message.to,
+                mail.message.template.value,
+                self._sealed(mail),
+                mail.state.value,
+                mail.attempts,
+                mail.due_at,
+                mail.created_at,
+                choice.known,
+                choice.account_email,
+                choice.otherwise,
+            )
+            for mail, choice in mails
+        ]
+        is_one = len(rows) == 1
+        self._connection.execute_later(
+            _ADD_ONE if is_one else _ADD_EACH,
+            rows[0] if is_one else [list(column) for column in zip(*rows, strict=True)],
         )
         # Also for discarded ones, which take the same work.
         MailDues(self._transaction).mark(mail.organization_id or PLATFORM for mail, _ in mails)
