@@ -470,8 +470,12 @@ $$;
 COMMENT ON FUNCTION lapse_deactivations(of_organization_id uuid, of_domain text) IS 'Ends what an organization has decided about accounts of a mail domain; null stands for all its domains.';
 
 CREATE FUNCTION letter_groups(value text) RETURNS text[]
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN ARRAY(SELECT DISTINCT substr(value, n, 3) FROM generate_series(1, length(value) - 2) AS n);
+END
+$$;
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
 
