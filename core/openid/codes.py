@@ -34,7 +34,7 @@ REUSED: Final = "authorization_code_reused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizationCode:
-    """What a code stands for; `user_id` and `email` are those of its session's user.
+    """What a code stands for.
 
     `host` is the custom host under which it was issued, None for the base URL; it is redeemed there only. For
     `requested_claims` see `requested_claims.py`.
@@ -52,9 +52,15 @@ class AuthorizationCode:
     expires_at: datetime
     host: str | None = None
     requested_claims: Mapping[str, Any] | None = None
-    used_at: datetime | None = None
-    user_id: UUID | None = None
-    email: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedCode:
+    """The session of a code that was used, and its user."""
+
+    session_id: UUID
+    user_id: UUID
+    email: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +118,13 @@ def redeem_as(
     code_hash = hash_token(presented.code)
     code = uow.authorization_codes.use(code_hash, client.service.organization_id, client.service.id)
     if code is None:
-        used = uow.authorization_codes.find_used(code_hash, client.service.organization_id, client.service.id)
-        return _end(uow, used, GrantInvalid()) if used is not None else GrantInvalid()
+        return _end(uow, client, code_hash, GrantInvalid())
     try:
         if code.host != uow.origin.host_name:
             raise GrantInvalid("The code was issued under another address of the platform. Exchange it there.")
         granted = _granted(client, code, presented, proof)
     except OAuthRefusal as refusal:
-        return _end(uow, code, refusal)
+        return _end(uow, client, code_hash, refusal)
     tokens = take_over(uow, code.session_id, granted)
     if tokens is None:
         return GrantInvalid("The session of this code has ended. Sign in again.")
@@ -144,10 +149,10 @@ def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, 
     )
 
 
-def _end(uow: UnitOfWork, code: AuthorizationCode, refusal: OAuthRefusal) -> OAuthRefusal:
-    """End what came of a code, or would have; return the refusal."""
-    assert code.user_id is not None, "a stored code was read without its user"
-    assert code.email is not None, "a stored code was read without the address of its user"
-    ended = uow.sessions.revoke(code.session_id, user_id=code.user_id)
-    sessions.record_ended(uow, code.user_id, code.email, ended, reason=REUSED)
+def _end(uow: UnitOfWork, client: Client, code_hash: bytes, refusal: OAuthRefusal) -> OAuthRefusal:
+    """End what came of a code that is used, or would have; return the refusal."""
+    used = uow.authorization_codes.find_used(code_hash, client.service.organization_id, client.service.id)
+    if used is not None:
+        ended = uow.sessions.revoke(used.session_id, user_id=used.user_id)
+        sessions.record_ended(uow, used.user_id, used.email, ended, reason=REUSED)
     return refusal

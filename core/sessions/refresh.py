@@ -100,7 +100,7 @@ class _Token:
 
 def first_token(uow: UnitOfWork, session_id: UUID) -> Secret:
     """Return the first refresh token of a new session."""
-    return _make(uow, session_id, hash_token(uow.randomness.token().reveal())).text
+    return _new_token(uow, session_id).text
 
 
 def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | None = None) -> TokenGrant | TokenReused:
@@ -147,12 +147,9 @@ def is_bound_as_required(session: Refreshable) -> bool:
 def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:
     """Return the tokens of a session for the client for which it began; None when it has ended.
 
-    It began without its tokens being handed out to anyone, so the refresh token is the successor of the stored one.
+    It began without its tokens being handed out to anyone, so the refresh token need not follow from the stored one.
     """
-    refresh_hash = uow.sessions.lock_refresh_hash(session_id)
-    if refresh_hash is None:
-        return None
-    newest = _successor(uow, session_id, refresh_hash)
+    newest = _new_token(uow, session_id)
     uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
     session = uow.sessions.find_refreshable(session_id, is_limited=True)
     if session is None:
@@ -260,6 +257,10 @@ def _is_of_host(uow: UnitOfWork, session: Refreshable) -> bool:
     """Return whether a session began under the host of this request (decisions 13.3)."""
     granted = session.client_grant
     return (granted.host if granted is not None else None) == uow.origin.host_name
+
+
+def _new_token(uow: UnitOfWork, session_id: UUID) -> _Token:
+    return _make(uow, session_id, hash_token(uow.randomness.token().reveal()))
 
 
 def _parse(uow: UnitOfWork, text: str) -> _Token | None:

@@ -3,7 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.openid.codes import AuthorizationCode
+from core.openid.codes import AuthorizationCode, UsedCode
 
 
 class AuthorizationCodes(Protocol):
@@ -20,6 +20,6 @@ class AuthorizationCodes(Protocol):
         """
         ...
 
-    def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
-        """Return a code of a service that was used before; None when there is none."""
+    def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> UsedCode | None:
+        """Return a code of a service that was used, also in this transaction; None when there is none."""
         ...

@@ -45,9 +45,9 @@ class Sessions(Protocol):
         ...
 
     def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:
-        """Replace the hash of the refresh token of a session that is locked, and record that it was used now.
+        """Replace the hash of the refresh token of a session, and record that it was used now; one that ended stays so.
 
-        The times of earlier exchanges are forgotten.
+        The times of earlier exchanges are forgotten. The session is locked until the transaction is over.
         """
         ...
 

@@ -116,7 +116,7 @@ async def test_an_authorization_of_a_browser_that_is_signed_in_takes_four(
     assert (round_trips.count, round_trips.statements) == (4, 19)
 
 
-async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
+async def test_the_exchange_of_a_code_takes_four(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
     world.user(EMAIL)
     shop = insert_relying_party(world)
     code = (await sign_in(visitor, shop))["code"]
@@ -124,7 +124,7 @@ async def test_the_exchange_of_a_code_takes_five(world: World, visitor: Visitor,
 
     answer = await shop.redeem(code)
 
-    assert (answer.status, round_trips.count, round_trips.statements) == (200, 5, 8)
+    assert (answer.status, round_trips.count, round_trips.statements) == (200, 4, 7)
 
 
 async def test_introspection_takes_one(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import json_or_null
 from adapters.postgres.transaction import Aggregate
-from core.openid.codes import AuthorizationCode
-
-# Of a code `c` and its user `u`.
-_COLUMNS: Final = """
-    c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce, c.code_challenge,
-    c.key_thumbprint, c.expires_at, c.host, c.requested_claims, c.used_at, u.id AS user_id, u.email
-"""
+from core.openid.codes import AuthorizationCode, UsedCode
 
 
 class PostgresAuthorizationCodes(Aggregate):
@@ -48,15 +41,13 @@ class PostgresAuthorizationCodes(Aggregate):
     def use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
         return self._one(
             AuthorizationCode,
-            f"""
-            UPDATE authorization_codes c
+            """
+            UPDATE authorization_codes
             SET    used_at = %(now)s
-            FROM   sessions s
-            JOIN   users u ON u.id = s.user_id
-            WHERE  c.code_hash = %(code_hash)s AND c.organization_id = %(organization_id)s
-              AND  c.service_id = %(service_id)s AND c.used_at IS NULL AND c.expires_at > %(now)s
-              AND  s.id = c.session_id
-            RETURNING {_COLUMNS}
+            WHERE  code_hash = %(code_hash)s AND organization_id = %(organization_id)s AND service_id = %(service_id)s
+              AND  used_at IS NULL AND expires_at > %(now)s
+            RETURNING organization_id, service_id, session_id, redirect_uri, scopes, audience, nonce, code_challenge,
+                      key_thumbprint, expires_at, host, requested_claims
             """,
             {
                 "code_hash": code_hash,
@@ -66,11 +57,11 @@ class PostgresAuthorizationCodes(Aggregate):
             },
         )
 
-    def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
+    def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> UsedCode | None:
         return self._one(
-            AuthorizationCode,
-            f"""
-            SELECT {_COLUMNS}
+            UsedCode,
+            """
+            SELECT s.id AS session_id, u.id AS user_id, u.email
             FROM   authorization_codes c
             JOIN   sessions s ON s.id = c.session_id
             JOIN   users u ON u.id = s.user_id

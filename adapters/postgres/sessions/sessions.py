@@ -125,8 +125,12 @@ class PostgresSessions(CallersBySession):
 
     def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:
         self._connection.execute_later(
-            "UPDATE sessions SET refresh_hash = %s, refreshed_at = %s, exchanged_at = '{}' WHERE id = %s",
-            (new_hash, self._transaction.now, session_id),
+            f"""
+            UPDATE sessions s
+            SET    refresh_hash = %(new_hash)s, refreshed_at = %(now)s, exchanged_at = '{{}}'
+            WHERE  id = %(session_id)s AND {IS_LIVE}
+            """,
+            {"new_hash": new_hash, **self._known(session_id)},
         )
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:

@@ -36,7 +36,7 @@ def served(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator
             builder = Builder(connection, SettableClock())
             organization_id = builder.organization()
             for email in (EMAIL, *NAMELESS.values()):
-                builder.member(organization_id, builder.user(email))
+                builder.member(organization_id, builder.user(email, was_asked_for_name=email == EMAIL))
             service = builder.service(organization_id, name="Acme Shop", redirect_uris=[REDIRECT_URI])
 
         async def prepare(_: PostgresDatabase) -> None:

@@ -45,7 +45,7 @@ LIMITS: Final = {
     "refresh": Counts(1, 1, 2, 1_320),
     "sign-in page": Counts(0, 0, 3, 2_130),
     "login": Counts(17, 4, 2, 2_610),
-    "code exchange": Counts(6, 5, 3, 1_970),
+    "code exchange": Counts(5, 4, 3, 1_890),
     "client credentials": Counts(1, 1, 1, 1_340),
     "introspection": Counts(2, 1, 1, 1_350),
     "service users": Counts(2, 1, 13, 1_170),
