@@ -21,6 +21,8 @@ from tests.world.world import World
 
 # Requests before the one that is counted, so that what is cached is there.
 WARM_UPS: Final = 3
+# Of so many the one with the fewest calls counts: where an answer of PostgreSQL comes in two parts, another takes more.
+COUNTED: Final = 3
 USERS: Final = 100
 # The calls depend a little on the order in which tasks run, which belongs to the test.
 MARGIN: Final = 0.02
@@ -74,7 +76,7 @@ async def operations(world: World) -> dict[str, Send]:
         refreshed = answer.json["refresh_token"]
         return answer
 
-    codes = [await party.code() for _ in range(WARM_UPS + 1)]
+    codes = [await party.code() for _ in range(WARM_UPS + COUNTED)]
     return {
         "profile": lambda: client.get("/api/user", token=profile.access_token),
         "refresh": refresh,
@@ -93,6 +95,10 @@ async def counted(send: Send) -> Counts:
     """Return what one request costs after a few."""
     for _ in range(WARM_UPS):
         assert (await send()).status == 200
+    return min([await _counted_once(send) for _ in range(COUNTED)], key=lambda counts: counts.calls)
+
+
+async def _counted_once(send: Send) -> Counts:
     with recorded_statements() as statements, counted_calls() as calls:
         answer = await send()
     assert answer.status == 200
