@@ -112,12 +112,8 @@ def prolong(uow: UnitOfWork, registration: OpenRegistration, *, by: OpenRegistra
 
 
 def keep(uow: UnitOfWork, registration: OpenRegistration) -> None:
-    """Keep a registration, whose password is the newest of its account; without the account, do the same work.
-
-    Its name waits for its link.
-    """
+    """Keep a registration; without the account, do the same work. Its name waits for its link."""
     uow.open_registrations.add(registration)
-    uow.credentials.set_password_hash(registration.user_id, registration.password_hash)
 
 
 def end(uow: UnitOfWork, user: User, registration: OpenRegistration) -> None:

@@ -122,7 +122,7 @@ def _register(
     its link is mailed once more, and nothing else changes (decisions 3.14). Every address takes the same statements.
     """
     fresh = _account(uow, email)
-    is_new, present = add_unproved(uow, fresh)
+    is_new, present = add_unproved(uow, fresh, password_hash)
     active = present if present.is_active else None
     waiting = active if active is not None and not active.is_verified else None
     registration = open_registrations.begin(
@@ -132,10 +132,15 @@ def _register(
     meant = repeated or registration
     is_mailed = verification.send(uow, waiting, back, browser=browser, registration_id=meant.id, requested_for=email)
     open_registrations.prolong(uow, meant if is_mailed else registration, by=registration)
-    if repeated is not None or not is_mailed:
-        # No account has this id, and nothing is kept.
-        registration = replace(registration, user_id=uow.randomness.new_account_id())
-    open_registrations.keep(uow, registration)
+    is_kept = repeated is None and is_mailed
+    # No account has this id, and of it nothing is kept.
+    nobody = uow.randomness.new_account_id()
+    open_registrations.keep(uow, registration if is_kept else replace(registration, user_id=nobody))
+    if is_new:
+        # It has its password already.
+        uow.credentials.set_password_hash(nobody if is_kept else fresh.id, None)
+    else:
+        uow.credentials.set_password_hash(registration.user_id if is_kept else nobody, password_hash)
     _publish(uow, fresh, back, is_new=is_new)
     return _Registered(is_new=is_new, proved=active if active is not None and active.is_verified else None)
 

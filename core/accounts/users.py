@@ -140,17 +140,17 @@ def find_or_add(uow: UnitOfWork, fresh: User) -> tuple[User, bool]:
     return fresh, True
 
 
-def add_unproved(uow: UnitOfWork, fresh: User) -> tuple[bool, User]:
+def add_unproved(uow: UnitOfWork, fresh: User, password_hash: str) -> tuple[bool, User]:
     """Add an account unless its address has one; return whether it was added, and the account of the address.
 
     It is locked, so that what follows comes before a proof of the address or after it. Both take the same statements.
     """
     while True:
-        is_new = uow.users.add(fresh, is_unproved=True)
+        is_added = uow.users.defer_add_unproved(fresh, password_hash)
         present = uow.users.lock_by_email(fresh.email)
         # None when its account has left the address or was deleted in the meantime.
         if present is not None:
-            return is_new, present
+            return is_added(), present
 
 
 def lock_unless_anonymized(uow: UnitOfWork, user: User | None) -> User | None:

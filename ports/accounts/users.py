@@ -33,10 +33,14 @@ class Users(Protocol):
         """Return the account of a normalized address, locked until this transaction ends; None when there is none."""
         ...
 
-    def add(self, user: User, *, is_unproved: bool = False) -> bool:
-        """Store a new account; False when the address is taken, also by a concurrent transaction.
+    def add(self, user: User) -> bool:
+        """Store a new account; False when the address is taken, also by a concurrent transaction."""
+        ...
 
-        An unproved one is deleted after a while, if its address is not proved and nothing else comes of it.
+    def defer_add_unproved(self, user: User, password_hash: str) -> Deferred[bool]:
+        """Defer the same with a password, for an account whose address is not proved.
+
+        It is deleted after a while, if its address is not proved and nothing else comes of it.
         """
         ...
 
@@ -130,8 +134,8 @@ class Credentials(Protocol):
         """Store the encoded hash of a first password; False when there is one, also from a concurrent transaction."""
         ...
 
-    def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
-        """Store the encoded hash of a new password."""
+    def set_password_hash(self, user_id: UUID, password_hash: str | None) -> None:
+        """Store the encoded hash of a new password; None for no password."""
         ...
 
     def remove_password(self, user_id: UUID) -> None:

@@ -54,6 +54,14 @@ _DECOYS: Final = """
 # Not FOR UPDATE, which would also wait for every transaction that writes a row referring to the account.
 _LOCKED: Final = "FOR NO KEY UPDATE"
 
+_ADD: Final = """
+    INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at, name, language,
+                       unproved_since, password_hash)
+    VALUES (%(id)s, %(email)s, %(email_verified_at)s, %(is_platform_owner)s, %(created_at)s, %(updated_at)s, %(name)s,
+            %(language)s, %(unproved_since)s, %(password_hash)s)
+    ON CONFLICT (email) DO NOTHING
+"""
+
 
 class PostgresUsers(Aggregate):
     """The port `Users`."""
@@ -73,26 +81,12 @@ class PostgresUsers(Aggregate):
     def lock_by_email(self, email: str) -> User | None:
         return self._one(User, f"{_ACCOUNT} WHERE email = %s {_LOCKED}", (email,))
 
-    def add(self, user: User, *, is_unproved: bool = False) -> bool:
-        return self._changes_one(
-            """
-            INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at, name,
-                               language, unproved_since)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
-            ON CONFLICT (email) DO NOTHING
-            """,
-            (
-                user.id,
-                user.email,
-                user.email_verified_at,
-                user.is_platform_owner,
-                user.created_at,
-                user.updated_at,
-                user.name,
-                user.language,
-                user.created_at if is_unproved else None,
-            ),
-        )
+    def add(self, user: User) -> bool:
+        return self._changes_one(_ADD, _added(user))
+
+    def defer_add_unproved(self, user: User, password_hash: str) -> Deferred[bool]:
+        unproved = {"unproved_since": user.created_at, "password_hash": password_hash}
+        return self._defer_changes_one(_ADD, _added(user) | unproved)
 
     def lock_platform_owners(self) -> tuple[User, ...]:
         # An advisory lock, because before the first owner there is no row to lock.
@@ -201,11 +195,27 @@ class PostgresCredentials(Aggregate):
             "UPDATE users SET password_hash = %s WHERE id = %s AND password_hash IS NULL", (password_hash, user_id)
         )
 
-    def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
+    def set_password_hash(self, user_id: UUID, password_hash: str | None) -> None:
         self._connection.execute_later("UPDATE users SET password_hash = %s WHERE id = %s", (password_hash, user_id))
 
     def remove_password(self, user_id: UUID) -> None:
         self._connection.execute_later("UPDATE users SET password_hash = NULL WHERE id = %s", (user_id,))
+
+
+def _added(user: User) -> dict[str, Any]:
+    """Return the values of `_ADD` for an account whose address is proved, without a password."""
+    return {
+        "id": user.id,
+        "email": user.email,
+        "email_verified_at": user.email_verified_at,
+        "is_platform_owner": user.is_platform_owner,
+        "created_at": user.created_at,
+        "updated_at": user.updated_at,
+        "name": user.name,
+        "language": user.language,
+        "unproved_since": None,
+        "password_hash": None,
+    }
 
 
 def _stored_password(*, password_hash: str | None, **columns: Any) -> StoredPassword:

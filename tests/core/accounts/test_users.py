@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 
 from core.accounts.users import User, add_unproved, find_or_add
+from core.deferred import Deferred
 from core.errors import Conflict
 from ports.unit_of_work import UnitOfWork
 
@@ -59,10 +60,13 @@ class LeavingAccount:
         self.is_free = iter([False, True])
         self.present: User | None = None
 
-    def add(self, user: User, *, is_unproved: bool = False) -> bool:
+    def add(self, _user: User) -> bool:
+        return next(self.is_free)
+
+    def defer_add_unproved(self, user: User, _password_hash: str) -> Deferred[bool]:
         is_free = next(self.is_free)
-        self.present = user if is_free and is_unproved else None
-        return is_free
+        self.present = user if is_free else None
+        return lambda: is_free
 
     def lock_by_email(self, _email: str) -> User | None:
         return self.present
@@ -77,4 +81,4 @@ def test_an_address_that_its_account_leaves_meanwhile_gets_the_new_account() -> 
 def test_so_does_the_account_of_a_registration() -> None:
     uow = cast("UnitOfWork", SimpleNamespace(users=LeavingAccount()))
 
-    assert add_unproved(uow, ADA) == (True, ADA)
+    assert add_unproved(uow, ADA, "hash") == (True, ADA)
