@@ -146,7 +146,7 @@ def add_unproved(uow: UnitOfWork, fresh: User, password_hash: str) -> tuple[bool
     It is locked, so that what follows comes before a proof of the address or after it. Both take the same statements.
     """
     while True:
-        is_added = uow.users.defer_add_unproved(fresh, password_hash)
+        is_added = uow.credentials.defer_add_unproved(fresh, password_hash)
         present = uow.users.lock_by_email(fresh.email)
         # None when its account has left the address or was deleted in the meantime.
         if present is not None:

@@ -37,13 +37,6 @@ class Users(Protocol):
         """Store a new account; False when the address is taken, also by a concurrent transaction."""
         ...
 
-    def defer_add_unproved(self, user: User, password_hash: str) -> Deferred[bool]:
-        """Defer the same with a password, for an account whose address is not proved.
-
-        It is deleted after a while, if its address is not proved and nothing else comes of it.
-        """
-        ...
-
     def lock_platform_owners(self) -> tuple[User, ...]:
         """Return the platform owners; another transaction cannot add or remove one before this transaction ends."""
         ...
@@ -132,6 +125,13 @@ class Credentials(Protocol):
 
     def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:
         """Store the encoded hash of a first password; False when there is one, also from a concurrent transaction."""
+        ...
+
+    def defer_add_unproved(self, user: User, password_hash: str) -> Deferred[bool]:
+        """Defer what `Users.add` does, for an account with a password whose address is not proved.
+
+        It is deleted after a while, if its address is not proved and nothing else comes of it.
+        """
         ...
 
     def set_password_hash(self, user_id: UUID, password_hash: str | None) -> None:

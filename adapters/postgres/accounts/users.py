@@ -84,10 +84,6 @@ class PostgresUsers(Aggregate):
     def add(self, user: User) -> bool:
         return self._changes_one(_ADD, _added(user))
 
-    def defer_add_unproved(self, user: User, password_hash: str) -> Deferred[bool]:
-        unproved = {"unproved_since": user.created_at, "password_hash": password_hash}
-        return self._defer_changes_one(_ADD, _added(user) | unproved)
-
     def lock_platform_owners(self) -> tuple[User, ...]:
         # An advisory lock, because before the first owner there is no row to lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
@@ -194,6 +190,10 @@ class PostgresCredentials(Aggregate):
         return self._changes_one(
             "UPDATE users SET password_hash = %s WHERE id = %s AND password_hash IS NULL", (password_hash, user_id)
         )
+
+    def defer_add_unproved(self, user: User, password_hash: str) -> Deferred[bool]:
+        unproved = {"unproved_since": user.created_at, "password_hash": password_hash}
+        return self._defer_changes_one(_ADD, _added(user) | unproved)
 
     def set_password_hash(self, user_id: UUID, password_hash: str | None) -> None:
         self._connection.execute_later("UPDATE users SET password_hash = %s WHERE id = %s", (password_hash, user_id))

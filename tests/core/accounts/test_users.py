@@ -79,6 +79,6 @@ def test_an_address_that_its_account_leaves_meanwhile_gets_the_new_account() -> 
 
 
 def test_so_does_the_account_of_a_registration() -> None:
-    uow = cast("UnitOfWork", SimpleNamespace(users=LeavingAccount()))
+    uow = cast("UnitOfWork", SimpleNamespace(users=(accounts := LeavingAccount()), credentials=accounts))
 
     assert add_unproved(uow, ADA, "hash") == (True, ADA)
