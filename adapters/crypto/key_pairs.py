@@ -8,7 +8,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -28,6 +31,9 @@ _PUBLIC_EXPONENT = 65537
 _CURVE = ec.SECP256R1()
 _CURVE_NAME = "P-256"
 _COORDINATE_BYTES = 32
+_RSA_PADDING = padding.PKCS1v15()
+_SHA256 = SHA256()
+_ECDSA = ec.ECDSA(_SHA256)
 
 PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
@@ -80,6 +86,21 @@ def parse_public(pem: str) -> PublicKey:
 def algorithm_of(public: PublicKey) -> SignatureAlgorithm:
     """Return the only algorithm with which a key of ours signs."""
     return SignatureAlgorithm.RS256 if isinstance(public, rsa.RSAPublicKey) else SignatureAlgorithm.ES256
+
+
+def has_signed(public: PublicKey, text: bytes, signature: bytes) -> bool:
+    """Return whether this is the signature of a text by this key, with its algorithm (RFC 7518, 3.3 and 3.4)."""
+    try:
+        if isinstance(public, rsa.RSAPublicKey):
+            public.verify(signature, text, _RSA_PADDING, _SHA256)
+        elif len(signature) == 2 * _COORDINATE_BYTES:
+            halves = (signature[:_COORDINATE_BYTES], signature[_COORDINATE_BYTES:])
+            public.verify(encode_dss_signature(*map(int.from_bytes, halves)), text, _ECDSA)
+        else:
+            return False
+    except InvalidSignature:
+        return False
+    return True
 
 
 def thumbprint(public: PublicKey) -> str:

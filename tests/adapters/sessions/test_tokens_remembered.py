@@ -31,7 +31,7 @@ class TestVerifiedTokens:
     def test_a_signature_is_not_verified_twice(self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch) -> None:
         token = signed()
         claims = signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
-        monkeypatch.setattr("adapters.crypto.tokens._JWS", None)
+        monkeypatch.setattr("adapters.crypto.tokens.has_signed", None)
 
         assert signer.verify(token, kind=TokenKind.ACCESS, now=NOW) == claims
 
