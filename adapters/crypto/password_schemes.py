@@ -14,13 +14,15 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 import bcrypt
-from argon2.exceptions import VerifyMismatchError
-from argon2.low_level import Type, hash_secret_raw, verify_secret
+from argon2.low_level import Type
 
+from adapters.crypto import argon2_digests
+from adapters.crypto.argon2_digests import Argon2Cost
 from core.accounts.user_import import HashTooExpensive
 from core.lazy_dataclasses import dataclass
 
@@ -64,7 +66,7 @@ _BASE64: Final = "([A-Za-z0-9+/]{1,200}={0,2})"
 _DJANGO_SALT: Final = "([!-#%-~]{1,128})"
 
 _ARGON2: Final = re.compile(
-    rf"\$(argon2(?:id|i|d))\$(?:v=(?:16|19)\$)?m={_NUMBER},t={_NUMBER},p={_NUMBER}\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)"
+    rf"\$(argon2(?:id|i|d))\$(?:v=(16|19)\$)?m={_NUMBER},t={_NUMBER},p={_NUMBER}\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)"
 )
 _BCRYPT: Final = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
 _DJANGO_PBKDF2: Final = re.compile(rf"pbkdf2_(sha1|sha256)\${_NUMBER}\${_DJANGO_SALT}\${_BASE64}")
@@ -73,9 +75,10 @@ _PHC_PBKDF2: Final = re.compile(rf"\$pbkdf2-(sha1|sha256|sha512)\$i={_NUMBER}\${
 _PHC_SCRYPT: Final = re.compile(rf"\$scrypt\$ln={_NUMBER},r={_NUMBER},p={_NUMBER}\${_BASE64}\${_BASE64}")
 
 _DECOY_SALT: Final = b"salt of no account"
-_DIGEST_BYTES: Final = 32
 _ARGON2_TYPES: Final = {"argon2id": Type.ID, "argon2i": Type.I, "argon2d": Type.D}
 _ARGON2_SALT_BYTES_MIN: Final = 8
+# That of hashes from before they named one.
+_ARGON2_VERSION_UNNAMED: Final = 16
 _BCRYPT_DIGEST_CHARACTERS: Final = 31
 _KEYCLOAK_DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
 
@@ -118,31 +121,26 @@ def _read_argon2(encoded: str) -> StoredHash | None:
     found = _ARGON2.fullmatch(encoded)
     if found is None:
         return None
-    memory_kib, passes, lanes = (int(number) for number in found.group(2, 3, 4))
-    salt, digest = (_decoded(text) for text in found.group(5, 6))
-    if salt is None or len(salt) < _ARGON2_SALT_BYTES_MIN or not _is_digest(digest) or memory_kib < 8 * lanes:
+    memory_kib, passes, lanes = (int(number) for number in found.group(3, 4, 5))
+    salt, stored = (_decoded(text) for text in found.group(6, 7))
+    if salt is None or len(salt) < _ARGON2_SALT_BYTES_MIN or not _is_digest(stored) or memory_kib < 8 * lanes:
         return None
     passes_max = ARGON2_MEMORY_TIMES_PASSES_KIB_MAX // memory_kib if memory_kib <= ARGON2_LARGE_MEMORY_KIB else 1
     if memory_kib > ARGON2_MEMORY_KIB_MAX or passes > passes_max or lanes > ARGON2_LANES_MAX:
         raise HashTooExpensive
-    kind = _ARGON2_TYPES[found[1]]
+    cost, kind = Argon2Cost(memory_kib=memory_kib, passes=passes, lanes=lanes), _ARGON2_TYPES[found[1]]
+    version = int(found[2] or _ARGON2_VERSION_UNNAMED)
+
+    def matches(password: str) -> bool:
+        computed = argon2_digests.digest(
+            password.encode(), salt, cost, digest_bytes=len(stored), kind=kind, version=version
+        )
+        return hmac.compare_digest(computed, stored)
 
     def spend(work: int, password: str) -> None:
-        hash_secret_raw(password.encode(), _DECOY_SALT, work, memory_kib, lanes, _DIGEST_BYTES, kind)
+        argon2_digests.digest(password.encode(), _DECOY_SALT, replace(cost, passes=work), kind=kind)
 
-    return StoredHash(
-        family=(found[1], memory_kib, lanes),
-        work=passes,
-        matches=partial(_matches_argon2, encoded, kind),
-        spend=spend,
-    )
-
-
-def _matches_argon2(encoded: str, kind: Type, password: str) -> bool:
-    try:
-        return verify_secret(encoded.encode(), password.encode(), kind)
-    except VerifyMismatchError:
-        return False
+    return StoredHash(family=(found[1], memory_kib, lanes), work=passes, matches=matches, spend=spend)
 
 
 def _read_bcrypt(encoded: str, *, prepare: Callable[[str], bytes] = str.encode) -> StoredHash | None:

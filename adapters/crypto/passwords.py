@@ -2,13 +2,15 @@
 
 One hash takes tens of milliseconds and 19 MiB, so none is computed on the event loop, and no more run at once than
 there are processors. If the queue is full, the caller gets `ServiceUnavailable` and may retry (decisions 3.4).
-`password_schemes.py` reads and compares stored hashes of every scheme.
+`password_schemes.py` reads and compares stored hashes of every scheme, and `argon2_digests.py` computes ours.
 """
 
 from __future__ import annotations
 
+import base64
 import contextvars
 import importlib.util
+import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,13 +22,13 @@ from typing import Final, TypeVar, final
 import argon2
 import structlog
 import trio
-from argon2.low_level import Type, hash_secret_raw
 
+from adapters.crypto import argon2_digests
+from adapters.crypto.argon2_digests import DIGEST_BYTES, VERSION, Argon2Cost
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.password_schemes import KEPT_SCHEME, StoredHash, read, scheme_of
 from core.accounts.user_import import HashTooExpensive
 from core.errors import ServiceUnavailable
-from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MAX
 from ports.accounts.passwords import PasswordVerdict
 
@@ -39,21 +41,13 @@ MEASUREMENT_SECONDS = 1.0
 # 256 KiB. `ops/build_argon2.py` compares larger ones, which take a tenth of a start.
 _KNOWN_ANSWER: Final = "9dfeb910e80bad0311fee20f9c0e2b12c17987b4cac90c2ef54d5b3021c68bfe"
 
+_SALT_BYTES: Final = 16
+
+DEFAULT_COST: Final = Argon2Cost()
+
 Result = TypeVar("Result")
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argon2Cost:
-    """What one hash costs; the default is the minimum that OWASP advises for Argon2id (decisions 3.4)."""
-
-    memory_kib: int = 19_456
-    passes: int = 2
-    lanes: int = 1
-
-
-DEFAULT_COST: Final = Argon2Cost()
 
 
 @final
@@ -61,11 +55,13 @@ class Argon2PasswordHasher:
     """The port `PasswordHasher`."""
 
     def __init__(self, *, places: int, machine: MachineSlots | None = None, cost: Argon2Cost = DEFAULT_COST) -> None:
-        self._argon2 = _argon2(cost)
+        self._cost = cost
+        # It says alone whether a hash is one of ours; `argon2_digests` computes.
+        self._argon2 = argon2.PasswordHasher(time_cost=cost.passes, memory_cost=cost.memory_kib, parallelism=cost.lanes)
         self._decoy_hash = _decoy_hash(cost)
         self._places = trio.CapacityLimiter(places)
-        # A thread pool of its own, because the C library keeps the 19 MiB of a hash for reuse by the same thread: with
-        # the threads that the whole process shares, a flood of sign-ins left 280 MB allocated.
+        # A thread pool of its own, because each thread that hashes keeps 20 MiB: with the threads that the whole
+        # process shares, a flood of sign-ins left 280 MB allocated.
         self._threads = ThreadPoolExecutor(places, thread_name_prefix="hashing")
         self._waiting_max = places * QUEUED_PER_PLACE_MAX
         self._machine = machine
@@ -74,7 +70,7 @@ class Argon2PasswordHasher:
     async def hash(self, password: str, *, salt: bytes | None = None) -> str:
         """Return the encoded hash that is stored for a password."""
         assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
-        return await self._when_there_is_room(partial(self._argon2.hash, password, salt=salt))
+        return await self._when_there_is_room(partial(_hash, password, self._cost, salt))
 
     async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> PasswordVerdict:
         """Compare a password with a stored hash; refuse every password after the same work."""
@@ -145,7 +141,10 @@ class Argon2PasswordHasher:
 
 def passes_known_answer() -> bool:
     """Return whether this machine's build of Argon2 computes a digest of the reference implementation."""
-    return hash_secret_raw(b"password", b"somesalt", 2, 256, 1, 32, Type.ID).hex() == _KNOWN_ANSWER
+    cost = Argon2Cost(memory_kib=256)
+    # On a thread of its own, with which the memory ends.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(argon2_digests.digest, b"password", b"somesalt", cost).result().hex() == _KNOWN_ANSWER
 
 
 def built_for() -> str | None:
@@ -158,13 +157,12 @@ def built_for() -> str | None:
 
 def hashes_per_second(*, threads: int, seconds: float = MEASUREMENT_SECONDS, cost: Argon2Cost = DEFAULT_COST) -> float:
     """Return how many hashes per second so many threads compute; block for about `seconds`."""
-    hasher = _argon2(cost)
     started = time.perf_counter()
 
     def hash_until_the_end() -> int:
         hashes = 0
         while time.perf_counter() - started < seconds:
-            hasher.hash("a password of usual length")
+            _hash("a password of usual length", cost)
             hashes += 1
         return hashes
 
@@ -174,11 +172,18 @@ def hashes_per_second(*, threads: int, seconds: float = MEASUREMENT_SECONDS, cos
     return hashes / (time.perf_counter() - started)
 
 
-def _argon2(cost: Argon2Cost) -> argon2.PasswordHasher:
-    return argon2.PasswordHasher(time_cost=cost.passes, memory_cost=cost.memory_kib, parallelism=cost.lanes)
+def _hash(password: str, cost: Argon2Cost, salt: bytes | None = None) -> str:
+    salt = os.urandom(_SALT_BYTES) if salt is None else salt
+    return _encoded(salt, argon2_digests.digest(password.encode(), salt, cost), cost)
 
 
 def _decoy_hash(cost: Argon2Cost) -> str:
     """Return a hash that no password matches; comparing with it takes as long as with a real one of that cost."""
-    salt, digest = "A" * 22, "A" * 43
-    return f"${KEPT_SCHEME}$v=19$m={cost.memory_kib},t={cost.passes},p={cost.lanes}${salt}${digest}"
+    return _encoded(bytes(_SALT_BYTES), bytes(DIGEST_BYTES), cost)
+
+
+def _encoded(salt: bytes, digest: bytes, cost: Argon2Cost) -> str:
+    """Return a hash as a PHC string."""
+    costs = f"m={cost.memory_kib},t={cost.passes},p={cost.lanes}"
+    texts = (base64.b64encode(part).decode().rstrip("=") for part in (salt, digest))
+    return "$".join(("", KEPT_SCHEME, f"v={VERSION}", costs, *texts))

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.crypto import password_schemes
+from adapters.crypto import argon2_digests, password_schemes
 from adapters.crypto.password_schemes import SCHEMES, read, scheme_of, stored_form
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from core.accounts.user_import import HashTooExpensive
@@ -277,8 +277,7 @@ def recorded_work(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
         monkeypatch.setattr(module, name, recorded)
 
-    record(password_schemes, "hash_secret_raw")
-    record(password_schemes, "verify_secret")
+    record(argon2_digests, "digest")
     for module, name in ((bcrypt, "hashpw"), (bcrypt, "checkpw"), (hashlib, "scrypt"), (hashlib, "pbkdf2_hmac")):
         record(module, name)
     return work
