@@ -14,7 +14,6 @@ from core.attempts import Attempt
 from core.errors import ServiceUnavailable
 from core.openid import logout_notices
 from core.openid.logout_notices import LeasedService, LogoutNotice
-from core.sessions.security_profiles import signature_algorithm
 from core.sessions.tokens import TokenKind
 from ports.clock import Clock
 from ports.mailboxes import WorkKind
@@ -76,7 +75,7 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
                 lifetime=logout_notices.TOKEN_LIFETIME,
                 now=self._clock(),
                 host=notice.host,
-                algorithm=signature_algorithm(service.security_profile),
+                algorithm=service.signature_algorithm,
             )
         except ServiceUnavailable as away:
             return Attempt(status_code=None, body=None, error=away.message)

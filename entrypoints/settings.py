@@ -26,6 +26,7 @@ from core.limits import (
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX
 from core.platform_brand import NAME_DEFAULT
 from core.secrets import Secret
+from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import billing_settings, upstream_settings
 from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
@@ -242,6 +243,12 @@ class Settings(TracesSettings):
             kinds.show_seconds,
         ),
         ACCESS_TOKEN_LIFETIME_DEFAULT,
+    )
+    token_signing: SignatureAlgorithm = _setting(
+        "TOKEN_SIGNING",
+        "With which algorithm the tokens are signed that Gatehouse alone verifies; services choose their own.",
+        Kind(lambda text: SignatureAlgorithm(text.upper()), "RS256 or ES256"),
+        SignatureAlgorithm.ES256,
     )
     trusted_proxies: tuple[Network, ...] = _setting(
         "TRUSTED_PROXIES",

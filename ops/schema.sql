@@ -3382,12 +3382,14 @@ CREATE TABLE services (
     claims jsonb DEFAULT '[]'::jsonb NOT NULL,
     access text DEFAULT 'everyone'::text NOT NULL,
     groups_as text DEFAULT 'objects'::text NOT NULL,
+    token_signing text DEFAULT 'RS256'::text NOT NULL,
     CONSTRAINT services_access_check CHECK ((access = ANY (ARRAY['everyone'::text, 'members'::text, 'assigned'::text]))),
     CONSTRAINT services_customers_check CHECK ((customers = ANY (ARRAY['none'::text, 'listed'::text, 'any'::text]))),
     CONSTRAINT services_groups_as_check CHECK ((groups_as = ANY (ARRAY['names'::text, 'ids'::text, 'objects'::text]))),
     CONSTRAINT services_individuals_check CHECK ((individuals = ANY (ARRAY['none'::text, 'others'::text, 'all'::text]))),
     CONSTRAINT services_security_profile_check CHECK ((security_profile = 'fapi2'::text)),
-    CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
+    CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text]))),
+    CONSTRAINT services_token_signing_check CHECK ((token_signing = ANY (ARRAY['RS256'::text, 'ES256'::text])))
 );
 COMMENT ON TABLE services IS 'The applications of an organization.';
 COMMENT ON COLUMN services.jwks IS 'The public keys with which the service signs its assertions, when it publishes them nowhere.';
@@ -3404,6 +3406,7 @@ COMMENT ON COLUMN services.machine_scopes IS 'Those of its scopes that its machi
 COMMENT ON COLUMN services.claims IS 'What its tokens and assertions say besides: a list of claim, from and in_access_token.';
 COMMENT ON COLUMN services.access IS 'Who may use it without a customer: everyone, members of the organization, or those whom it assigns.';
 COMMENT ON COLUMN services.groups_as IS 'How tokens tell of groups: by names, by ids, or as objects of both.';
+COMMENT ON COLUMN services.token_signing IS 'The algorithm that signs its tokens where it has no security profile.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services

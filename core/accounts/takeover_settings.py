@@ -24,6 +24,7 @@ from core.services.customer_rules import Admission, CustomerPolicy, Individuals,
 from core.services.services import Service, ServiceType
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
+from core.sessions.signing_keys import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -58,6 +59,7 @@ SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "jwks_uri": None,
     "jwks": None,
     "security_profile": None,
+    "token_signing": SignatureAlgorithm.RS256,
     "customers": CustomerPolicy.NONE,
     "individuals": Individuals.ALL,
     # A new service lets in nobody but members.
@@ -82,6 +84,7 @@ _ENUMERATIONS: Final[Mapping[str, Callable[[str], Any]]] = {
     "individuals": Individuals,
     "access": Admission,
     "groups_as": GroupsAs,
+    "token_signing": SignatureAlgorithm,
     "service_type": ServiceType,
 }
 # What tells the items of a list apart that are objects, so that one of before is known again.

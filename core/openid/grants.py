@@ -17,6 +17,7 @@ from core.openid.refusals import GrantInvalid
 from core.sessions import refresh as sessions_refresh
 from core.sessions.client_grants import ClientGrant, RefreshingClient
 from core.sessions.refresh import RefreshRefused, TokenReused
+from core.sessions.signing_keys import SignatureAlgorithm
 from core.sessions.token_claims import TokenGrant
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class ClientToken:
     client_id: UUID
     audience: str | None
     claims: dict[str, Any] = field(repr=False)
+    signature_algorithm: SignatureAlgorithm
 
 
 def refresh(
@@ -120,4 +122,9 @@ def client_credentials(
     claims |= scopes.claim_of(scopes.of_machines(scope, client.service))
     if proof is not None:
         claims["cnf"] = {"jkt": proof.key_thumbprint}
-    return ClientToken(client_id=client.id, audience=requests.checked_audience(client, resource), claims=claims)
+    return ClientToken(
+        client_id=client.id,
+        audience=requests.checked_audience(client, resource),
+        claims=claims,
+        signature_algorithm=client.service.signature_algorithm,
+    )

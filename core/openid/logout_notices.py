@@ -14,7 +14,8 @@ from uuid import UUID
 
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt, next_attempt_at
 from core.lazy_dataclasses import dataclass
-from core.sessions.security_profiles import SecurityProfile
+from core.sessions.security_profiles import SecurityProfile, signature_algorithm
+from core.sessions.signing_keys import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -47,7 +48,7 @@ class LogoutNotice:
 class LeasedService:
     """A service that this dispatcher alone serves until the lease ends, with the notices to send.
 
-    Without an address there is nothing to tell it any more. Its security profile says which kind of key signs.
+    Without an address there is nothing to tell it any more.
     """
 
     id: UUID
@@ -57,6 +58,12 @@ class LeasedService:
     leased_until: datetime
     notices: Sequence[LogoutNotice]
     security_profile: SecurityProfile | None = None
+    token_signing: str = SignatureAlgorithm.RS256
+
+    @property
+    def signature_algorithm(self) -> SignatureAlgorithm:
+        """What signs the tokens of the service."""
+        return signature_algorithm(self.security_profile, self.token_signing)
 
 
 def lease(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:

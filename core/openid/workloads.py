@@ -24,6 +24,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.prefixed_tokens import USE_RECORDED_EVERY
 from core.services.workload_rules import RefusalReason, RefusedAssertion, Workload
 from core.services.workloads import HeldKey, WorkloadHolder, of_service
+from core.sessions.signing_keys import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -81,6 +82,7 @@ class WorkloadToken:
     audience: str | None
     claims: dict[str, Any] = field(repr=False)
     expires_at: datetime | None = None
+    signature_algorithm: SignatureAlgorithm | None = None
 
 
 def candidates(uow: UnitOfWork, claimant: Claimant, issuer: str) -> Candidates:
@@ -173,7 +175,11 @@ def token(
         client_id = str(found.client.id)
         audience = requests.checked_audience(found.client, resource) or client_id
         claims |= scopes.claim_of(scopes.of_machines(scope, found.client.service))
-        return WorkloadToken(audience=audience, claims={"sub": client_id, "client_id": client_id, **claims})
+        return WorkloadToken(
+            audience=audience,
+            claims={"sub": client_id, "client_id": client_id, **claims},
+            signature_algorithm=found.client.service.signature_algorithm,
+        )
     assert found.key is not None, "workloads belong to a service or to a key"
     if resource is not None:
         raise TargetInvalid

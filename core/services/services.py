@@ -23,6 +23,7 @@ from core.sessions import security_profiles
 from core.sessions.claim_sources import OwnClaim
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
+from core.sessions.signing_keys import SignatureAlgorithm
 from core.wording import Wording
 
 # Addresses of pages that the service itself has.
@@ -72,6 +73,7 @@ class ServiceFields:
     group_claims: list[str] = field(default_factory=list)
     groups_as: GroupsAs = GroupsAs.NAMES
     security_profile: SecurityProfile | None = None
+    token_signing: SignatureAlgorithm = SignatureAlgorithm.RS256
     customers: CustomerPolicy = CustomerPolicy.NONE
     individuals: Individuals | None = None
     access: Admission = Admission.EVERYONE
@@ -116,6 +118,11 @@ class Service(ServiceFields):
         return security_profiles.has_client_secret(
             self.security_profile, is_confidential=self.service_type.is_confidential
         )
+
+    @property
+    def signature_algorithm(self) -> SignatureAlgorithm:
+        """What signs its tokens."""
+        return security_profiles.signature_algorithm(self.security_profile, self.token_signing)
 
     @property
     def named(self) -> dict[str, Any]:

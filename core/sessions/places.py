@@ -15,7 +15,8 @@ from core.lazy_dataclasses import dataclass
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.group_forms import GroupsAs, told
 from core.sessions.mfa_methods import MfaMethods
-from core.sessions.security_profiles import SecurityProfile
+from core.sessions.security_profiles import SecurityProfile, signature_algorithm
+from core.sessions.signing_keys import SignatureAlgorithm
 from core.wording import Wording
 
 # How many groups of a user a token names.
@@ -44,7 +45,8 @@ class CallerService:
     `groups` are those of the user that the service learns of, one more than it can; None for one that learns of none.
     It reads them, and those of a customer, as `groups_as` says. `is_admitted` and
     `is_open_to_individuals` are about a session for no customer, and so are `roles`, the names of the service's own
-    roles that its organization gives the user; None for a service without roles.
+    roles that its organization gives the user; None for a service without roles. What issues tokens alone reads
+    `token_signing`, the name of the algorithm that the record of the service has.
     """
 
     id: UUID
@@ -58,6 +60,7 @@ class CallerService:
     roles: list[str] | None = None
     groups_as: GroupsAs = GroupsAs.OBJECTS
     security_profile: SecurityProfile | None = None
+    token_signing: str = SignatureAlgorithm.RS256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,13 @@ class CallerPlace:
     def security_profile(self) -> SecurityProfile | None:
         """The security profile of the service."""
         return self.service.security_profile if self.service is not None else None
+
+    @property
+    def signature_algorithm(self) -> SignatureAlgorithm | None:
+        """What signs the tokens of the service; None without one, where the installation says."""
+        if self.service is None:
+            return None
+        return signature_algorithm(self.service.security_profile, self.service.token_signing)
 
     @property
     def plan(self) -> ServicePlan | None:

@@ -34,9 +34,12 @@ class OtherWayRefused(Forbidden):
     )
 
 
-def signature_algorithm(profile: SecurityProfile | None) -> SignatureAlgorithm:
-    """Return the kind of key that signs the tokens of a service; neither the client nor a token chooses."""
-    return SignatureAlgorithm.RS256 if profile is None else SignatureAlgorithm.ES256
+def signature_algorithm(profile: SecurityProfile | None, chosen: str) -> SignatureAlgorithm:
+    """Return what signs the tokens of a service: what its record names, and with a profile always ES256.
+
+    Neither the client nor a token chooses.
+    """
+    return SignatureAlgorithm(chosen) if profile is None else SignatureAlgorithm.ES256
 
 
 def has_client_secret(profile: SecurityProfile | None, *, is_confidential: bool) -> bool:

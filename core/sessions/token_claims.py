@@ -12,7 +12,6 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.callers import Caller
 from core.sessions.client_grants import ClientGrant
-from core.sessions.security_profiles import signature_algorithm
 from core.sessions.signing_keys import SignatureAlgorithm
 from core.sessions.token_additions import TokenSubject
 
@@ -22,9 +21,9 @@ class TokenGrant:
     """Claims that the entrypoint signs, and tokens that it returns.
 
     The audience is that of the client grant, else the client, else Gatehouse. `signature_algorithm` is that of the
-    access token and of the ID token: it follows from the record of the service. The scopes of `client_grant` are those
-    of the tokens, and `granted_scopes` those within which a refresh may ask. `own_claims` are the
-    claims of the product, which ID tokens have.
+    access token and of the ID token: it follows from the record of the service, and is None for tokens of Gatehouse's
+    own. The scopes of `client_grant` are those of the tokens, and `granted_scopes` those within which a refresh may
+    ask. `own_claims` are the claims of the product, which ID tokens have.
     """
 
     user_id: UUID
@@ -38,7 +37,7 @@ class TokenGrant:
     granted_scopes: Sequence[str] = ()
     own_claims: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     is_address_verified: bool = True
-    signature_algorithm: SignatureAlgorithm = SignatureAlgorithm.RS256
+    signature_algorithm: SignatureAlgorithm | None = None
     organization_id: UUID | None = None
 
 
@@ -71,7 +70,7 @@ def token_grant(
         granted_scopes=granted.scopes if granted is not None else (),
         own_claims=subject.own_claims,
         is_address_verified=caller.account.is_verified,
-        signature_algorithm=signature_algorithm(caller.place.security_profile),
+        signature_algorithm=caller.place.signature_algorithm,
         organization_id=caller.place.organization_id,
     )
 

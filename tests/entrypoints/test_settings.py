@@ -13,6 +13,7 @@ import pytest
 
 from core.platform.retention import FOR_EVER
 from core.secrets import Secret
+from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints import equipment
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown
@@ -74,6 +75,7 @@ DEFAULTS: dict[str, Any] = {
     "smtp_url": None,
     "dev": False,
     "access_token_ttl": timedelta(seconds=900),
+    "token_signing": SignatureAlgorithm.ES256,
     "trusted_proxies": (),
     "cors_origins": (),
     "outbound_allow": (),
@@ -142,6 +144,8 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("RATE_LIMITS", "0", "rate_limits", False),
     ("ACCESS_TOKEN_TTL", "60", "access_token_ttl", timedelta(minutes=1)),
     ("ACCESS_TOKEN_TTL", "86400", "access_token_ttl", timedelta(days=1)),
+    ("TOKEN_SIGNING", "RS256", "token_signing", SignatureAlgorithm.RS256),
+    ("TOKEN_SIGNING", "es256", "token_signing", SignatureAlgorithm.ES256),
     ("TRUSTED_PROXIES", "10.0.0.0/8", "trusted_proxies", (ip_network("10.0.0.0/8"),)),
     ("TRUSTED_PROXIES", " 10.0.0.7 , fd00::/8 ,", "trusted_proxies", (ip_network("10.0.0.7"), ip_network("fd00::/8"))),
     ("OUTBOUND_ALLOW", "10.0.0.0/8", "outbound_allow", (ip_network("10.0.0.0/8"),)),
@@ -242,6 +246,8 @@ REFUSED = [
     ("DEV", "maybe", "on or off"),
     ("ACCESS_TOKEN_TTL", "59", "seconds from 60 to 86400"),
     ("ACCESS_TOKEN_TTL", "15m", "seconds from 60 to 86400"),
+    ("TOKEN_SIGNING", "HS256", "RS256 or ES256"),
+    ("TOKEN_SIGNING", "none", "RS256 or ES256"),
     ("TRUSTED_PROXIES", "10.0.0.0/33", NETWORKS),
     ("TRUSTED_PROXIES", "proxy.example.com", NETWORKS),
     ("TRUSTED_PROXIES", "10.0.0.7/8", NETWORKS),

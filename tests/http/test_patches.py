@@ -111,6 +111,7 @@ SERVICE: Final[dict[str, Any]] = {
     "audiences": [],
     "group_claims": [],
     "groups_as": "ids",
+    "token_signing": "ES256",
     "security_profile": None,
     "customers": "listed",
     "individuals": "none",

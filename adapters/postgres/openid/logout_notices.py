@@ -51,7 +51,7 @@ class PostgresLogoutNotices(TargetQueue):
             f"""
             WITH {_LEASED}
             SELECT s.id, s.organization_id, s.client_id, s.backchannel_logout_uri AS uri, s.security_profile,
-                   coalesce(next.notices, '[]') AS notices
+                   s.token_signing, coalesce(next.notices, '[]') AS notices
             FROM   leased
             JOIN   services s ON s.id = leased.service_id
             CROSS  JOIN LATERAL (

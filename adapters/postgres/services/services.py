@@ -21,6 +21,7 @@ from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceFields, ServiceType
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
+from core.sessions.signing_keys import SignatureAlgorithm
 
 SELECT_SERVICE: Final = f"SELECT {columns(Service, table='s')}"
 USAGE: Final = """
@@ -100,6 +101,7 @@ _ENUMERATIONS: Final = {
     "individuals": Individuals,
     "access": Admission,
     "groups_as": GroupsAs,
+    "token_signing": SignatureAlgorithm,
 }
 # A role keeps its id as long as the service has one of its name.
 _ROLE_IDS: Final = """

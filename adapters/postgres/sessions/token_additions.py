@@ -1,4 +1,4 @@
-"""What the records of services add to tokens, as columns of statements about a session `s` of a user `u`.
+"""What the records of services say of tokens alone, as columns of statements about a session `s` of a user `u`.
 
 The statements have its organization `o`, its service `v`, and the membership `m` that counts there, as `LIVE` joins
 them. Nothing is read for a service without scopes and claims of its own. Every table is read by a unique key, or by the
@@ -77,6 +77,7 @@ def additions(counts: LiteralString, *, reads_always: bool = False) -> LiteralSt
     """
     has_claims = "true" if reads_always else "v.claims <> '[]'"
     return f"""
+        v.token_signing AS "service.token_signing",
         {_SCOPES},
         CASE WHEN {has_claims} THEN jsonb_build_object(
             'claims', v.claims,

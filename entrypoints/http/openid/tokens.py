@@ -35,6 +35,7 @@ from core.rate_limits import RateLimit
 from core.services.problems import ProblemKind
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
+from core.sessions.signing_keys import SignatureAlgorithm
 from core.sessions.tokens import TokenKind
 from entrypoints.http.openid.client_authentication import (
     ClientFields,
@@ -240,22 +241,33 @@ def _answer(call: Call, issued: IssuedTokens) -> GrantedTokens:
 
 
 def _answer_client(call: Call, token: ClientToken) -> GrantedTokens:
-    return _answer_own(call, {**token.claims, "aud": token.audience or str(token.client_id)})
+    claims = {**token.claims, "aud": token.audience or str(token.client_id)}
+    return _answer_own(call, claims, token.signature_algorithm)
 
 
 def _answer_workload(call: Call, token: WorkloadToken) -> GrantedTokens:
     claims = {**token.claims, "aud": token.audience or call.installation.settings.base_url}
-    return _answer_own(call, claims, expires_at=token.expires_at)
+    return _answer_own(call, claims, token.signature_algorithm, expires_at=token.expires_at)
 
 
-def _answer_own(call: Call, claims: Mapping[str, Any], *, expires_at: datetime | None = None) -> GrantedTokens:
-    """Answer with a token that no person has, which ends at the latest at this moment, and a refresh token never."""
+def _answer_own(
+    call: Call, claims: Mapping[str, Any], algorithm: SignatureAlgorithm | None, *, expires_at: datetime | None = None
+) -> GrantedTokens:
+    """Answer with a token that no person has, which ends at the latest at this moment, and a refresh token never.
+
+    The algorithm is None for a token of Gatehouse's own.
+    """
     installation = call.installation
     now, lifetime = installation.clock(), installation.settings.access_token_ttl
     if expires_at is not None:
         lifetime = min(lifetime, expires_at - now)
     access_token = installation.tokens.sign(
-        claims, kind=TokenKind.ACCESS, lifetime=lifetime, now=now, host=call.host_name
+        claims,
+        kind=TokenKind.ACCESS,
+        lifetime=lifetime,
+        now=now,
+        host=call.host_name,
+        algorithm=algorithm or installation.settings.token_signing,
     )
     installation.metrics.token_issued()
     return GrantedTokens(

@@ -162,6 +162,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "sealed_through": marked("Sealed up to entry"),
     "secrets": marked("Secrets that were encrypted"),
     "security_profile": marked("Security profile"),
+    "token_signing": marked("Signature of tokens"),
     "sent": marked("Sent"),
     "service_id": marked("Service"),
     "service_name": marked("Name of the service"),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated, Any, Final, cast
 
 import msgspec
@@ -17,6 +18,7 @@ from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
+from core.sessions.signing_keys import SignatureAlgorithm
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
@@ -39,9 +41,21 @@ GROUP_FORMS: Final = [
     (GroupsAs.IDS.value, marked("Ids")),
     (GroupsAs.OBJECTS.value, marked("Objects with id and name")),
 ]
+SIGNINGS: Final = [
+    (SignatureAlgorithm.RS256.value, marked("RS256, with RSA keys")),
+    (SignatureAlgorithm.ES256.value, marked("ES256, with elliptic keys")),
+]
 PROFILES: Final = [("", marked("None")), (SecurityProfile.FAPI2.value, marked("FAPI 2.0"))]
 # The fields whose texts are lists: by lines, and by blanks.
 _LINES: Final = frozenset({"post_logout_redirect_uris", "audiences", "group_claims"})
+_CHOICES: Final[Mapping[str, tuple[type[StrEnum], str]]] = {
+    "service_type": (ServiceType, marked("Choose one of the kinds.")),
+    "groups_as": (GroupsAs, marked("Choose one of the forms.")),
+    "token_signing": (SignatureAlgorithm, marked("Choose one of the algorithms.")),
+    "security_profile": (SecurityProfile, marked("Choose one of the profiles.")),
+}
+# The choices that a form may leave out.
+_CHOSEN: Final = frozenset({"groups_as", "token_signing"})
 _SCOPES: Final = frozenset({"codehost_scopes", "websuite_scopes", "officesuite_scopes"})
 
 
@@ -67,6 +81,7 @@ class ServiceSettingsForm(ProtectedForm, kw_only=True):
     officesuite_scopes: str = ""
     jwks_uri: str = ""
     jwks: str = ""
+    token_signing: str = ""
     security_profile: str = ""
 
 
@@ -106,6 +121,7 @@ async def show_service_settings(
         group_boxes=_group_boxes(groups, typed["group_claims"].split()),
         types=[(one.value, text) for one, text in TYPES.items()],
         group_forms=GROUP_FORMS,
+        signings=SIGNINGS,
         profiles=PROFILES,
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
         # With its keys a service proves who it is, as with its secret.
@@ -144,7 +160,7 @@ def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
         typed = "\n".join(line.strip() for line in _sent(form, name).splitlines()).strip()
         if typed == "\n".join(line.strip() for line in stored[name].splitlines()).strip():
             continue
-        if name == "groups_as" and not typed:
+        if name in _CHOSEN and not typed:
             # Nothing is chosen: it stays as it is.
             continue
         try:
@@ -187,20 +203,13 @@ def _value(name: str, typed: str) -> Any:
     """Return the value of a field that was typed; an empty text is none."""
     if name in _READ:
         return _READ[name](typed)
-    if name == "service_type":
-        if typed not in set(ServiceType):
-            raise BadRequest.of_field(name, "Choose one of the kinds.")
-        return ServiceType(typed)
-    if name == "groups_as":
-        if typed not in set(GroupsAs):
-            raise BadRequest.of_field(name, "Choose one of the forms.")
-        return GroupsAs(typed)
-    if not typed:
+    if not typed and name != "service_type":
         return None
-    if name == "security_profile":
-        if typed not in set(SecurityProfile):
-            raise BadRequest.of_field(name, "Choose one of the profiles.")
-        return SecurityProfile(typed)
+    if name in _CHOICES:
+        kind, problem = _CHOICES[name]
+        if typed not in set(kind):
+            raise BadRequest.of_field(name, problem)
+        return kind(typed)
     return _key_set(typed) if name == "jwks" else typed
 
 

@@ -20,5 +20,5 @@ def signed_id_token(call: Call, issued: IssuedTokens, access_token: str) -> str 
         lifetime=min(installation.settings.access_token_ttl, grant.session_expires_at - now),
         now=now,
         host=call.host_name,
-        algorithm=grant.signature_algorithm,
+        algorithm=grant.signature_algorithm or installation.settings.token_signing,
     )

@@ -155,7 +155,7 @@ def signed_access_token(call: Call, grant: TokenGrant) -> tuple[str, timedelta]:
         lifetime=lifetime,
         now=now,
         host=call.host_name,
-        algorithm=grant.signature_algorithm,
+        algorithm=grant.signature_algorithm or installation.settings.token_signing,
     )
     return access_token, lifetime
 
@@ -211,6 +211,7 @@ def pre_auth_token(call: Call, pending: SecondFactorPending, *, saml_state: str 
         kind=TokenKind.PRE_AUTH,
         lifetime=CHALLENGE_LIFETIME,
         now=installation.clock(),
+        algorithm=installation.settings.token_signing,
     )
 
 

@@ -126,6 +126,7 @@ VALUES: Final[dict[str, Any]] = {
     "audiences": ["https://api.example.com"],
     "group_claims": ["all"],
     "groups_as": "names",
+    "token_signing": "RS256",
     "machine_scopes": ["orders.read"],
     "PreviewedClaim.value": 5,
     "TokenPreview.id_token": {"sub": "01890a5d-ac96-774b-bcce-b302099a8057", "https://acme.example/seats": 5},

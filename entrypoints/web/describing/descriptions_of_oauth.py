@@ -121,6 +121,12 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         sent="`fapi2` for the FAPI 2.0 Security Profile: the service pushes its requests with PKCE, authenticates by"
         " `private_key_jwt`, binds its tokens by DPoP, and signs by ES256 or PS256; or null.",
     ),
+    "token_signing": _field(
+        "The algorithm that signs the service's tokens: `RS256`, or `ES256`, which costs a tenth of the time. With a"
+        " `security_profile` it is ES256.",
+        sent="The algorithm that signs the service's access, ID and logout tokens: `RS256`, which every library"
+        " verifies, or `ES256`, which costs a tenth of the time. With a `security_profile` it is always ES256.",
+    ),
     # Clients and grants
     "client_assertion_type": _field(
         "The type of the assertion.", examples=["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"]

@@ -104,8 +104,9 @@ def test_a_pushed_request_may_come_without_a_proof_and_a_request_for_tokens_not(
 
 
 def test_the_record_says_which_key_signs_and_whether_there_is_a_secret() -> None:
-    assert security_profiles.signature_algorithm(None) is SignatureAlgorithm.RS256
-    assert security_profiles.signature_algorithm(FAPI2) is SignatureAlgorithm.ES256
+    for algorithm in SignatureAlgorithm:
+        assert security_profiles.signature_algorithm(None, algorithm.value) is algorithm
+        assert security_profiles.signature_algorithm(FAPI2, algorithm.value) is SignatureAlgorithm.ES256
     assert security_profiles.has_client_secret(None, is_confidential=True)
     assert not security_profiles.has_client_secret(None, is_confidential=False)
     assert not security_profiles.has_client_secret(FAPI2, is_confidential=True)

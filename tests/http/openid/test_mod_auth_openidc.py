@@ -144,7 +144,11 @@ def register(connection: Connection, known: Mapping[str, str], address: str) -> 
     )
 
 
-def test_mod_auth_openidc_works_unchanged(connection: Connection, known: Mapping[str, str], folder: Path) -> None:
+@pytest.mark.parametrize("signing", ["RS256", "ES256"])
+def test_mod_auth_openidc_works_unchanged(
+    connection: Connection, known: Mapping[str, str], folder: Path, signing: str
+) -> None:
+    connection.execute("UPDATE services SET token_signing = %s", (signing,))
     with apache(folder, known, OF_A_PERSON.format(**known)) as address:
         register(connection, known, address)
 

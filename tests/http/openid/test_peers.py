@@ -46,10 +46,20 @@ def node(library: Peer, program: str, environment: dict[str, str], folder: Path)
     )
 
 
-@pytest.mark.parametrize("program", ["confidential.mjs", "public.mjs", "strict.mjs"])
+@pytest.mark.parametrize(
+    ("program", "signing"),
+    [
+        ("confidential.mjs", "RS256"),
+        ("confidential.mjs", "ES256"),
+        ("public.mjs", "RS256"),
+        ("strict.mjs", "RS256"),
+    ],
+)
 def test_openid_client_and_oauth4webapi_work_unchanged(
-    environment: dict[str, str], tmp_path: Path, program: str
+    connection: Connection, environment: dict[str, str], tmp_path: Path, program: str, signing: str
 ) -> None:
+    connection.execute("UPDATE services SET token_signing = %s", (signing,))
+
     done = node(peer("openid-client"), program, environment, tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "all flows\n"), done.stderr

@@ -114,6 +114,7 @@ class TestTokens:
         assert answer.headers["Cache-Control"] == "no-store"
         assert {**answer.json, "access_token": ""} == {"access_token": "", "token_type": "Bearer", "expires_in": 900}
         claims = claims_of(answer.json["access_token"])
+        assert jwt.get_unverified_header(answer.json["access_token"])["alg"] == "RS256"
         assert claims["sub"] == claims["aud"] == claims["client_id"] == str(till.client_id)
         for path in ("/api/user", "/auth/userinfo", till.team.path, f"{till.team.path}/services"):
             assert (await world.client.get(path, token=answer.json["access_token"])).status == 401, path
@@ -168,6 +169,7 @@ class TestTokens:
         token = answer.json["access_token"]
         claims = claims_of(token)
         assert (claims["sub"], claims["aud"]) == (f"key:{till.key_id}", BASE_URL)
+        assert jwt.get_unverified_header(token)["alg"] == "ES256"
         get = partial(world.client.get, token=token)
         assert (await get(f"{team.path}/services")).status == 200
         created = await world.client.post(

@@ -79,6 +79,7 @@ class TestCreate:
             "audiences": [],
             "group_claims": [],
             "groups_as": "names",
+            "token_signing": "RS256",
             "security_profile": None,
             "customers": "none",
             "individuals": "all",

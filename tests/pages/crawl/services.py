@@ -69,6 +69,7 @@ def insert_services(rows: Rows) -> tuple[UUID, UUID, UUID]:
                 audiences=[URL] if is_first else [],
                 group_claims=["role"] if is_first else [],
                 groups_as=("objects", "names", "ids", "names")[len(ids)],
+                token_signing=("RS256", "ES256", "RS256", "ES256")[len(ids)],
             )
         )
         rows.add("plans", service_id=ids[-1], name="Free", price_cents=0, currency="usd", is_default=True)

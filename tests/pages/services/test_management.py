@@ -89,6 +89,22 @@ async def test_the_form_of_groups_is_chosen(world: World, ann: Visitor) -> None:
     assert stored(world, "groups_as") == ["ids"]
 
 
+async def test_the_signature_of_tokens_is_chosen(world: World, ann: Visitor) -> None:
+    page = await ann.open(OPTIONS)
+    assert '<option value="RS256" selected>' in page.text
+    settings = {"name": "Shop", "service_type": "web"}
+
+    saved = await ann.submit(page, OPTIONS, {**settings, "token_signing": "ES256"})
+    refused = await ann.submit(saved, OPTIONS, {**settings, "token_signing": "HS256"})
+    # A form that says nothing of it, such as one of before, leaves it as it is.
+    await ann.submit(await ann.open(OPTIONS), OPTIONS, {**settings, "token_signing": ""})
+
+    assert '<option value="ES256" selected>' in saved.text
+    assert refused.status == 400
+    assert shows(refused.text, "Choose one of the algorithms.")
+    assert stored(world, "token_signing") == ["ES256"]
+
+
 async def test_groups_in_tokens_are_typed_by_who_sees_no_members_and_of_many(people: Team, ann: Visitor) -> None:
     directory = insert_directory(people, groups="directory")
     people.custom_role("shopkeeper", "services.manage")

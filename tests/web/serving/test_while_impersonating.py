@@ -169,6 +169,7 @@ CLOSED_FIELDS: Final[dict[str, Any]] = {
     "audiences": ["https://api.acme.example/"],
     "group_claims": ["all"],
     "groups_as": "ids",
+    "token_signing": "ES256",
     "security_profile": "fapi2",
     "customers": "listed",
     # It takes customers: see below.
