@@ -12,8 +12,8 @@ from adapters.postgres.driver.statements import Statement, Statements
 _STORES, _LOOKS = "INSERT INTO login_events", "DELETE FROM login_events"
 # What publishes an event, to all its organizations, and what takes as long where there is none.
 _PUBLISHES, _PUBLISHES_NONE = "INSERT INTO events", "DELETE FROM events"
-# Every transaction has these, whatever it does.
-_FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+# Every transaction has these, whatever it does; and a connection that is opened for the first request its check.
+_FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "SELECT ARRAY(SELECT current_setting(name)")
 
 
 @contextmanager
