@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Final
 
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints import http, pages
 from entrypoints.added_providers import SETTING
-from entrypoints.pages.billing import sandbox as sandbox_pages
-from entrypoints.pages.mail import mailbox
-from entrypoints.pages.sign_in.upstream import added_providers as added_pages
 from entrypoints.refusals import CannotStart
-from entrypoints.web.describing import openapi
 from entrypoints.web.serving.routes import Route, Routes
 
 # JSON handlers and pages have the same ones; what all pages share stands behind them.
@@ -47,11 +45,25 @@ AREAS: Final = (
 )
 
 
-def _declared() -> Iterator[Routes]:
+@cache
+def for_programs() -> tuple[Routes, ...]:
+    """Import the JSON handlers, and return what they declare."""
+    return tuple(_declared(http))
+
+
+@cache
+def declared() -> tuple[Routes, ...]:
+    """Import the JSON handlers, the pages and what describes them, and return what they declare."""
+    from entrypoints.web.describing import openapi  # noqa: PLC0415 - what programs are served with does without
+
+    return (*_declared(http, pages), openapi.routes)
+
+
+def _declared(*layers: ModuleType) -> Iterator[Routes]:
     """Import every module of the areas, and yield what each declares; a module may name the routes of another one."""
     seen = list[Routes]()
     for area in AREAS:
-        for layer in (http, pages):
+        for layer in layers:
             folders = [f"{folder}/{area}" for folder in layer.__path__]
             for module in pkgutil.walk_packages(folders, f"{layer.__name__}.{area}."):
                 for value in vars(import_module(module.name)).values():
@@ -60,10 +72,6 @@ def _declared() -> Iterator[Routes]:
                         yield value
 
 
-ALL: Final[tuple[Routes, ...]] = (*_declared(), openapi.routes)
-DEVELOPMENT_ONLY: Final = (mailbox.routes,)
-# Without a payment provider.
-SANDBOX_ONLY: Final = (sandbox_pages.routes,)
 # Below it are the ways to sign in, each by its name, and the paths of OAuth.
 AUTH: Final = "/auth/"
 
@@ -80,8 +88,13 @@ def routes(
 
     Raise `CannotStart` for a provider whose name is a path already.
     """
-    left_out = (*(() if is_development else DEVELOPMENT_ONLY), *(SANDBOX_ONLY if has_billing_provider else ()))
-    chosen = [capability for capability in ALL if all(capability is not one for one in left_out)]
+    # Imported here, because a process alone begins without pages.
+    from entrypoints.pages.billing import sandbox  # noqa: PLC0415
+    from entrypoints.pages.mail import mailbox  # noqa: PLC0415
+    from entrypoints.pages.sign_in.upstream.added_providers import routes_of  # noqa: PLC0415
+
+    left_out = (*(() if is_development else (mailbox.routes,)), *((sandbox.routes,) if has_billing_provider else ()))
+    chosen = [capability for capability in declared() if all(capability is not one for one in left_out)]
     taken = _words_below(AUTH)
     for one in added:
         if one.provider in taken:
@@ -89,10 +102,10 @@ def routes(
                 f"{SETTING} has the table [{one.provider}], and {AUTH}{one.provider} is a path of Gatehouse. Choose"
                 " another name for it."
             )
-    return [route for capability in (*chosen, *map(added_pages.routes_of, added)) for route in capability.routes]
+    return [route for capability in (*chosen, *map(routes_of, added)) for route in capability.routes]
 
 
 def _words_below(path: str) -> set[str]:
     """Return the first words of the paths of all routes below a path."""
-    paths = (route.path for capability in ALL for route in capability.routes)
+    paths = (route.path for capability in declared() for route in capability.routes)
     return {one.removeprefix(path).partition("/")[0] for one in paths if one.startswith(path)}

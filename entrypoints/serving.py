@@ -60,8 +60,8 @@ from entrypoints.web.serving.routes import Route
 from entrypoints.workers import RETIRE, Generation, supervise_workers
 from entrypoints.workers_memory import WorkersMemory
 
-# The routes of each listening socket.
-_Served: TypeAlias = list[tuple[Route, ...]]
+# The routes of each listening socket, and what imports all of them where the pages wait for their first request.
+_Served: TypeAlias = "list[tuple[tuple[Route, ...], Callable[[], Sequence[Route]] | None]]"
 
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
@@ -114,7 +114,7 @@ def serve(settings: Settings, *, workers: int) -> int:
     _allow_many_files(settings)
     with database.serving_lock(settings), _reserved(settings) as listeners:
         equipment.require_settings(settings)
-        served = _served(settings)
+        served = _served(settings, is_alone=workers == 1)
         with database.address_and_keeper_of(settings) as (address, keeper):
             _prepare(settings, address)
             start = _Start(settings=settings, served=served, address=address, keeper=keeper, listeners=listeners)
@@ -203,7 +203,7 @@ class _Start:
         again = replace(
             self,
             settings=settings,
-            served=_served(settings),
+            served=_served(settings, is_alone=False),
             address=database.address_again(settings, self.address),
             address_before=self.address,
         )
@@ -212,7 +212,7 @@ class _Start:
 
     def prepare_routes(self) -> None:
         """Compute once what all workers need of the routes."""
-        for routes in self.served:
+        for routes, _ in self.served:
             paths_of(routes)
 
 
@@ -346,7 +346,7 @@ def _servers(installation: Installation, start: _Start, ending: _Ending) -> list
     seconds = float(start.settings.shutdown_seconds), float(start.settings.drain_seconds)
     return [
         Server(
-            _application(installation, routes),
+            _application(installation, *routes),
             one.listener,
             *seconds,
             return_memory=return_free_memory,
@@ -358,24 +358,49 @@ def _servers(installation: Installation, start: _Start, ending: _Ending) -> list
     ]
 
 
-def _served(settings: Settings) -> _Served:
-    """Return the routes of each listening socket: of that for everyone, and of the operator's."""
-    routes = capabilities.routes(
+def _served(settings: Settings, *, is_alone: bool) -> _Served:
+    """Return the routes of each listening socket: of that for everyone, and of the operator's.
+
+    Workers share the memory of what is imported before them. A process alone imports the pages for their first request.
+    """
+    added = added_to(settings)
+    if is_alone and not added:
+        routes = [route for capability in capabilities.for_programs() for route in capability.routes]
+        import_all = partial(_import_all, settings)
+    else:
+        routes, import_all = _all_routes(settings), None
+    if settings.metrics_bind is None:
+        return [(tuple(routes), import_all)]
+    internal = tuple(filter(capabilities.is_internal, routes))
+    return [(tuple(route for route in routes if route not in internal), import_all), (internal, None)]
+
+
+def _all_routes(settings: Settings) -> list[Route]:
+    return capabilities.routes(
         is_development=settings.dev, has_billing_provider=settings.has_billing_provider, added=added_to(settings)
     )
-    if settings.metrics_bind is None:
-        return [tuple(routes)]
-    public = tuple(route for route in routes if not capabilities.is_internal(route))
-    return [public, tuple(route for route in routes if capabilities.is_internal(route))]
 
 
-def _application(installation: Installation, routes: Sequence[Route]) -> Application:
+def _import_all(settings: Settings) -> list[Route]:
+    """Import the pages while requests are served, and return the routes for everyone."""
+    gc.disable()
+    try:
+        routes = _all_routes(settings)
+    finally:
+        gc.freeze()
+        gc.enable()
+    return [route for route in routes if settings.metrics_bind is None or not capabilities.is_internal(route)]
+
+
+def _application(
+    installation: Installation, routes: Sequence[Route], import_all: Callable[[], Sequence[Route]] | None
+) -> Application:
     if installation.tracer is None:
-        return Application(installation, routes)
+        return Application(installation, routes, import_all=import_all)
     # Imported here, because without traces it is not needed.
     from entrypoints.web.serving.traced import TracedApplication  # noqa: PLC0415
 
-    return TracedApplication(installation, routes, tracer=installation.tracer)
+    return TracedApplication(installation, routes, tracer=installation.tracer, import_all=import_all)
 
 
 def _tune_garbage_collector() -> None:

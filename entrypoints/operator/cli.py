@@ -19,6 +19,7 @@ from entrypoints import deprecations
 from entrypoints import settings as settings_module
 from entrypoints.settings import SettingInvalid, Settings
 from entrypoints.signals import reload_signals, stop_signals
+from entrypoints.unused_modules import left_out
 from entrypoints.version import version
 
 USER_ACTIONS: Final = {
@@ -195,7 +196,8 @@ def _add_mail(parser: argparse.ArgumentParser) -> None:
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     # What a start makes stays, so that garbage collections would only scan it. Serving begins with them again.
     gc.disable()
-    from entrypoints import exits, serving
+    with left_out():
+        from entrypoints import exits, serving
 
     return exits.exit_status_of(lambda: serving.serve(settings, workers=options.workers))
 

@@ -80,7 +80,7 @@ from entrypoints.web.serving.keys import KEY_HEADER
 from entrypoints.web.serving.large_bodies import LargeBodies
 from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.objectives import kind_of, may_fail_outside
-from entrypoints.web.serving.paths import paths_of
+from entrypoints.web.serving.paths import Paths, paths_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, RefusalPage, Route, is_id
 from entrypoints.web.serving.unfinished_bodies import NoRoomForBody, UnfinishedBodies, UnfinishedBody
@@ -99,6 +99,7 @@ CREDENTIAL_HEADERS: Final = ("Authorization", KEY_HEADER)
 VERIFIED: Final = (NonceRequired, SignInFirst)
 # Where it stands in the scope of a request, for its stream and its route.
 UNFINISHED_BODY: Final = "unfinished_body"
+_IMPORTS: Final = trio.CapacityLimiter(1)
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -111,8 +112,14 @@ class Application(QuartTrio):
     asgi_http_class = Exchange
 
     def __init__(
-        self, installation: Installation, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None
+        self,
+        installation: Installation,
+        routes: Iterable[Route],
+        *,
+        rate_limiter: RateLimiter | None = None,
+        import_all: Callable[[], Iterable[Route]] | None = None,
     ) -> None:
+        """Serve these routes; with `import_all`, until a request finds none of them, and all from then on."""
         super().__init__("gatehouse", static_folder=None)
         self.installation = installation
         if rate_limiter is None:
@@ -120,14 +127,26 @@ class Application(QuartTrio):
             rate_limiter = RateLimiter(processes=installation.processes) if limits else NoRateLimiter()
         self._limiter = rate_limiter
         self._response_headers = ResponseHeaders(installation.settings)
-        routes = tuple(routes)
-        self.paths = paths_of(routes)
-        self._kinds = {route: kind_of(route) for route in routes}
-        for route in filter(may_fail_outside, routes):
-            installation.metrics.may_fail_outside(route.path)
+        self._import_all = import_all
+        self._importing = trio.Lock()
+        self._serve_paths(paths_of(tuple(routes)))
         self._generated: dict[Any, Any] = {}
         self.large_bodies = LargeBodies()
         self.unfinished_bodies = UnfinishedBodies()
+
+    def _serve_paths(self, paths: Paths) -> None:
+        self.paths = paths
+        self._kinds = {route: kind_of(route) for route in paths.routes}
+        for route in filter(may_fail_outside, paths.routes):
+            self.installation.metrics.may_fail_outside(route.path)
+
+    async def _serve_all(self) -> None:
+        """Import the routes that wait for their first request, on a thread: it takes longer than requests may wait."""
+        async with self._importing:
+            if self._import_all is not None:
+                routes = await trio.to_thread.run_sync(self._import_all, limiter=_IMPORTS)
+                self._serve_paths(paths_of(tuple(routes)))
+                self._import_all = None
 
     def _matched_path(self, path: str) -> str:
         """Return the path by which a route is found: without a slash at its end where the dialect has no such paths."""
@@ -263,10 +282,11 @@ class Application(QuartTrio):
         """Run the route that matches the path and the method."""
         if cast("dict[str, str]", request.scope)["path"].startswith("//"):
             # The router would treat this as a single slash, and a proxy in front of Gatehouse might not.
+            await self._serve_all()
             raise NoSuchRoute
         path = self._matched_path(request.path)
         try:
-            route, request.view_args = self.paths.find(request.method, path)
+            route, request.view_args = await self._found(request, path)
         except HTTPException:
             await self._enter_host(request)
             if self._refusal_page(request) is not None:
@@ -287,6 +307,16 @@ class Application(QuartTrio):
         request.call.takes_answer = route.takes_answer
         request.call.makes_secret, request.call.shows_secret = route.makes_secret, route.shows_secret
         return await self._serve(route, request)
+
+    async def _found(self, request: GatehouseRequest, path: str) -> tuple[Route, dict[str, str]]:
+        try:
+            return self.paths.find(request.method, path)
+        except NoSuchRoute:
+            if self._import_all is None:
+                raise
+        await self._serve_all()
+        request.paths = self.paths
+        return self.paths.find(request.method, path)
 
     async def _enter_host(self, request: GatehouseRequest) -> None:
         request.call.custom_host = await hosts.find_custom_host(request.call)
