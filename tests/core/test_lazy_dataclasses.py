@@ -8,7 +8,7 @@ import pickle
 import re
 from dataclasses import FrozenInstanceError, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -97,6 +97,32 @@ def test_a_field_that_is_no_parameter_is_refused() -> None:
 
     with pytest.raises(AssertionError, match="parameter"):
         Counted()
+
+
+def test_the_fields_are_those_of_the_standard_library() -> None:
+    assert [told(each) for each in fields(Place)] == [told(each) for each in fields(Standard)]
+    assert [each.kw_only for each in fields(Checked)] == [True, True]
+    assert (Checked.__match_args__, Town.__match_args__) == ((), ("name", "tags", "note", "size", "people"))
+    assert Town.__slots__ == ("people",)
+
+
+def told(each: dataclasses.Field[Any]) -> list[Any]:
+    """Return all that a field tells."""
+    return [getattr(each, name) for name in dataclasses.Field.__slots__]
+
+
+def test_what_is_no_field_or_can_be_changed_is_refused() -> None:
+    with pytest.raises(AssertionError, match="annotation"):
+
+        @dataclass(frozen=True, slots=True)
+        class Shared:
+            kind: ClassVar[str] = "shared"
+
+    with pytest.raises(AssertionError, match="default_factory"):
+
+        @dataclass(frozen=True, slots=True)
+        class Listed:
+            names: list[str] = []
 
 
 def test_equality_hash_and_representation_are_those_of_the_standard_library() -> None:
