@@ -122,7 +122,7 @@ def test_what_is_no_field_or_can_be_changed_is_refused() -> None:
 
         @dataclass(frozen=True, slots=True)
         class Listed:
-            names: list[str] = []
+            names: list[str] = []  # noqa: RUF012 - it is what is refused
 
 
 def test_equality_hash_and_representation_are_those_of_the_standard_library() -> None:
