@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 from contextlib import suppress
 from functools import cache
@@ -15,7 +14,10 @@ NOTE: Final = "gatehouse-version"
 @cache
 def version() -> str:
     """Return the version of Gatehouse."""
-    return noted_version(Path(sys.prefix), importlib.metadata.version("gatehouse"))
+    # Imported here, because most commands do without, and it takes 20 ms.
+    from importlib.metadata import version as version_of  # noqa: PLC0415
+
+    return noted_version(Path(sys.prefix), version_of("gatehouse"))
 
 
 def noted_version(environment: Path, package: str) -> str:

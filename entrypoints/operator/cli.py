@@ -58,13 +58,21 @@ def _run(options: argparse.Namespace) -> int:
         return 0
 
 
+class _ShowVersion(argparse.Action):
+    """Prints the version, which takes longer to find than all that another command needs of this module."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_others: object) -> None:
+        _print_line(f"gatehouse {version()}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gatehouse",
         description="Gatehouse, the self-hosted identity platform. Settings come from the environment; "
         "`gatehouse config` shows them.",
     )
-    parser.add_argument("--version", action="version", version=f"gatehouse {version()}")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(name: str, run: Callable[[Settings, argparse.Namespace], int | None], about: str):
