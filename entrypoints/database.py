@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import psycopg
@@ -28,13 +28,15 @@ from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.replica_reports import ReplicaReport, report_of
 from adapters.postgres.replicas import Replicas
 from adapters.postgres.schema import canonical_addresses, distribution, migration_files, migrations
-from adapters.postgres.schema.migration_steps import Step, steps
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.platform.backups import RecoveryRun
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from ports.metrics import ReplicaMetrics
+
+if TYPE_CHECKING:
+    from adapters.postgres.schema.migration_steps import Step
 
 __all__ = ["FreshStates", "ReplicaReport", "newest_schema"]
 
@@ -223,6 +225,9 @@ def migration_plan(address: Secret) -> migrations.MigrationPlan:
 
 def migration_steps(address: Secret) -> list[Step]:
     """Return what the pending migrations would do to this database; it is only read."""
+    # Imported here, because no start asks for it.
+    from adapters.postgres.schema.migration_steps import steps  # noqa: PLC0415
+
     with migrations.connected(address.reveal()) as connection:
         return steps(connection, migrations.plan(connection))
 

@@ -25,7 +25,7 @@ from adapters.postgres.driver import connect_failures
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.driver.suitability import ServerUnsuitable, ServerUntrusted, explained, reason
 from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_settings
-from adapters.postgres.schema import distribution, lock_order
+from adapters.postgres.schema import distribution
 from adapters.postgres.schema.lock_waits import LockWaits, NotGranted, limit_waits, wait_for_users, when_granted
 from adapters.postgres.schema.migration_files import Migration, MigrationStatement, known, statements
 from core.lazy_dataclasses import dataclass
@@ -398,6 +398,9 @@ class _Run:
             ) from error
 
     def _in_transaction(self, migration: Migration) -> None:
+        # Imported here, because most starts migrate nothing, and it compiles many expressions.
+        from adapters.postgres.schema import lock_order  # noqa: PLC0415
+
         started = time.monotonic()
         with self.connection.transaction():
             # The nodes of a cluster take their locks when the statements come.
