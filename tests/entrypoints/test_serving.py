@@ -137,6 +137,13 @@ def test_an_idle_server_needs_little_memory(running: Service) -> None:
     assert psutil.Process(running.process.pid).memory_info().rss < IDLE_BYTES_MAX
 
 
+def test_a_server_shows_its_pages_and_describes_its_interface(running: Service) -> None:
+    # It imports both with the first request for one of them.
+    assert shows(running.get("/app/sign-in").content.decode(), "Sign in")
+    assert "/api/user" in running.get("/openapi.json").json["paths"]
+    assert running.get("/health").status == 200
+
+
 @pytest.mark.long
 def test_a_second_start_in_the_same_folder_is_refused(running: Service) -> None:
     environment = {name: value for name, value in running.environment.items() if not name.endswith(MISTYPED)}
