@@ -45,6 +45,14 @@ HEADERS: Final[dict[str, Any]] = {
         "required": True,
         "schema": {"type": "string"},
     },
+    "ClientChallenge": {
+        "description": (
+            "How a client authenticates, where it has tried to by the Authorization header (RFC 6749, 5.2); or why a"
+            " token is refused (RFC 6750)."
+        ),
+        "required": False,
+        "schema": {"type": "string"},
+    },
 }
 
 
@@ -138,7 +146,10 @@ class Errors:
             schema = {"$ref": REFERENCE + failure}
             content = {media_type: {"schema": schema, "example": self._example(group, schema)}}
             has_code = "error_code" in self.schemas.resolved(schema)["properties"]
-            self.responses[name] = self._described(group, is_page=False, has_code=has_code) | {"content": content}
+            described = self._described(group, is_page=False, has_code=has_code)
+            if failure == OauthError.__name__ and "WWW-Authenticate" in described["headers"]:
+                described["headers"]["WWW-Authenticate"] = {"$ref": _HEADERS + "ClientChallenge"}
+            self.responses[name] = described | {"content": content}
         return {"$ref": _RESPONSES + name}
 
     def _response(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
