@@ -32,7 +32,7 @@ from ops.benchmarks.operations import OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
 from ops.benchmarks.periodic import periodic
 from ops.benchmarks.progress import say
-from ops.benchmarks.release_check import ReleaseCheck, check_release
+from ops.benchmarks.release_check import ReleaseCheck, SideBySide, check_release, compare_with
 from ops.benchmarks.saml import saml
 from ops.benchmarks.scale import TIMES, scale
 from ops.benchmarks.sign_in import sign_in
@@ -59,10 +59,9 @@ def main() -> int:
     options = _parser().parse_args()
     # Exit through SystemExit, so that the started servers are stopped.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
-    if options.check:
-        return _checked(lambda: check_release(say))
-    if options.migrations:
-        return _checked(lambda: check_migrations(is_full=options.full, say=say))
+    check = _check(options)
+    if check is not None:
+        return _checked(check)
     if options.periodic:
         print(periodic(is_full=options.full, say=say).table())
         return 0
@@ -100,7 +99,18 @@ def main() -> int:
     return 1 if options.strict and not is_within_limits else 0
 
 
-def _checked(check: Callable[[], ReleaseCheck | MigrationCheck]) -> int:
+def _check(options: argparse.Namespace) -> Callable[[], ReleaseCheck | SideBySide | MigrationCheck] | None:
+    """Return the check that the options name, which is all that is measured; None for figures."""
+    if options.check:
+        return lambda: check_release(say)
+    if options.against:
+        return lambda: compare_with(options.against, say)
+    if options.migrations:
+        return lambda: check_migrations(is_full=options.full, say=say)
+    return None
+
+
+def _checked(check: Callable[[], ReleaseCheck | SideBySide | MigrationCheck]) -> int:
     try:
         checked = check()
     except (servers.CannotMeasure, ProcessLookupError, ConnectionError) as failure:
@@ -186,6 +196,12 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="compare what the hottest operations cost with what they cost in an earlier release (0004-measuring.md),"
         " end with status 1 when one is above the limit, and measure nothing else; takes some three minutes",
+    )
+    add(
+        "--against",
+        metavar="COMMIT",
+        help="print what the same operations cost at another commit, and signup and a new user of a directory, each"
+        " five times, and measure nothing else; takes some twelve minutes",
     )
     add(
         "--migrations",

@@ -9,15 +9,16 @@ cost in the release, and the check allows little more than that.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import count, cycle
 from typing import Final, TypeAlias
 
 from ops.benchmarks import people
 from ops.benchmarks.client import bearer
 from ops.benchmarks.operations import SCIM_USERS, SERVICE_USERS
-from ops.benchmarks.targets import USERS, Target
+from ops.benchmarks.targets import USERS, Target, scim_user
 from ops.seeding.population import PASSWORD, address
 
 # Sends the operation once.
@@ -78,6 +79,17 @@ def _directory(target: Target) -> Send:
     return lambda: target.client.get(SCIM_USERS, bearer(target.directory_token))
 
 
+def _signup(target: Target) -> Send:
+    emails = (f"new{number}-{secrets.token_hex(4)}@example.com" for number in count())
+    return lambda: target.client.send_json("/api/auth/register", {"email": next(emails), "password": PASSWORD})
+
+
+def _scim_create(target: Target) -> Send:
+    emails = (f"made{number}-{secrets.token_hex(4)}@example.com" for number in count())
+    token = bearer(target.directory_token)
+    return lambda: target.client.send_json("/scim/v2/Users", scim_user(next(emails)), token)
+
+
 HOT_OPERATIONS: Final = (
     # A frontend asks it on every page: a token and one statement.
     HotOperation(name="profile", ratio=0.58, prepare=_profile),
@@ -100,4 +112,9 @@ HOT_OPERATIONS: Final = (
     HotOperation(
         name="published keys", ratio=0.51, prepare=lambda target: lambda: target.client.get("/.well-known/jwks.json")
     ),
+)
+# What a report compares besides (`ops/bench --against`).
+FURTHER_OPERATIONS: Final = (
+    HotOperation(name="signup beside its hash", ratio=1.0, prepare=_signup, counts_only_the_event_loop=True),
+    HotOperation(name="directory, a new user", ratio=1.0, prepare=_scim_create),
 )

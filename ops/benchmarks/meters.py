@@ -1,4 +1,4 @@
-"""What a request costs a server, exactly: instructions where the processor counts them for perf, else processor time.
+"""What a request costs a server and its PostgreSQL, exactly: instructions where perf counts them, else processor time.
 
 Unlike `processes.py`, which counts in hundredths of a second, either is exact enough for loads of less than a second.
 """
@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -27,9 +27,9 @@ _PERF: Final = ("perf", "stat", "--field-separator=,")
 
 
 class Count(Protocol):
-    """Counts what a process and its children use during a load, or only what the thread of its event loop uses."""
+    """Counts what processes use during a load, with their children; of the first one perhaps only its event loop."""
 
-    def __call__(self, process: int, load: Callable[[], None], *, only_the_event_loop: bool) -> float: ...
+    def __call__(self, roots: Sequence[int], load: Callable[[], None], *, only_the_event_loop: bool) -> float: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +40,27 @@ class Meter:
     count: Count
 
 
-def processor_time(process: int, load: Callable[[], None], *, only_the_event_loop: bool) -> float:
+def processor_time(roots: Sequence[int], load: Callable[[], None], *, only_the_event_loop: bool) -> float:
     """Return the processor time, user and system, in milliseconds."""
-    read = _thread_nanoseconds if only_the_event_loop else _tree_nanoseconds
-    before = read(process)
+    server, *others = roots
+
+    def read() -> int:
+        of_server = _thread_nanoseconds(server) if only_the_event_loop else _tree_nanoseconds([server])
+        return of_server + _tree_nanoseconds(others)
+
+    before = read()
     load()
-    return (read(process) - before) / NANOSECONDS_PER_MILLISECOND
+    return (read() - before) / NANOSECONDS_PER_MILLISECOND
 
 
 def instructions(
-    process: int, load: Callable[[], None], *, only_the_event_loop: bool, event: str = INSTRUCTIONS
+    roots: Sequence[int], load: Callable[[], None], *, only_the_event_loop: bool, event: str = INSTRUCTIONS
 ) -> float:
     """Return what perf counts, by default instructions in user mode, in thousands."""
-    pids = ",".join(str(each.pid) for each in tree([process]))
-    whose = f"--tid={process}" if only_the_event_loop else f"--pid={pids}"
+    server, *others = roots
+    # The processes of PostgreSQL have one thread each, which has their number.
+    counted = [server, *(each.pid for each in tree(others))] if only_the_event_loop else [e.pid for e in tree(roots)]
+    whose = f"--{'tid' if only_the_event_loop else 'pid'}={','.join(map(str, counted))}"
     commands, to_perf = os.pipe()
     from_perf, answers = os.pipe()
     # perf begins when it is told to, because it needs some time to attach itself.
@@ -111,8 +118,13 @@ def best_meter() -> Meter:
     return Meter(unit="ms CPU", count=processor_time)
 
 
-def _tree_nanoseconds(process: int) -> int:
-    return sum(time.clock_gettime_ns(_clock_of(each.pid)) for each in tree([process]))
+def _tree_nanoseconds(roots: Sequence[int]) -> int:
+    used = 0
+    for each in tree(roots):
+        # A process of PostgreSQL that cleans up may end meanwhile.
+        with suppress(OSError):
+            used += time.clock_gettime_ns(_clock_of(each.pid))
+    return used
 
 
 def _clock_of(process: int) -> int:

@@ -11,16 +11,18 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from ops.benchmarks import meters, releases, report, servers
-from ops.benchmarks.hot_operations import COMPARED_WITH, HOT_OPERATIONS, HotOperation, Send
+from ops.benchmarks.hot_operations import COMPARED_WITH, FURTHER_OPERATIONS, HOT_OPERATIONS, HotOperation, Send
 from ops.benchmarks.meters import Meter
 from ops.benchmarks.progress import Say
+from ops.benchmarks.releases import Release
 from ops.benchmarks.targets import Target, target
 
 # Long enough to fill the caches and to prepare the statements.
@@ -29,6 +31,8 @@ WARM_UP_SECONDS: Final = 0.5
 TURN_SECONDS: Final = 0.1
 ROUNDS: Final = 20
 MEASUREMENTS_MAX: Final = 3
+# A report takes the median of so many measurements.
+REPORTED: Final = 5
 # What an operation may cost as a multiple of its ratio, because of the noise.
 MARGIN: Final = 1.15
 
@@ -79,10 +83,60 @@ class ReleaseCheck:
         return report.table(heading, [_line(verdict) for verdict in self.verdicts])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """What the operations cost at another commit and today, which judges nothing."""
+
+    version: str
+    unit: str
+    measurements: Mapping[str, Sequence[Measurement]]
+    is_over: bool = False
+
+    def table(self) -> str:
+        """Return the table of the medians, and of all ratios."""
+        heading = ("operation", f"{self.version}, {self.unit}", "today", "ratio", "of them all")
+        return report.table(heading, [self._line(name, each) for name, each in self.measurements.items()])
+
+    @staticmethod
+    def _line(name: str, measurements: Sequence[Measurement]) -> Sequence[str]:
+        ratios = sorted(each.ratio for each in measurements)
+        median = statistics.median
+        return (
+            name,
+            f"{median(median(each.release) for each in measurements):.3f}",
+            f"{median(median(each.today) for each in measurements):.3f}",
+            f"{median(ratios):.3f}",
+            f"{ratios[0]:.3f} to {ratios[-1]:.3f}",
+        )
+
+
 def check_release(say: Say) -> ReleaseCheck:
     """Compare the working tree with the release that the ratios belong to."""
     release = releases.release(releases.RELEASES.read_text(), COMPARED_WITH)
     meter = meters.best_meter()
+    with _both(release, say) as (released, today):
+        verdicts = judge(HOT_OPERATIONS, partial(measure, released, today, meter), limits(), say)
+    return ReleaseCheck(version=release.version, unit=meter.unit, verdicts=verdicts)
+
+
+def compare_with(commit: str, say: Say) -> SideBySide:
+    """Compare the working tree with another commit, which judges nothing."""
+    version = Release(version=commit[:12], date="", commit=commit)
+    meter = meters.best_meter()
+    operations = (*HOT_OPERATIONS, *FURTHER_OPERATIONS)
+    measurements: dict[str, list[Measurement]] = {operation.name: [] for operation in operations}
+    with _both(version, say) as (released, today):
+        for number in range(1, REPORTED + 1):
+            for operation in operations:
+                done = measure(released, today, meter, operation)
+                measurements[operation.name].append(done)
+                say(f"measurement {number} of {REPORTED}: {operation.name}, ratio {done.ratio:.3f}")
+    return SideBySide(version=version.version, unit=meter.unit, measurements=measurements)
+
+
+@contextmanager
+def _both(release: Release, say: Say) -> Generator[tuple[Target, Target]]:
+    """Run a release, and today's version, each with its data."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as name:
         folder = Path(name)
         gatehouse = releases.check_out(release, folder / "release", say)
@@ -91,8 +145,7 @@ def check_release(say: Say) -> ReleaseCheck:
             target(gatehouse, folder / "release-data") as released,
             target(servers.GATEHOUSE, folder / "today-data") as today,
         ):
-            verdicts = judge(HOT_OPERATIONS, partial(measure, released, today, meter), limits(), say)
-    return ReleaseCheck(version=release.version, unit=meter.unit, verdicts=verdicts)
+            yield released, today
 
 
 def limits() -> dict[str, float]:
@@ -129,9 +182,7 @@ def measure(released: Target, today: Target, meter: Meter, operation: HotOperati
             for _ in range(requests):
                 send()
 
-        counted = meter.count(
-            each.server.python_process, load, only_the_event_loop=operation.counts_only_the_event_loop
-        )
+        counted = meter.count(each.server.roots, load, only_the_event_loop=operation.counts_only_the_event_loop)
         return counted / requests
 
     return in_turns(partial(turn, released, sends[0]), partial(turn, today, sends[1]))

@@ -33,6 +33,8 @@ SETTINGS: Final = {
 }
 # The first one owns the organization; the others are as many members as a page of a directory has.
 USERS: Final = 101
+# With those that an operation makes.
+USERS_MAX: Final = 100_000
 IMPORT_SECONDS_MAX: Final = 60.0
 
 
@@ -60,7 +62,7 @@ def target(gatehouse: Path, folder: Path) -> Generator[Target]:
             key = client.send_json(f"{path}/services/{openid.SERVICE}/api-keys", wanted, owner).json()["key"]
             token = client.send_json(f"{path}/scim-tokens", {"name": "bench"}, owner).json()["token"]
             for number in range(1, USERS):
-                client.send_json("/scim/v2/Users", _resource(address(number)), bearer(token))
+                client.send_json("/scim/v2/Users", scim_user(address(number)), bearer(token))
                 client.send_json("/api/service/users", {"email": address(number)}, {"X-Api-Key": key})
             yield Target(server=server, client=client, service=service, api_key=key, directory_token=token)
 
@@ -83,18 +85,19 @@ def _import_users(gatehouse: Path, folder: Path) -> None:
 
 
 def _create_organization(server: RunningServer, client: Client, owner: dict[str, str]) -> None:
-    """Create it with room for all users."""
+    """Create it with room for all users, also those that an operation makes."""
     wanted = {"slug": ORGANIZATION, "name": "Bench"}
     created = client.send_json("/api/organizations", wanted, owner).json()["organization"]
     client.send_json(
         f"/api/platform/organizations/{created['id']}/tier",
-        {"tier_id": created["tier_id"], "max_users": USERS},
+        {"tier_id": created["tier_id"], "max_users": USERS_MAX},
         bearer(people.sign_in(server, PLATFORM_OWNER)["access_token"]),
         method="PATCH",
     )
 
 
-def _resource(email: str) -> dict[str, Any]:
+def scim_user(email: str) -> dict[str, Any]:
+    """Return the resource of a user of a directory."""
     return {
         "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"],
         "userName": email,

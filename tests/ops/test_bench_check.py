@@ -222,8 +222,8 @@ def test_a_commit_that_is_nowhere_is_an_error_that_says_what_to_do(
 @pytest.mark.timing
 def test_processor_time_is_that_of_all_threads_or_only_of_the_event_loop() -> None:
     with working_on_a_thread() as process:
-        whole = meters.processor_time(process, lambda: time.sleep(LOAD_SECONDS), only_the_event_loop=False)
-        event_loop = meters.processor_time(process, lambda: time.sleep(LOAD_SECONDS), only_the_event_loop=True)
+        whole = meters.processor_time([process], lambda: time.sleep(LOAD_SECONDS), only_the_event_loop=False)
+        event_loop = meters.processor_time([process], lambda: time.sleep(LOAD_SECONDS), only_the_event_loop=True)
 
     assert event_loop < whole
 
@@ -234,7 +234,9 @@ def test_perf_counts_all_threads_or_only_the_event_loop() -> None:
     # In virtual machines it counts no instructions, but the time of a task everywhere.
     with working_on_a_thread() as process:
         whole, event_loop = (
-            meters.instructions(process, lambda: time.sleep(LOAD_SECONDS), only_the_event_loop=only, event="task-clock")
+            meters.instructions(
+                [process], lambda: time.sleep(LOAD_SECONDS), only_the_event_loop=only, event="task-clock"
+            )
             for only in (False, True)
         )
 
