@@ -33,7 +33,7 @@ class BillingOverview:
 def show(uow: UnitOfWork, slug: str, *, days: int) -> BillingOverview:
     """Return the overview, with what was sold over so many days that end today."""
     organization = authorize(uow, slug, Operation.BILLING_READ).organization
-    tier = uow.tiers.by_id(organization.tier_id)
+    tier = uow.tiers.defer_by_id(organization.tier_id)()
     limits = members.limits_of(
         organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
     )
@@ -41,7 +41,7 @@ def show(uow: UnitOfWork, slug: str, *, days: int) -> BillingOverview:
     return BillingOverview(
         tier=tier.display_name if tier is not None else None,
         services=uow.services.usage(organization),
-        members=uow.members.count(organization.id),
+        members=uow.members.defer_count(organization.id)(),
         max_members=limits.max_users,
         sales=sold,
         has_plans=uow.sales.has_plans(organization.id),

@@ -213,13 +213,11 @@ def _add_member(
         role=invitation.role,
         created_at=uow.now,
     )
-    if not uow.members.add(membership, is_confirmed=is_confirmed):
+    is_added = uow.members.defer_add(membership, is_confirmed=is_confirmed)
+    has_room = members.defer_room(uow, organization)
+    if not is_added():
         raise AlreadyMember
-    tier = uow.tiers.by_id(organization.tier_id)
-    limits = members.limits_of(
-        organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
-    )
-    if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
+    if not has_room():
         raise TeamLimitExceeded
     return membership
 

@@ -95,7 +95,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
         role=OWNER,
         created_at=uow.now,
     )
-    uow.members.add(membership, is_confirmed=True)
+    uow.members.defer_add(membership, is_confirmed=True)
     platform_actions.record_impersonated(
         uow, "organization.created", organization_id=organization.id, slug=organization.slug
     )

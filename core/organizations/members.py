@@ -25,6 +25,7 @@ from core.text import checked_note
 from core.wording import Wording
 
 if TYPE_CHECKING:
+    from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 MEMBERS_MAX_DEFAULT: Final = 5
@@ -122,6 +123,20 @@ def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int
     if has_tier:
         return MemberLimits(max_users=tier_max_users, source=LimitSource.TIER)
     return MemberLimits(max_users=MEMBERS_MAX_DEFAULT, source=LimitSource.DEFAULT)
+
+
+def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0) -> Deferred[bool]:
+    """Defer reading whether an organization may have as many members as it has, and those who are about to join."""
+    found = uow.tiers.defer_by_id(organization.tier_id)
+    count = uow.members.defer_count(organization.id)
+
+    def has_room() -> bool:
+        tier = found()
+        tier_max_users = tier.default_max_users if tier is not None else None
+        limits = limits_of(organization, has_tier=tier is not None, tier_max_users=tier_max_users)
+        return limits.max_users is None or count() + joining <= limits.max_users
+
+    return has_room
 
 
 def list_page(

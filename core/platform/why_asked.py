@@ -20,7 +20,7 @@ from core.email_addresses import canonical_email, domain_of
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations import group_roles
+from core.organizations import group_roles, members
 from core.organizations.group_roles import ExplainedRole
 from core.organizations.organizations import Organization
 from core.platform import explained_customers
@@ -376,7 +376,7 @@ class AskedSignIn:
         role = by_connection.role_to_join(uow, organization.id, connection)
         if role is not None and standing.role is None and upstream_sign_in.may_join(user, standing):
             standing = replace(standing, role=role)
-            asked = replace(asked, joins=True, has_room=by_connection.has_room(uow, organization, joining=1))
+            asked = replace(asked, joins=True, has_room=members.defer_room(uow, organization, joining=1)())
         amr = (FEDERATED, MFA) if connection.trust_mfa else (FEDERATED,)
         proof = IdentityProof(
             user_id=user.id,

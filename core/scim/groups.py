@@ -15,7 +15,7 @@ from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import departures, inviters, keys, made_credentials
+from core.organizations import departures, inviters, keys, made_credentials, members
 from core.organizations.memberships import MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization
 from core.parts import in_parts, read_in_parts
@@ -25,7 +25,7 @@ from core.scim.group_patches import member_changes
 from core.scim.group_resources import MEMBERS_MAX, Group, require_showable
 from core.scim.kept_members import KeptReason
 from core.scim.patches import OperationKind, PatchOperation
-from core.scim.refusals import InvalidValue, ResourceUnknown
+from core.scim.refusals import InvalidValue, MembersFull, ResourceUnknown
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -179,7 +179,8 @@ def _add_part(uow: UnitOfWork, organization: Organization, added: Sequence[UUID]
         for user_id in added
     ]
     uow.scim_groups.add(organization.id, memberships)
-    user_changes.require_room(uow, organization)
+    if not members.defer_room(uow, organization)():
+        raise MembersFull
     uow.own_accounts.activate(organization.id, added, at=uow.now)
     uow.record_each(AuditAction.USER_JOINED, [(organization.id, user_id) for user_id in added], role=MEMBER)
     welcome.send(uow, organization, memberships, known)

@@ -81,9 +81,12 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
         id=uow.randomness.new_id(), organization_id=organization.id, user_id=found.id, role=MEMBER, created_at=uow.now
     )
     # Unconfirmed: only its user gives the organization power over the account (decisions 5.6).
-    if not uow.members.add(membership, is_confirmed=False):
+    is_added = uow.members.defer_add(membership, is_confirmed=False)
+    has_room = members.defer_room(uow, organization)
+    if not is_added():
         raise UserExists
-    require_room(uow, organization)
+    if not has_room():
+        raise MembersFull
     uow.scim_users.save(organization.id, found.id, profile)
     # Whether the account is new to the platform is not told.
     if not found.is_known:
@@ -148,16 +151,6 @@ def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None 
     uow.scim_users.delete_sign_ins(organization.id, user_id)
     departures.end(uow, organization.id, [user_id], departures.OF_ORGANIZATION)
     uow.members.remove(organization.id, user_id)
-
-
-def require_room(uow: UnitOfWork, organization: Organization) -> None:
-    """Raise `MembersFull` when a locked organization has more members than it may."""
-    tier = uow.tiers.by_id(organization.tier_id)
-    limits = members.limits_of(
-        organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
-    )
-    if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
-        raise MembersFull
 
 
 def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, user_id: UUID, **details: Any) -> None:

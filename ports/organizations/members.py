@@ -58,12 +58,12 @@ class Members(Protocol):
         """Return whether a user is a member of an organization who is suspended."""
         ...
 
-    def count(self, organization_id: UUID) -> int:
-        """Count the members of an organization."""
+    def defer_count(self, organization_id: UUID) -> Deferred[int]:
+        """Defer counting the members of an organization."""
         ...
 
-    def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
-        """Store a new membership; False when the user is a member already."""
+    def defer_add(self, membership: Membership, *, is_confirmed: bool) -> Deferred[bool]:
+        """Defer storing a new membership; False when the user is a member already."""
         ...
 
     def unconfirmed(self, organization_id: UUID, user_id: UUID) -> Membership | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.organizations.tiers import CountedTier, Tier
 
 
@@ -18,8 +19,8 @@ class Tiers(Protocol):
         """List the tiers, or one, likewise with how many organizations have each, counted no further than that."""
         ...
 
-    def by_id(self, tier_id: UUID) -> Tier | None:
-        """Return a tier; None when it does not exist."""
+    def defer_by_id(self, tier_id: UUID) -> Deferred[Tier | None]:
+        """Defer reading a tier; None when it does not exist."""
         ...
 
     def keep(self, tier_id: UUID) -> Tier | None:

@@ -151,8 +151,8 @@ class PostgresMembers(Aggregate):
             (organization_id,),
         )
 
-    def count(self, organization_id: UUID) -> int:
-        return self._value(
+    def defer_count(self, organization_id: UUID) -> Deferred[int]:
+        return self._defer_value_or_none(
             "SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0)", (organization_id,)
         )
 
@@ -165,8 +165,8 @@ class PostgresMembers(Aggregate):
             (organization_id, user_id),
         )
 
-    def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
-        return self._changes_one(
+    def defer_add(self, membership: Membership, *, is_confirmed: bool) -> Deferred[bool]:
+        return self._defer_changes_one(
             f"""
             INSERT INTO memberships ({columns(Membership)}, confirmed_at)
             VALUES ({placeholders(Membership)}, %(confirmed_at)s)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import FREE, CountedTier, Tier
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 _TIER: Final = f"SELECT {columns(Tier)} FROM tiers"
 
@@ -37,8 +40,8 @@ class PostgresTiers(Aggregate):
             {"max": counted_max, "tier_id": tier_id},
         )
 
-    def by_id(self, tier_id: UUID) -> Tier | None:
-        return self._one(Tier, f"{_TIER} WHERE id = %s", (tier_id,))
+    def defer_by_id(self, tier_id: UUID) -> Deferred[Tier | None]:
+        return self._defer_one(Tier, f"{_TIER} WHERE id = %s", (tier_id,))
 
     def keep(self, tier_id: UUID) -> Tier | None:
         return self._one(Tier, f"{_TIER} WHERE id = %s FOR KEY SHARE", (tier_id,))

@@ -132,8 +132,8 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
     membership = Membership(
         id=uow.randomness.new_id(), organization_id=organization_id, user_id=user.id, role=role, created_at=uow.now
     )
-    uow.members.add(membership, is_confirmed=True)
-    if not has_room(uow, connected.organization):
+    uow.members.defer_add(membership, is_confirmed=True)
+    if not members.defer_room(uow, connected.organization)():
         raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
     uow.record(
         AuditAction.USER_JOINED,
@@ -170,15 +170,6 @@ def role_to_join(uow: UnitOfWork, organization_id: UUID, connection: ConnectionR
         return role
     # A custom role may have been deleted since; then no person joins with it.
     return role if uow.roles.by_slug(organization_id, role) is not None else None
-
-
-def has_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0) -> bool:
-    """Return whether an organization may have as many members as it has, and those who are about to join."""
-    tier = uow.tiers.by_id(organization.tier_id)
-    limits = members.limits_of(
-        organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
-    )
-    return limits.max_users is None or uow.members.count(organization.id) + joining <= limits.max_users
 
 
 def _open(uow: UnitOfWork, organization: Organization, connection_id: UUID) -> OpenConnection:

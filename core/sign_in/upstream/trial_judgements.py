@@ -14,6 +14,7 @@ from core.accounts.providers import Provider
 from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
+from core.organizations import members
 from core.organizations.organizations import Organization
 from core.sign_in.identities import IdentityContext
 from core.sign_in.upstream import at_once, by_connection, returning, sign_in
@@ -110,7 +111,7 @@ def _verdict(
     role = by_connection.role_to_join(uow, organization.id, connection)
     if role is None:
         return TrialVerdict.USER, None
-    if not by_connection.has_room(uow, organization, joining=1):
+    if not members.defer_room(uow, organization, joining=1)():
         return TrialVerdict.ORGANIZATION_FULL, None
     return TrialVerdict.JOINS, role
 

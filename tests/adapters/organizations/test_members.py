@@ -167,7 +167,7 @@ class Operations(RuleBasedStateMachine):
             if role != KEEPER or uow.roles.by_slug(self.organization_id, KEEPER) is not None:
                 at = self.crowd.clock()
                 membership = membership_of(self.organization_id, self.crowd.users[member], role, at)
-                uow.members.add(membership, is_confirmed=is_confirmed)
+                uow.members.defer_add(membership, is_confirmed=is_confirmed)
 
     @rule(by=users)
     def delete_role(self, by: int) -> None:
@@ -260,10 +260,10 @@ def test_a_user_becomes_a_member_once(crowd: Crowd, transact: Callable[..., Any]
     organization_id, _ = crowd.add_organization(OWNER)
     membership = membership_of(organization_id, crowd.users[1], MEMBER, crowd.clock())
 
-    added = [transact(lambda uow: uow.members.add(membership, is_confirmed=True)) for _ in range(2)]
+    added = [transact(lambda uow: uow.members.defer_add(membership, is_confirmed=True)()) for _ in range(2)]
 
     assert added == [True, False]
-    assert transact(lambda uow: uow.members.count(organization_id)) == 2
+    assert transact(lambda uow: uow.members.defer_count(organization_id)()) == 2
     assert transact(lambda uow: uow.members.of_user(organization_id, crowd.users[1])) == membership
 
 
