@@ -24,7 +24,7 @@ from core.services.customer_rules import Admission, CustomerPolicy, Individuals,
 from core.services.services import Service, ServiceType
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

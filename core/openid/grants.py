@@ -17,7 +17,7 @@ from core.openid.refusals import GrantInvalid
 from core.sessions import refresh as sessions_refresh
 from core.sessions.client_grants import ClientGrant, RefreshingClient
 from core.sessions.refresh import RefreshRefused, TokenReused
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.sessions.token_claims import TokenGrant
 
 if TYPE_CHECKING:

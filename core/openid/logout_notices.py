@@ -15,7 +15,7 @@ from uuid import UUID
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt, next_attempt_at
 from core.lazy_dataclasses import dataclass
 from core.sessions.security_profiles import SecurityProfile, signature_algorithm
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

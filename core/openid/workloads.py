@@ -24,7 +24,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.prefixed_tokens import USE_RECORDED_EVERY
 from core.services.workload_rules import RefusalReason, RefusedAssertion, Workload
 from core.services.workloads import HeldKey, WorkloadHolder, of_service
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -19,7 +19,8 @@ from core.platform.health_figures import PlatformFigures
 from core.platform.housekeeping import Leftover
 from core.platform.late_work import LateWork, WaitingWork
 from core.platform.log_months import Log
-from core.sessions.signing_keys import KeyState, SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.signing_keys import KeyState
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -23,7 +23,7 @@ from core.sessions import security_profiles
 from core.sessions.claim_sources import OwnClaim
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.wording import Wording
 
 # Addresses of pages that the service itself has.

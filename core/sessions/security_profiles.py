@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest, FieldError, Forbidden, TokenInvalid
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 
 # With which the service signs its assertions and proofs; nothing else is taken from it.
 CLIENT_ALGORITHMS: Final = frozenset({"ES256", "PS256"})

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
+from core.sessions.signature_algorithms import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -36,13 +37,6 @@ class NoSigningKeys(Conflict):
     """There are no keys to rotate."""
 
     default_message = "There are no signing keys yet; the service creates them at its first start."
-
-
-class SignatureAlgorithm(StrEnum):
-    """With which algorithm a key signs (RFC 7518, 3.1); a key signs with that one alone."""
-
-    RS256 = "RS256"
-    ES256 = "ES256"
 
 
 class KeyState(StrEnum):

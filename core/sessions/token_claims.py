@@ -12,7 +12,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.callers import Caller
 from core.sessions.client_grants import ClientGrant
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.sessions.token_additions import TokenSubject
 
 

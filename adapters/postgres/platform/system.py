@@ -10,7 +10,8 @@ from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
 from core.platform.late_work import RecentMails, WaitingWork
 from core.platform.system import PublishedKey, SchemaState
-from core.sessions.signing_keys import KeyState, SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.signing_keys import KeyState
 
 WORK: Final = """
     SELECT (SELECT count(*) FROM (SELECT 1 FROM mails WHERE state = 'queued' LIMIT %(most)s) AS one) AS mails,

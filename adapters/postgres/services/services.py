@@ -21,7 +21,7 @@ from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceFields, ServiceType
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 
 SELECT_SERVICE: Final = f"SELECT {columns(Service, table='s')}"
 USAGE: Final = """

@@ -8,7 +8,8 @@ from typing import Any, Final, LiteralString
 from adapters.postgres.transaction import Aggregate
 from core.deletions import AgedRows
 from core.secrets import Secret
-from core.sessions.signing_keys import KeyState, SignatureAlgorithm, SigningKey
+from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.signing_keys import KeyState, SigningKey
 
 _TABLES: Final[dict[SignatureAlgorithm, LiteralString]] = {
     SignatureAlgorithm.RS256: "signing_keys",

@@ -35,7 +35,7 @@ from core.rate_limits import RateLimit
 from core.services.problems import ProblemKind
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.sessions.tokens import TokenKind
 from entrypoints.http.openid.client_authentication import (
     ClientFields,

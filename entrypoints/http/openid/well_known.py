@@ -8,7 +8,7 @@ from quart import Response
 
 from core.errors import NotFound
 from core.openid import pkce, requests, scopes
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
 from entrypoints.web.serving import languages
 from entrypoints.web.serving.answers import Media

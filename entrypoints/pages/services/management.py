@@ -18,7 +18,7 @@ from core.services.own_scopes import ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked

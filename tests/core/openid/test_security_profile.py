@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from core.errors import BadRequest, TokenInvalid
 from core.openid import security_profile
 from core.openid.dpop import DpopProof
+from core.openid.logout_notices import LeasedService
 from core.openid.refusals import ClientInvalid, GrantInvalid, ProofInvalid, WayUnauthorized
 from core.secrets import Secret
 from core.sessions import security_profiles
 from core.sessions.security_profiles import OtherWayRefused, SecurityProfile
-from core.sessions.signing_keys import SignatureAlgorithm
+from core.sessions.signature_algorithms import SignatureAlgorithm
 
 FAPI2 = SecurityProfile.FAPI2
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
@@ -38,6 +40,26 @@ def test_an_assertion_names_the_issuer_alone(audience: Any) -> None:
 
     with pytest.raises(ClientInvalid):
         security_profile.require_assertion(FAPI2, {"aud": audience}, ISSUER)
+
+
+@pytest.mark.parametrize(
+    ("profile", "chosen", "signing"), [(None, "RS256", "RS256"), (None, "ES256", "ES256"), (FAPI2, "RS256", "ES256")]
+)
+def test_a_logout_token_is_signed_as_the_other_tokens_of_its_service(
+    profile: SecurityProfile | None, chosen: str, signing: str
+) -> None:
+    leased = LeasedService(
+        id=uuid4(),
+        organization_id=uuid4(),
+        client_id=uuid4(),
+        uri=None,
+        leased_until=NOW,
+        notices=[],
+        security_profile=profile,
+        token_signing=chosen,
+    )
+
+    assert leased.signature_algorithm.value == signing
 
 
 def test_a_secret_authenticates_only_without_the_profile() -> None:

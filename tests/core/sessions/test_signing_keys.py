@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 
 from core.secrets import Secret
 from core.sessions import signing_keys
-from core.sessions.signing_keys import (
-    RETIREMENT_MARGIN,
-    RING_AGE_MAX,
-    KeyPair,
-    KeyState,
-    NoSigningKeys,
-    SignatureAlgorithm,
-    SigningKey,
-)
+from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.signing_keys import RETIREMENT_MARGIN, RING_AGE_MAX, KeyPair, KeyState, NoSigningKeys, SigningKey
 from ports.unit_of_work import UnitOfWork
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
