@@ -79,6 +79,8 @@ _ADD_ONE: Final = _ADD.format(
              %s::timestamptz, %s::text, %s::text, %s::text))
     """
 )
+# Of `added`.
+_COLUMNS: Final = 12
 _ADD_EACH: Final = _ADD.format(
     """
     unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::integer[], %s::timestamptz[],
@@ -152,7 +154,7 @@ class PostgresMailOutbox(Aggregate):
         is_one = len(rows) == 1
         self._connection.execute_later(
             _ADD_ONE if is_one else _ADD_EACH,
-            rows[0] if is_one else [list(column) for column in zip(*rows, strict=True)],
+            rows[0] if is_one else [[row[place] for row in rows] for place in range(_COLUMNS)],
         )
         # Also for discarded ones, which take the same work.
         MailDues(self._transaction).mark(mail.organization_id or PLATFORM for mail, _ in mails)

@@ -68,7 +68,7 @@ async def test_an_account_deactivated_during_the_conclusion_leaves_nothing_but_t
     world: World, installation: Installation
 ) -> None:
     class NoCallers:
-        def subject(self, session_id: UUID) -> None:
+        def subject(self, session_id: UUID, *, is_limited: bool) -> None:
             return None
 
     def conclude(uow: Any) -> None:

@@ -48,6 +48,7 @@ NO_SECRETS = {
     "credential",
     # Whether, and for how long, the key of another thing is valid; public keys, and where they are.
     "token_issuer",
+    "token_signing",
     "seen_certificate",
     "sp_certificate",
     "jwks",

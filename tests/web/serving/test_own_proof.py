@@ -43,7 +43,6 @@ OPEN_PAGES = {
     "POST /app/impersonation/stop": "It is for platform owners who act as another person.",
     "POST /app/sign-in-again": "It asks for a factor of the account.",
     "POST /app/second-factor/set-up": "It leads to the mailed code; see the test of that page.",
-    "POST /saml/:org_slug/:service_slug/authenticate": "It goes on to a service of the organization.",
 }
 ALLOWED_TEXTS = (AddressNotConfirmed.default_message, ConfinedElsewhere.default_message)
 
