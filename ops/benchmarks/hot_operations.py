@@ -36,7 +36,8 @@ class HotOperation:
 
     name: str
     prepare: Callable[[Target], Send]
-    # Its cost in 0.2.0 as a multiple of that in `COMPARED_WITH`. Lower it after a gain; raise it only with a reason.
+    # Its cost with PostgreSQL as a multiple of that in `COMPARED_WITH`, measured when PostgreSQL was counted first.
+    # Lower it after a gain; raise it only with a reason.
     ratio: float
     # The hash of a password is most of a login, and nothing that we write makes it cheaper. It runs on a thread of its
     # own, so that the thread of the event loop has used everything else.
@@ -92,22 +93,21 @@ def _scim_create(target: Target) -> Send:
 
 HOT_OPERATIONS: Final = (
     # A frontend asks it on every page: a token and one statement.
-    HotOperation(name="profile", ratio=0.58, prepare=_profile),
+    HotOperation(name="profile", ratio=0.65, prepare=_profile),
     # Every session sends it every quarter of an hour: the shortest way that writes.
-    HotOperation(name="refresh", ratio=0.69, prepare=_refresh),
+    HotOperation(name="refresh", ratio=0.60, prepare=_refresh),
     # What a person sees first: texts, forms and a template.
     HotOperation(name="sign-in page", ratio=0.72, prepare=_sign_in_page),
     # The longest way of a person: failures, devices, habits, a session, mails.
-    HotOperation(name="login beside its hash", ratio=0.78, prepare=_login, counts_only_the_event_loop=True),
+    HotOperation(name="login beside its hash", ratio=0.74, prepare=_login, counts_only_the_event_loop=True),
     # A sign-in to a service: the authorization request of the browser, the exchange of its code, the user information.
-    HotOperation(name="code flow", ratio=0.77, prepare=lambda target: target.service.flow),
+    HotOperation(name="code flow", ratio=0.87, prepare=lambda target: target.service.flow),
     # What the servers of services send all day: with a client secret, or with an API key.
-    HotOperation(name="client credentials", ratio=0.70, prepare=lambda target: target.service.client_token),
-    HotOperation(name="introspection", ratio=0.58, prepare=lambda target: target.service.introspection),
-    # Measured at the commit of 0.2.0 as 0.60 and as 0.66; with 0.60 the same commit passed in some runs only.
-    HotOperation(name="service users", ratio=0.62, prepare=_service_users),
+    HotOperation(name="client credentials", ratio=0.75, prepare=lambda target: target.service.client_token),
+    HotOperation(name="introspection", ratio=0.63, prepare=lambda target: target.service.introspection),
+    HotOperation(name="service users", ratio=0.78, prepare=_service_users),
     # What a directory sends every 40 minutes; the largest answers.
-    HotOperation(name="directory, 100 users", ratio=0.74, prepare=_directory),
+    HotOperation(name="directory, 100 users", ratio=0.82, prepare=_directory),
     # Nothing of its own: what the server and HTTP cost with every request.
     HotOperation(
         name="published keys", ratio=0.51, prepare=lambda target: lambda: target.client.get("/.well-known/jwks.json")
