@@ -30,6 +30,8 @@ A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
 PAGES_MAX = 72
 # With the customer, its organization and that of the vendor, the membership there, 21 assignments and two groups.
 PAGES_OF_CUSTOMER_MAX = 80
+# Of an account's own session: four of the tables, each by a key.
+PAGES_OF_OWN_MAX = 24
 FOUND_BY = {
     "customer_assignments": {"customer_assignments_pkey"},
     "customer_users": {"customer_users_pkey", "customer_users_of_member"},
@@ -293,6 +295,29 @@ def test_among_a_million_sessions_a_caller_is_found_by_keys_in_a_few_pages(raw_c
                     if node["Actual Loops"]:
                         assert node.get("Index Name") in found_by[node["Relation Name"]]
                 assert nodes[0]["Shared Hit Blocks"] + nodes[0]["Shared Read Blocks"] <= pages_max, (name, number, mode)
+
+
+@pytest.mark.plans
+@pytest.mark.long
+def test_among_a_million_sessions_an_own_one_is_found_in_fewer_pages(raw_connection: RawConnection) -> None:
+    raw_connection.execute(A_MILLION_SESSIONS.read_bytes())
+    own = "UPDATE sessions SET service_id = NULL WHERE id = '05000000-0000-7000-8000-000000500006'"
+    assert raw_connection.execute(own).rowcount == 1
+    for name, query in {"own_caller": sql.OF_OWN_SESSION, "own_refresh": sql.OWN_REFRESHABLE}.items():
+        raw_connection.execute(f"PREPARE {name} (uuid, timestamptz, timestamptz) AS {numbered(query)}".encode())
+        execution = f"EXECUTE {name} ('05000000-0000-7000-8000-000000500006', now(), now() - interval '30 days')"
+        for mode in ("force_generic_plan", "force_custom_plan"):
+            raw_connection.execute(f"SET plan_cache_mode = {mode}".encode())
+
+            nodes = list(nodes_of(explained(raw_connection, execution)))
+
+            assert nodes[0]["Actual Rows"] == 1
+            found_by = FOUND_BY | READ_BESIDE["refresh"]
+            for node in nodes:
+                if "Relation Name" in node and node["Actual Loops"]:
+                    assert node.get("Index Name") in found_by[node["Relation Name"]]
+            pages = nodes[0]["Shared Hit Blocks"] + nodes[0]["Shared Read Blocks"]
+            assert 0 < pages <= PAGES_OF_OWN_MAX, (name, mode, pages)
 
 
 def numbered(query: str) -> str:
