@@ -18,7 +18,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.positions import COLUMN, with_position
 from adapters.postgres.driver.rows import Row, dict_row, kwargs_row, scalar_row
 from adapters.postgres.driver.statements import Parameters, Text
-from adapters.postgres.limited_sessions import LimitedSessions
+from adapters.postgres.session_kinds import SessionKinds
 from core.deletions import AgedRows
 from core.ids import PLATFORM
 from core.lazy_dataclasses import dataclass
@@ -59,7 +59,7 @@ class Tools:
     has_rate_limits: bool
     is_settled: Callable[[], bool] = always
     """Whether the time is certain enough to delete by it (`ports/clock.py`)."""
-    limited_sessions: LimitedSessions = field(default_factory=LimitedSessions)
+    session_kinds: SessionKinds = field(default_factory=SessionKinds)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Transaction:
     session_id: UUID | None = None
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
-    limited_sessions: LimitedSessions = field(default_factory=LimitedSessions)
+    session_kinds: SessionKinds = field(default_factory=SessionKinds)
     # The details that every entry of a log has while the caller is impersonated (decisions 5.8); none otherwise.
     impersonation: Callable[[], Mapping[str, Any]] = dict
     # Whether the statement that reads the caller also tells where the primary is in its log, and what it has told.

@@ -97,7 +97,7 @@ class PostgresUnitOfWork(Aggregates):
             session_id=session_id,
             api_key=api_key,
             scim_token=scim_token,
-            limited_sessions=tools.limited_sessions,
+            session_kinds=tools.session_kinds,
             impersonation=self._impersonation,
             notes_position=reading is not None,
         )

@@ -48,12 +48,14 @@ class PostgresPersonNames(CallersBySession):
         return lambda: found() or PersonNames(own=None)
 
     def of_session(self, session_id: UUID, *, is_limited: bool = False) -> NamedCaller | None:
-        known = {"purpose": TokenPurpose.CHANGE_EMAIL, **self._known(session_id)}
-        if not is_limited and not self._is_limited(session_id):
-            found = self._caller(_named_caller, OF_OWN_SESSION_WITH_NAMES, known)
-            if found is not None:
-                return found
-        return self._limited(session_id, self._caller(_named_caller, OF_SESSION_WITH_NAMES, known))
+        return self._of_session(
+            _named_caller,
+            OF_OWN_SESSION_WITH_NAMES,
+            OF_SESSION_WITH_NAMES,
+            session_id,
+            is_limited=is_limited,
+            purpose=TokenPurpose.CHANGE_EMAIL,
+        )
 
 
 def _named_caller(

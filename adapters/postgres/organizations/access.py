@@ -52,12 +52,7 @@ class PostgresAccess(CallersBySession):
 
     def context(self, session_id: UUID, slug: str, *, is_limited: bool = False) -> AccessContext | None:
         """Load the caller of a live session and an organization with their membership; None when the session ended."""
-        known = {"slug": slug, **self._known(session_id)}
-        if not is_limited and not self._is_limited(session_id):
-            found = self._caller(_context, OWN_CONTEXT, known)
-            if found is not None:
-                return found
-        return self._limited(session_id, self._caller(_context, CONTEXT, known))
+        return self._of_session(_context, OWN_CONTEXT, CONTEXT, session_id, is_limited=is_limited, slug=slug)
 
 
 def maker(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from importlib import resources
 from string import Template
 from typing import Any, Final, LiteralString, cast
@@ -10,6 +13,7 @@ from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
 from adapters.postgres.driver.rows import Row
+from adapters.postgres.session_kinds import SessionKind
 from adapters.postgres.sessions.customer_contexts import (
     IS_ADMITTED,
     IS_OPEN_TO_INDIVIDUALS,
@@ -85,6 +89,10 @@ def _text(file: str) -> Template:
 
 
 _TEXT: Final = _text("callers.sql")
+# What reads the customer of a session, of which PostgreSQL would prepare each part also for a session without one.
+_CUSTOMER: Final = re.compile(
+    r"CASE WHEN s\.customer_id IS NOT NULL THEN \((?:(?!CASE WHEN s\.).)*?\) END\s+AS \"place\.customer\"", re.DOTALL
+)
 _LEAN_TEXT: Final = _text("lean_callers.sql")
 _PARTS: Final = {
     "is_platform_support": _IS_PLATFORM_SUPPORT,
@@ -115,6 +123,18 @@ def reading_caller(
     more = f", {columns}" if columns else ""
     text = _TEXT.substitute(_PARTS, session=session, more_columns=more, more_tables=tables, condition=condition)
     return cast("LiteralString", text)
+
+
+def without_customer(text: LiteralString) -> LiteralString:
+    """Return a statement that reads a caller, for sessions alone that act for no customer: without what reads one."""
+    return _without_customer(text)
+
+
+@cache
+def _without_customer(text: LiteralString) -> LiteralString:
+    without, found = _CUSTOMER.subn('NULL::jsonb AS "place.customer"', text)
+    assert found == 1, "the statement reads no customer, or several"
+    return cast("LiteralString", f"{without} AND s.customer_id IS NULL")
 
 
 def reading_own_caller(
@@ -154,24 +174,51 @@ OWN_PARENT: Final = reading_own_caller(_OF_BROWSER, _BROWSER, ending=_LOCKED)
 
 
 class CallersBySession(Aggregate):
-    """What the ports have in common that read the callers of sessions.
+    """What the ports have in common that read the callers of sessions."""
 
-    A session is looked for among the accounts' own ones first, unless it is limited as its token or its use says, or
-    as this process has seen.
-    """
+    def _of_session(
+        self,
+        make: Callable[..., Row],
+        own_text: LiteralString,
+        text: LiteralString,
+        session_id: UUID,
+        *,
+        is_limited: bool = False,
+        **values: Any,
+    ) -> Row | None:
+        """Return the row of a live session; None when it has ended.
+
+        The statement for the kind that is known of it comes first: an account's own unless it `is_limited`, as its
+        token or its use says. What that does not find, the next one is asked for.
+        """
+        known = {**self._known(session_id), **values}
+        kinds = self._transaction.session_kinds
+        kind = kinds.of(session_id, otherwise=SessionKind.LIMITED if is_limited else SessionKind.OWN)
+        found = self._caller(make, own_text, known) if kind is SessionKind.OWN else None
+        if found is None and kind is not SessionKind.FOR_CUSTOMER:
+            found = self._noted(session_id, self._caller(make, without_customer(text), known), SessionKind.LIMITED)
+        if found is None:
+            found = self._noted(session_id, self._caller(make, text, known), SessionKind.FOR_CUSTOMER)
+        return found
+
+    def _defer_of_limited(
+        self, make: Callable[..., Row], text: LiteralString, session_id: UUID
+    ) -> Deferred[Row | None]:
+        """Defer the same for a session that is not an account's own."""
+        known = self._known(session_id)
+        if self._transaction.session_kinds.of(session_id) is SessionKind.FOR_CUSTOMER:
+            return self._defer_one(make, text, known)
+        found = self._defer_one(make, without_customer(text), known)
+        return lambda: found() or self._noted(session_id, self._one(make, text, known), SessionKind.FOR_CUSTOMER)
 
     def _known(self, session_id: UUID) -> dict[str, Any]:
         """Return the values of `callers.sql`."""
         return {"session_id": session_id, **live_at(self._transaction.now)}
 
-    def _is_limited(self, session_id: UUID) -> bool:
-        """Return whether a session is known not to be an account's own."""
-        return session_id in self._transaction.limited_sessions
-
-    def _limited(self, session_id: UUID, found: Row | None) -> Row | None:
-        """Remember that a session is limited, if it was found so."""
+    def _noted(self, session_id: UUID, found: Row | None, kind: SessionKind) -> Row | None:
+        """Remember the kind of a session that was found."""
         if found is not None:
-            self._transaction.limited_sessions.add(session_id)
+            self._transaction.session_kinds.add(session_id, kind)
         return found
 
 
@@ -179,30 +226,20 @@ class PostgresCallers(CallersBySession):
     """The port `Callers`."""
 
     def of_session(self, session_id: UUID, *, is_limited: bool = False) -> Caller | None:
-        known = self._known(session_id)
-        if not is_limited and not self._is_limited(session_id):
-            found = self._caller(caller_row, OF_OWN_SESSION, known)
-            if found is not None:
-                return found
-        return self._limited(session_id, self._caller(caller_row, OF_SESSION, known))
+        return self._of_session(caller_row, OF_OWN_SESSION, OF_SESSION, session_id, is_limited=is_limited)
 
     def subject(self, session_id: UUID, *, is_limited: bool = False) -> TokenSubject | None:
-        known = self._known(session_id)
-        if not is_limited and not self._is_limited(session_id):
-            found = self._caller(subject_row, OF_OWN_SESSION, known)
-            if found is not None:
-                return found
-        return self._limited(session_id, self._caller(subject_row, SUBJECT, known))
+        return self._of_session(subject_row, OF_OWN_SESSION, SUBJECT, session_id, is_limited=is_limited)
 
     def defer_subject(self, session_id: UUID) -> Deferred[TokenSubject | None]:
-        return self._defer_one(subject_row, SUBJECT, self._known(session_id))
+        return self._defer_of_limited(subject_row, SUBJECT, session_id)
 
     def defer_lock_parent(self, session_id: UUID, user_id: UUID) -> Deferred[ParentSession | None]:
         known = {"user_id": user_id, **self._known(session_id)}
-        if self._is_limited(session_id):
+        if self._transaction.session_kinds.of(session_id) is not SessionKind.OWN:
             return self._defer_one(_parent_row, PARENT, known)
         own = self._defer_one(_parent_row, OWN_PARENT, known)
-        return lambda: own() or self._limited(session_id, self._one(_parent_row, PARENT, known))
+        return lambda: own() or self._noted(session_id, self._one(_parent_row, PARENT, known), SessionKind.LIMITED)
 
 
 def live_at(now: datetime) -> dict[str, datetime]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.session_kinds import SessionKind
 from adapters.postgres.sessions.callers import (
     IS_LIVE,
     OWN_REFRESHABLE,
@@ -57,6 +58,8 @@ class PostgresSessions(CallersBySession):
     """The port `Sessions`."""
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
+        if session.customer_id is not None:
+            self._transaction.session_kinds.add(session.id, SessionKind.FOR_CUSTOMER)
         self._connection.execute_later(
             """
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
@@ -90,12 +93,7 @@ class PostgresSessions(CallersBySession):
         )
 
     def find_refreshable(self, session_id: UUID, *, is_limited: bool = False) -> Refreshable | None:
-        known = self._known(session_id)
-        if not is_limited and not self._is_limited(session_id):
-            found = self._caller(refreshable_row, OWN_REFRESHABLE, known)
-            if found is not None:
-                return found
-        return self._limited(session_id, self._caller(refreshable_row, REFRESHABLE, known))
+        return self._of_session(refreshable_row, OWN_REFRESHABLE, REFRESHABLE, session_id, is_limited=is_limited)
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
         return self._changes_one(
@@ -110,7 +108,7 @@ class PostgresSessions(CallersBySession):
     def exchange_own(
         self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int
     ) -> Refreshable | None:
-        if self._is_limited(session_id):
+        if self._transaction.session_kinds.of(session_id) is not SessionKind.OWN:
             return None
         return self._one(
             refreshable_row,

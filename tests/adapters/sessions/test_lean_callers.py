@@ -1,4 +1,4 @@
-"""The lean statement finds an account's own sessions alone, and says of them what the full one says."""
+"""Each statement that reads callers finds the sessions of its kind alone, and says of them what the full one says."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from adapters.postgres.accounts.names import PostgresPersonNames
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.limited_sessions import LimitedSessions
 from adapters.postgres.organizations.access import PostgresAccess
+from adapters.postgres.session_kinds import SessionKind, SessionKinds
 from adapters.postgres.sessions.callers import OF_OWN_SESSION, PostgresCallers, live_at
 from adapters.postgres.sessions.sessions import PostgresSessions
 from adapters.postgres.transaction import Tools
@@ -110,22 +110,25 @@ class Scope:
         """Assert that both statements say the same of a session, and that the lean one finds only an own one."""
         described = (kind, place, changes)
         with self.connection.transaction(), self.session(KINDS[kind], PLACES[place], *changes) as (session_id, token):
-            by_full = self.read(session_id, is_limited=True)
+            by_full = self.read(session_id, SessionKind.FOR_CUSTOMER)
 
-            assert self.read(session_id, is_limited=False) == by_full, described
+            assert self.read(session_id, SessionKind.LIMITED) == by_full, described
+            assert self.read(session_id, SessionKind.OWN) == by_full, described
             assert self.is_found_by_lean(session_id) == (kind == PLAIN and by_full[0] is not None), described
-            by_both = self.refreshed(session_id, token, is_limited=True)
-            assert self.refreshed(session_id, token, is_limited=False) == by_both, described
+            refreshed = self.refreshed(session_id, token, SessionKind.FOR_CUSTOMER)
+            assert self.refreshed(session_id, token, SessionKind.LIMITED) == refreshed, described
+            assert self.refreshed(session_id, token, SessionKind.OWN) == refreshed, described
 
-    def read(self, session_id: UUID, *, is_limited: bool) -> tuple[Any, ...]:
-        """Return all that is read of a session: by the full statements alone, if it is known to be limited."""
+    def read(self, session_id: UUID, kind: SessionKind) -> tuple[Any, ...]:
+        """Return all that is read of a session, by the statements for a kind first."""
         transaction = transaction_on(self.connection, now=self.clock())
-        if is_limited:
-            transaction.limited_sessions.add(session_id)
+        if kind is not SessionKind.OWN:
+            transaction.session_kinds.add(session_id, kind)
         callers, access = PostgresCallers(transaction), PostgresAccess(transaction)
         return (
             callers.of_session(session_id),
             callers.subject(session_id),
+            callers.defer_subject(session_id)(),
             PostgresPersonNames(transaction).of_session(session_id),
             access.context(session_id, "acme"),
             access.context(session_id, "unknown"),
@@ -139,11 +142,11 @@ class Scope:
             self.connection.execute(OF_OWN_SESSION, {"session_id": session_id, **live_at(self.clock())}).rowcount
         )
 
-    def refreshed(self, session_id: UUID, token: str, *, is_limited: bool) -> tuple[Any, Sequence[Any]]:
+    def refreshed(self, session_id: UUID, token: str, kind: SessionKind) -> tuple[Any, Sequence[Any]]:
         """Return what a refresh answers, and what it leaves of the session."""
-        known = LimitedSessions()
-        if is_limited:
-            known.add(session_id)
+        known = SessionKinds()
+        if kind is not SessionKind.OWN:
+            known.add(session_id, kind)
         with self._rolled_back():
             try:
                 answer = refresh.refresh(self._unit_of_work(known), token)
@@ -161,8 +164,8 @@ class Scope:
             self.connection.execute(b"ROLLBACK TO SAVEPOINT drawn")
             self.connection.execute(b"RELEASE SAVEPOINT drawn")
 
-    def _unit_of_work(self, known: LimitedSessions | None = None) -> PostgresUnitOfWork:
-        tools = replace(self.tools, limited_sessions=known or LimitedSessions())
+    def _unit_of_work(self, known: SessionKinds | None = None) -> PostgresUnitOfWork:
+        tools = replace(self.tools, session_kinds=known or SessionKinds())
         return PostgresUnitOfWork(self.connection, BACKGROUND, tools)
 
 
@@ -201,8 +204,10 @@ def test_both_say_the_same_of_an_own_session_whatever_is_changed(scope: Scope, p
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sessions_of_every_kind_are_drawn(scope: Scope, kind: str, place: str) -> None:
+    scope.compare(kind, place)
     with scope.connection.transaction(), scope.session(KINDS[kind], PLACES[place]) as (session_id, _token):
-        [caller, *_others] = scope.read(session_id, is_limited=True)
+        [caller, *_others] = scope.read(session_id, SessionKind.FOR_CUSTOMER)
 
         assert (caller is None) == (kind == "impersonated by nobody")
+        assert (caller is not None and caller.place.customer is not None) == (kind == "for a customer")
         assert scope.is_found_by_lean(session_id) == (kind == PLAIN)

@@ -21,6 +21,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from adapters.postgres.driver.connection import Connection, Cursor
+from adapters.postgres.sessions.callers import CallersBySession
 from adapters.postgres.transaction import Aggregate
 from tests.adapters.statements.composed import COMPOSED
 
@@ -56,17 +57,19 @@ class Unread:
     reason: str
 
 
-def _text_places() -> dict[str, int]:
-    """Return the methods that send a statement, and the place of the text among their arguments."""
-    places = dict[str, int]()
-    for owner in (Aggregate, Connection, Cursor):
+def _text_places() -> dict[str, dict[str, int]]:
+    """Return the methods that send a statement, or one of several, and the places of the texts in their arguments."""
+    places = dict[str, dict[str, int]]()
+    for owner in (Aggregate, CallersBySession, Connection, Cursor):
         for name, method in inspect.getmembers(owner, inspect.isfunction):
             parameters = list(inspect.signature(method).parameters)
             if "text" in parameters:
-                places[name] = parameters.index("text") - 1
+                texts = [parameter for parameter in parameters if parameter in _TEXTS]
+                places[name] = {text: parameters.index(text) - 1 for text in texts}
     return places
 
 
+_TEXTS: Final = ("own_text", "text")
 TEXT_PLACES: Final = _text_places()
 
 
@@ -135,13 +138,11 @@ class _Reader:
         sent, unread = dict[tuple[str, str], Sent](), list[Unread]()
         constants = {value: name for name, value in vars(self._module).items() if isinstance(value, str)}
         for function, call in self._calls:
-            text = _sent_by(call)
             # One of these methods may send what another is given.
-            if text is None or function.node.name in TEXT_PLACES:
-                continue
+            texts = [] if function.node.name in TEXT_PLACES else _sent_by(call)
             source = f"{self._name}.{function.name}"
             try:
-                for found in self._texts(text, function):
+                for found in chain.from_iterable(self._texts(text, function) for text in texts):
                     named = f"{self._name}.{constants[found]}" if found in constants else source
                     sent.setdefault((named, found), Sent(found, named, call.lineno))
             except UnknownTextError as unknown:
@@ -422,11 +423,12 @@ def _calls_in(node: ast.AST) -> Iterator[ast.Call]:
     return (child for child in ast.walk(node) if isinstance(child, ast.Call))
 
 
-def _sent_by(call: ast.Call) -> ast.expr | None:
-    """Return the text that a call sends; None if it sends none."""
+def _sent_by(call: ast.Call) -> list[ast.expr]:
+    """Return the texts that a call sends, or of which it sends one; none if it sends none."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in TEXT_PLACES:
-        return None
-    return _argument(call, TEXT_PLACES[call.func.attr], "text")
+        return []
+    given = [_argument(call, place, name) for name, place in TEXT_PLACES[call.func.attr].items()]
+    return [text for text in given if text is not None]
 
 
 def _called_name(call: ast.Call) -> str | None:
