@@ -2,8 +2,9 @@
 
 The keys are stored by `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` loads them. A token
 is accepted only if its header is exactly one that Gatehouse writes, so a forger can choose nothing: no key in the
-header, no critical extension, and no algorithm but that of the key which the header names. Its text is the one that was
-issued: a second writing of the same bytes (`compact_form.py`) is another text.
+header, no critical extension, and no algorithm but that of the key which the header names. A second writing of the same
+bytes (`compact_form.py`) is another text, and refused. Who has a token can make a second signature of it by ES256, so
+what is revoked is named by the id of a token or session, and not by its text.
 """
 
 from __future__ import annotations

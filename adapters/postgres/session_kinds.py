@@ -43,5 +43,6 @@ class SessionKinds:
     def add(self, session_id: UUID, kind: SessionKind) -> None:
         """Remember the kind of a session that is not an account's own."""
         self._kinds[session_id] = kind
+        self._kinds.move_to_end(session_id)
         if len(self._kinds) > self._sessions_max:
             self._kinds.popitem(last=False)

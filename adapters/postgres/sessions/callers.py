@@ -196,7 +196,10 @@ class CallersBySession(Aggregate):
         kind = kinds.of(session_id, otherwise=SessionKind.LIMITED if is_limited else SessionKind.OWN)
         found = self._caller(make, own_text, known) if kind is SessionKind.OWN else None
         if found is None and kind is not SessionKind.FOR_CUSTOMER:
-            found = self._noted(session_id, self._caller(make, without_customer(text), known), SessionKind.LIMITED)
+            found = self._caller(make, without_customer(text), known)
+            if kind is SessionKind.OWN:
+                # What its token or its use says of another one, they say each time; and it may be an account's own.
+                self._noted(session_id, found, SessionKind.LIMITED)
         if found is None:
             found = self._noted(session_id, self._caller(make, text, known), SessionKind.FOR_CUSTOMER)
         return found

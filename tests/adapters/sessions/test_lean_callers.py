@@ -211,3 +211,38 @@ def test_sessions_of_every_kind_are_drawn(scope: Scope, kind: str, place: str) -
         assert (caller is None) == (kind == "impersonated by nobody")
         assert (caller is not None and caller.place.customer is not None) == (kind == "for a customer")
         assert scope.is_found_by_lean(session_id) == (kind == PLAIN)
+
+
+def test_only_what_the_first_statement_has_not_found_is_remembered(scope: Scope) -> None:
+    with scope.connection.transaction():
+        for kind, is_limited, known in (
+            (PLAIN, False, SessionKind.OWN),
+            (PLAIN, True, SessionKind.OWN),
+            ("of a service", True, SessionKind.OWN),
+            ("of a service", False, SessionKind.LIMITED),
+            ("confined", False, SessionKind.LIMITED),
+            ("for a customer", False, SessionKind.FOR_CUSTOMER),
+            ("for a customer", True, SessionKind.FOR_CUSTOMER),
+        ):
+            with scope.session(KINDS[kind]) as (session_id, _token):
+                transaction = transaction_on(scope.connection, now=scope.clock())
+
+                assert PostgresCallers(transaction).of_session(session_id, is_limited=is_limited) is not None
+
+                assert transaction.session_kinds.of(session_id) is known, (kind, is_limited)
+
+
+def test_the_sessions_that_were_used_last_stay_known() -> None:
+    kinds, first, second, third = SessionKinds(sessions_max=2), *(UUID(int=number) for number in (1, 2, 3))
+    kinds.add(first, SessionKind.LIMITED)
+    kinds.add(second, SessionKind.LIMITED)
+    assert kinds.of(first) is SessionKind.LIMITED
+
+    kinds.add(third, SessionKind.FOR_CUSTOMER)
+
+    assert len(kinds) == 2
+    assert [kinds.of(each) for each in (first, second, third)] == [
+        SessionKind.LIMITED,
+        SessionKind.OWN,
+        SessionKind.FOR_CUSTOMER,
+    ]
