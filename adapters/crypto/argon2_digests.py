@@ -73,6 +73,8 @@ def digest(
     callbacks = _CALLBACKS if cost.memory_kib * 1024 <= _BLOCK_BYTES else None
     if callbacks is not None and _kept.block is None:
         _kept.block = _Block()
+    # The interpreter drops what a thread keeps when it ends, also while a daemon thread still computes.
+    block = _kept.block
     allocate, free = callbacks or (_ffi.NULL, _ffi.NULL)
     # They live as long as these names.
     out, secret, salted = (_ffi.new("uint8_t[]", one) for one in (digest_bytes, password, salt))
@@ -94,6 +96,7 @@ def digest(
     result = low_level.core(_ffi.new("argon2_context *", values), cast("Any", kind).value)
     if result != _OK:
         raise HashingError(low_level.error_to_str(result))
+    del block
     return bytes(_ffi.buffer(out))
 
 

@@ -30,6 +30,14 @@ from adapters.crypto import argon2_digests, passwords
 print(argon2_digests._CALLBACKS is None, passwords.passes_known_answer())
 """
 
+# Its main thread ends while another one computes.
+ENDING = """
+import threading, time
+from adapters.crypto.argon2_digests import Argon2Cost, digest
+threading.Thread(target=digest, args=(b"password", b"somesalt", Argon2Cost(passes=1000)), daemon=True).start()
+time.sleep(0.1)
+"""
+
 
 def block_address() -> int:
     """Return where the block of this thread is, which it has after its first digest."""
@@ -110,3 +118,9 @@ def test_a_system_that_refuses_callbacks_has_the_memory_of_the_library() -> None
     )
 
     assert done.stdout in {"True True\n", "cannot forbid\n"}
+
+
+def test_a_process_may_end_while_a_digest_is_computed() -> None:
+    ended = subprocess.run([sys.executable, "-c", ENDING], check=False)
+
+    assert ended.returncode == 0
