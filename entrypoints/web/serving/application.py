@@ -311,7 +311,8 @@ class Application(QuartTrio):
     async def _found(self, request: GatehouseRequest, path: str) -> tuple[Route, dict[str, str]]:
         try:
             return self.paths.find(request.method, path)
-        except NoSuchRoute:
+        except HTTPException:
+            # A browser that has come with the wrong method is shown a page, too.
             if self._import_all is None:
                 raise
         await self._serve_all()

@@ -102,6 +102,13 @@ async def test_a_browser_sees_a_page_where_there_is_none(client: Client, path: s
     assert answer.headers["Content-Type"].startswith("text/html")
 
 
+async def test_a_browser_with_the_wrong_method_sees_a_page_too(client: Client) -> None:
+    answer = await client.get("/auth/token", headers=BROWSER)
+
+    assert answer.status == 405
+    assert answer.headers["Content-Type"].startswith("text/html")
+
+
 async def test_the_description_of_the_interface_is_complete(client: Client, installation: Installation) -> None:
     described = await client.get("/openapi.json?pages=true")
 
