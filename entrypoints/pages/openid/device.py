@@ -174,6 +174,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
             refusal=settled.refusal,
             brand=brand,
         )
+    may_come_alone = settled.may_come_alone if isinstance(settled, Undecided) else not (settled and settled.standing)
     address = f"{issuer_of(call)}{_address(user_code)}"
     drawn = await call.installation.qr_codes.svg(address, title=translated(call, "QR code of this page"))
     return form_page(
@@ -184,7 +185,8 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         qr_code=base64.b64encode(drawn.encode()).decode(),
         undecided=settled if isinstance(settled, Undecided) else None,
         settled=settled if isinstance(settled, Settled) else None,
-        added_by=await call.read(device.added_by, waiting, call.browser),
+        # Coming for a customer confirms no membership of the vendor.
+        added_by=await call.read(device.added_by, waiting, call.browser) if may_come_alone else None,
         brand=brand,
         here=_address(user_code),
     )

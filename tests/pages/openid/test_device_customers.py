@@ -73,6 +73,27 @@ async def test_the_first_use_is_asked_and_the_next_one_shown(app: RelyingParty, 
     assert world.value("SELECT confirmed_at IS NOT NULL FROM memberships")
 
 
+@pytest.mark.parametrize("individuals", ["all", "none"])
+async def test_who_comes_for_a_customer_reads_nothing_of_a_membership_of_the_vendor(
+    app: RelyingParty, visitor: Visitor, world: World, individuals: str
+) -> None:
+    app.set(individuals=individuals)
+    _customer(world, app, "globex")
+    _customer(world, app, "initech")
+    world.member(app.organization_id, world.user_id(EMAIL), is_confirmed=False)
+    named, unnamed = await _begin(app, customer="globex"), await _begin(app)
+    says = "<strong>Vendor</strong> has added you"
+
+    asked = await _open(visitor, named)
+    await visitor.submit(asked, APPROVE)
+    shown = await _open(visitor, await _begin(app, customer="globex"))
+    undecided = await _open(visitor, unnamed)
+
+    assert says not in asked.text
+    assert says not in shown.text
+    assert (says in undecided.text) == ("" in _choices(undecided))
+
+
 async def test_several_are_asked_each_time_and_a_device_may_name_one(
     app: RelyingParty, visitor: Visitor, world: World
 ) -> None:
