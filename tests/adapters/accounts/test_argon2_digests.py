@@ -32,10 +32,14 @@ print(argon2_digests._CALLBACKS is None, passwords.passes_known_answer())
 
 # Its main thread ends while another one computes.
 ENDING = """
-import threading, time
+import threading
 from adapters.crypto.argon2_digests import Argon2Cost, digest
-threading.Thread(target=digest, args=(b"password", b"somesalt", Argon2Cost(passes=1000)), daemon=True).start()
-time.sleep(0.1)
+begun = threading.Event()
+def compute():
+    begun.set()
+    digest(b"password", b"somesalt", Argon2Cost(passes=1000))
+threading.Thread(target=compute, daemon=True).start()
+begun.wait()
 """
 
 
