@@ -135,6 +135,8 @@ def _answer(
     consent: Consent = Consent.NONE,
 ) -> Answer | Refusal:
     browser = visitor.browser
+    # A request may have waited since the service had customers; its user comes for none, and is asked as such.
+    request = request if client.service.serves_customers or not request.customer else replace(request, customer=None)
     if browser is not None and not request.is_for(browser.user_id):
         # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
         _note(uow, client, request, visitor, SignInReason.OTHER_SUBJECT)

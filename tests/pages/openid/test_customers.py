@@ -11,7 +11,7 @@ import pytest
 from tests.application import Answer
 from tests.shown_text import shows
 from tests.world.authorization import address_of, led_back
-from tests.world.builder import EMAIL, Service
+from tests.world.builder import EMAIL, PASSWORD, Service
 from tests.world.relying_party import RelyingParty, insert_relying_party
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor, forms_of, without_tokens
@@ -365,3 +365,20 @@ async def test_a_service_does_not_read_that_a_membership_is_deactivated(
     assert "is deactivated" in told.text
     assert named[0] == named[1]
     assert alone == [of_none]
+
+
+async def test_who_waited_for_a_customer_of_a_service_that_has_none_any_more_is_asked_as_everyone(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    _customer(world, shop, "globex")
+    world.member(shop.organization_id, world.user_id(EMAIL), is_confirmed=False)
+    page = await _open(visitor, address_of(shop, customer="globex"))
+    world.connection.execute(b"DELETE FROM service_customers")
+    shop.set(customers="none", individuals="all")
+
+    methods = await visitor.submit(page, "/app/sign-in", email=EMAIL)
+    asked = await visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
+    back = led_back(await visitor.submit(asked, ALLOW))
+
+    assert shows(asked.text, "has added you as a member.")
+    assert "code" in back
