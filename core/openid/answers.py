@@ -21,7 +21,7 @@ class Visitor:
     """
 
     browser: BrowserSession | None
-    device_token: str | None = None
+    device_token: str | None = field(default=None, repr=False)
     key: Secret | None = None
 
 
