@@ -36,10 +36,13 @@ class Program(ABC):
     word: ClassVar[str]
     # Whether it sends people who are not signed in to its only provider at once.
     sends_at_once: ClassVar[bool] = False
-    # Whether a claim makes admins there.
-    has_admins: ClassVar[bool] = True
     # Whether signing out there ends the session here.
     signs_out: ClassVar[bool] = True
+
+    @property
+    def has_admins(self) -> bool:
+        """Whether a claim makes admins there."""
+        return not isinstance(self, MakesAdmins)
 
     @property
     def has_secret(self) -> bool:
@@ -64,9 +67,13 @@ class Program(ABC):
         """Sign out there."""
         page.click("#out")
 
+
+class MakesAdmins(ABC):
+    """A program in which no claim makes admins."""
+
+    @abstractmethod
     def make_admin(self, connected: Connected, folder: Path, email: str) -> None:
-        """Make somebody an admin who has signed in, where no claim does. It does not run meanwhile."""
-        raise NotImplementedError
+        """Make a person an admin who has signed in, as the recipe says. The program does not run meanwhile."""
 
 
 def port_of(url: str) -> int:
@@ -222,11 +229,10 @@ class JupyterHub(PagedProgram):
         page.get_by_role("button", name="Sign out").click()
 
 
-class PgAdmin(PagedProgram):
+class PgAdmin(PagedProgram, MakesAdmins):
     """pgAdmin as a server."""
 
     word = "pgadmin"
-    has_admins = False
 
     @contextmanager
     def running(self, connected: Connected, folder: Path) -> Generator[None]:
@@ -274,11 +280,11 @@ class PgAdmin(PagedProgram):
         page.goto(page.url.partition("/browser")[0] + "/oauth2/logout")
 
 
-class Synapse(Program):
+class Synapse(Program, MakesAdmins):
     """Synapse, at whose sign-in a client of Matrix opens a browser and gets a token at an address of its own."""
 
     word = "synapse"
-    has_admins = signs_out = False
+    signs_out = False
 
     def __init__(self) -> None:
         self._token = ""
