@@ -47,8 +47,8 @@ UPDATE users SET admin = 1 WHERE name = '@YOU:YOUR-SERVER-NAME';
             marked("Two addresses with the same name before the @ collide, and an id cannot be changed later."),
             marked("The path of its sign-in is oidc- and the idp_id."),
             marked(
-                "Signing out there tells nobody. Signing out here ends its sessions, where the address for ended"
-                " sessions is registered."
+                "Signing out there ends no session here. Signing out here ends its sessions, where the address for"
+                " ended sessions is registered."
             ),
         ),
     ),
