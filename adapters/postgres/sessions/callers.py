@@ -72,7 +72,7 @@ _IS_PLATFORM_SUPPORT: Final = """
     (u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
      AND u.disowned_at IS NULL)
 """
-# Whether a session `s` of a user `u` is live, at an organization `o`, begun by nobody else.
+# Whether a session `s` of a user `u` is live, at an organization `o`, begun by its own user.
 _LIVE_OWN_SESSION: Final = f"""
     s.id = %(session_id)s
     AND {IS_LIVE}
@@ -125,13 +125,9 @@ def reading_caller(
     return cast("LiteralString", text)
 
 
+@cache
 def without_customer(text: LiteralString) -> LiteralString:
     """Return a statement that reads a caller, for sessions alone that act for no customer: without what reads one."""
-    return _without_customer(text)
-
-
-@cache
-def _without_customer(text: LiteralString) -> LiteralString:
     without, found = _CUSTOMER.subn('NULL::jsonb AS "place.customer"', text)
     assert found == 1, "the statement reads no customer, or several"
     return cast("LiteralString", f"{without} AND s.customer_id IS NULL")
