@@ -13,7 +13,7 @@ SESSIONS_MAX: Final = 10_000
 class SessionKind(Enum):
     """Which statement finds a session; a wrong guess costs a statement."""
 
-    # An account's own: for no service, customer or one organization, and begun by nobody else.
+    # An account's own: for no service, no customer and no one organization, and begun by its own user.
     OWN = auto()
     # Any other one that acts for no customer.
     LIMITED = auto()

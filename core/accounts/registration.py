@@ -133,14 +133,14 @@ def _register(
     is_mailed = verification.send(uow, waiting, back, browser=browser, registration_id=meant.id, requested_for=email)
     open_registrations.prolong(uow, meant if is_mailed else registration, by=registration)
     is_kept = repeated is None and is_mailed
-    # No account has this id, and of it nothing is kept.
-    nobody = uow.randomness.new_account_id()
-    open_registrations.keep(uow, registration if is_kept else replace(registration, user_id=nobody))
+    # No account has this id: the same statements keep nothing.
+    unused_id = uow.randomness.new_account_id()
+    open_registrations.keep(uow, registration if is_kept else replace(registration, user_id=unused_id))
     if is_new:
         # It has its password already.
-        uow.credentials.set_password_hash(nobody if is_kept else fresh.id, None)
+        uow.credentials.set_password_hash(unused_id if is_kept else fresh.id, None)
     else:
-        uow.credentials.set_password_hash(registration.user_id if is_kept else nobody, password_hash)
+        uow.credentials.set_password_hash(registration.user_id if is_kept else unused_id, password_hash)
     _publish(uow, fresh, back, is_new=is_new)
     return _Registered(is_new=is_new, proved=active if active is not None and active.is_verified else None)
 

@@ -1,5 +1,5 @@
 -- The caller of a request whose session is the account's own: for no service, no customer and no one organization, and
--- begun by nobody else. Most sessions are, and PostgreSQL prepares each part of `callers.sql` at each execution, also
+-- begun by its own user. Most sessions are, and PostgreSQL prepares each part of `callers.sql` at each execution, also
 -- those that such a session never needs. It finds no other session, so `callers.sql` is asked for what it does not find.
 
 SELECT
