@@ -5,7 +5,7 @@ An aggregate is a class of SQL for one port of storage. Each is made from the tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from core.deletions import AgedRows
 from core.ids import PLATFORM
 from core.lazy_dataclasses import dataclass
 from core.prefixed_tokens import PrefixedToken
+from core.sessions.callers import Caller
 from core.sessions.origins import Origin
 from ports.clock import Clock, Randomness
 from ports.mailboxes import WorkKind
@@ -76,8 +77,8 @@ class Transaction:
     api_key: PrefixedToken | None = None
     scim_token: PrefixedToken | None = None
     session_kinds: SessionKinds = field(default_factory=SessionKinds)
-    # The details that every entry of a log has while the caller is impersonated (decisions 5.8); none otherwise.
-    impersonation: Callable[[], Mapping[str, Any]] = dict
+    # As soon as it is known.
+    caller: Caller | None = None
     # Whether the statement that reads the caller also tells where the primary is in its log, and what it has told.
     notes_position: bool = False
     position: str | None = None

@@ -15,7 +15,7 @@ from adapters.postgres.replicas import Reading
 from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
-from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
+from core.audit.audit_log import KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
@@ -79,7 +79,6 @@ class PostgresUnitOfWork(Aggregates):
         self.has_rate_limits = tools.has_rate_limits
         self._client_id = client_id
         self._session_id = session_id
-        self._caller: Caller | None = None
         self._api_key = api_key
         self._service_caller: ServiceCaller | None = None
         self._scim_token = scim_token
@@ -98,7 +97,6 @@ class PostgresUnitOfWork(Aggregates):
             api_key=api_key,
             scim_token=scim_token,
             session_kinds=tools.session_kinds,
-            impersonation=self._impersonation,
             notes_position=reading is not None,
         )
 
@@ -127,30 +125,30 @@ class PostgresUnitOfWork(Aggregates):
 
     @property
     def caller(self) -> Caller:
-        if self._caller is None:
+        if self._transaction.caller is None:
             found = self._of_session(self.callers.of_session)
             # Until it is found to be valid.
             self._verified(None, None)
-            self._caller = self._in_context(found)
-            self._verified(None, _share_key(self._caller))
-        return self._caller
+            self._transaction.caller = self._in_context(found)
+            self._verified(None, _share_key(self._transaction.caller))
+        return self._transaction.caller
 
     @property
     def named_caller(self) -> NamedCaller:
         found = self._of_session(self.person_names.of_session)
         self._verified(None, None)
-        self._caller = self._in_context(found.caller if found is not None else None)
+        self._transaction.caller = self._in_context(found.caller if found is not None else None)
         assert found is not None, "a caller was found without their names"
-        self._verified(None, _share_key(self._caller))
+        self._verified(None, _share_key(self._transaction.caller))
         return found
 
     @property
     def token_subject(self) -> TokenSubject:
         found = self._of_session(self.callers.subject)
         self._verified(None, None)
-        self._caller = self._in_context(found.caller if found is not None else None)
+        self._transaction.caller = self._in_context(found.caller if found is not None else None)
         assert found is not None, "a caller was found without what their tokens say"
-        self._verified(None, _share_key(self._caller))
+        self._verified(None, _share_key(self._transaction.caller))
         return found
 
     @property
@@ -162,9 +160,9 @@ class PostgresUnitOfWork(Aggregates):
 
     @property
     def caller_to_log_out(self) -> Caller | None:
-        if self._caller is None and self._session_id is not None:
-            self._caller = self._admitted(self._of_session(self.callers.of_session))
-        return self._caller
+        if self._transaction.caller is None and self._session_id is not None:
+            self._transaction.caller = self._admitted(self._of_session(self.callers.of_session))
+        return self._transaction.caller
 
     @property
     def link_caller(self) -> LinkCaller:
@@ -178,7 +176,7 @@ class PostgresUnitOfWork(Aggregates):
         context = self._of_session(partial(self.access.context, slug=slug))
         # Until the caller is found to belong there.
         self._verified(slug, None)
-        self._caller = self._admitted(context.caller if context is not None else None)
+        self._transaction.caller = self._admitted(context.caller if context is not None else None)
         assert context is not None, "a caller was found without an access context"
         return context
 
@@ -202,7 +200,7 @@ class PostgresUnitOfWork(Aggregates):
             found = self.organization_keys.callers(key)
             self._verified(None, None)
             self._key_caller = key_callers.identify(found, key, at=self.now)
-        self._caller = self._key_caller.maker
+        self._transaction.caller = self._key_caller.maker
         self._verified(None, self._key_caller.organization_id)
         return self._key_caller.context(slug)
 
@@ -213,7 +211,7 @@ class PostgresUnitOfWork(Aggregates):
         found = self.setup_links.caller_of_visit(visit.token_hash)
         self._verified(None, None)
         self._link_caller = link_callers.identify(found)
-        self._caller = self._link_caller.maker
+        self._transaction.caller = self._link_caller.maker
         self._verified(None, self._link_caller.organization.id)
         return self._link_caller
 
@@ -355,16 +353,6 @@ class PostgresUnitOfWork(Aggregates):
             success=success,
             details=details,
         )
-
-    def _impersonation(self) -> dict[str, str]:
-        """Return the details that say by whom, and in which session, the caller is impersonated; none if not."""
-        if self._session_id is None:
-            return {}
-        # A transaction that records something has asked for its caller, unless the session itself is what it is about.
-        caller = self._caller or self._of_session(self.callers.of_session)
-        if caller is None or caller.limits.impersonator_id is None:
-            return {}
-        return {IMPERSONATOR: str(caller.limits.impersonator_id), IMPERSONATION_SESSION: str(self._session_id)}
 
     def _credential(self) -> dict[str, Any]:
         """Return the detail that names the key or token of a caller who is no user."""

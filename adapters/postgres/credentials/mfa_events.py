@@ -7,6 +7,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.sessions.impersonation import impersonation
 from adapters.postgres.transaction import Aggregate
 
 
@@ -26,7 +27,7 @@ class PostgresMfaEvents(Aggregate):
                 is_success,
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
-                Jsonb({**details, **self._transaction.impersonation()}),
+                Jsonb({**details, **impersonation(self._transaction)}),
                 self._transaction.now,
             ),
         )

@@ -1,6 +1,6 @@
 """Audit entries, written to the tables `audit_entries` and `platform_audit_entries`.
 
-Each has what says that the caller was impersonated, whatever wrote it (`Transaction.impersonation`).
+Each has what says that the caller was impersonated, whatever wrote it (`impersonation.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.sessions.impersonation import impersonation
 from adapters.postgres.transaction import Aggregate
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.platform_actions import PlatformAction
@@ -50,14 +51,14 @@ class PostgresAuditEntries(Aggregate):
                 str(target_id),
                 *((origin.ip_address, origin.user_agent, origin.request_id) if has_origin else (None, None, None)),
                 success,
-                Jsonb({**details, **self._transaction.impersonation()}),
+                Jsonb({**details, **impersonation(self._transaction)}),
                 self._transaction.now,
             ),
         )
 
     def add_alike(self, action: AuditAction, alike: Sequence[AlikeTargets], /) -> None:
-        origin, impersonation = self._transaction.origin, self._transaction.impersonation()
-        named = [AlikeTargets(targets=one.targets, details={**one.details, **impersonation}) for one in alike]
+        origin, impersonated = self._transaction.origin, impersonation(self._transaction)
+        named = [AlikeTargets(targets=one.targets, details={**one.details, **impersonated}) for one in alike]
         for part in parts_of(self._connection, named):
             self._transaction.mark_due(part.organization_ids)
             self._connection.execute_later(
@@ -89,7 +90,7 @@ class PostgresAuditEntries(Aggregate):
         self, action: AuditAction, entries: Sequence[tuple[UUID, UUID, Mapping[str, Any]]], /
     ) -> None:
         self._transaction.mark_due(organization_id for organization_id, _, _ in entries)
-        impersonation = self._transaction.impersonation()
+        impersonated = impersonation(self._transaction)
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
@@ -105,7 +106,7 @@ class PostgresAuditEntries(Aggregate):
                 [self._transaction.randomness.new_id() for _ in entries],
                 [organization_id for organization_id, _, _ in entries],
                 [target_id for _, target_id, _ in entries],
-                [Jsonb({**details, **impersonation}) for _, _, details in entries],
+                [Jsonb({**details, **impersonated}) for _, _, details in entries],
             ),
         )
 
@@ -140,7 +141,7 @@ class PostgresPlatformAuditEntries(Aggregate):
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
                 self._transaction.origin.request_id,
-                Jsonb({**details, **self._transaction.impersonation()}),
+                Jsonb({**details, **impersonation(self._transaction)}),
                 self._transaction.now,
             ),
         )

@@ -37,7 +37,11 @@ class Exchange(TrioASGIHTTPConnection):
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Handle the request and send its response."""
         request = GatehouseRequest.of(self.scope, receive)
-        await self._send_response(send, await self.app.handle_request(request))
+        try:
+            await self._send_response(send, await self.app.handle_request(request))
+        finally:
+            # A request and its call know each other. The garbage collector would have to find each pair.
+            request.forget_call()
 
     async def _send_response(self, send: ASGISendCallable, response: ResponseTypes) -> None:
         body = response.response

@@ -113,6 +113,10 @@ class GatehouseRequest(TrioRequest):
         """The media types that the client accepts, by the beginning of its header."""
         return parse_accept_header(self.headers.get("Accept", "")[:ACCEPT_CHARACTERS_MAX], MIMEAccept)
 
+    def forget_call(self) -> None:
+        """Let go of the call, which holds this request, when both have been answered."""
+        self.__dict__.pop("call", None)
+
     async def has_large_body(self) -> bool:
         """Return whether the body is larger than routes take, without reading more of it than that."""
         if (self.content_length or 0) > BODY_BYTES_MAX:
