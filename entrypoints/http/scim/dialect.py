@@ -61,7 +61,7 @@ def decode_named(data: bytes, shape: type[Shape]) -> Shape:
     Raise `BadRequest`, and `TooManyMembersNamed` or `PayloadTooLarge` for lists and objects that are too long.
     """
     _require_decodable(data)
-    body = _spelled(decode_body(data, cast("type[Any]", dict[str, Any])), inspect.type_info(shape), _Counter())
+    body = _spelled(decode_body(data, cast("type[Any]", dict[str, Any])), _kind(shape), _Counter())
     try:
         decoded = msgspec.convert(body, shape)
     except msgspec.ValidationError as error:
@@ -210,8 +210,13 @@ def _spelled_object(value: dict[str, Any], fields: Mapping[str, _Field], counter
 
 
 @cache
+def _kind(shape: type[Any]) -> inspect.Type:
+    return inspect.type_info(shape)
+
+
+@cache
 def _fields(cls: type[Any]) -> Mapping[str, _Field]:
-    info = inspect.type_info(cls)
+    info = _kind(cls)
     assert isinstance(info, inspect.StructType), f"{cls} is not a struct"
     return {
         field.encode_name.lower(): _Field(field.encode_name, field.type if _has_parts(field.type) else None)
