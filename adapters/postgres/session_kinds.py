@@ -15,9 +15,10 @@ class SessionKind(Enum):
 
     # An account's own: for no service, no customer and no one organization, and begun by its own user.
     OWN = auto()
-    # Any other one that acts for no customer.
+    # Any other one that acts for no customer, at a service without rules and claims of its own.
     LIMITED = auto()
-    FOR_CUSTOMER = auto()
+    # Any other one.
+    WHOLE = auto()
 
 
 class SessionKinds:

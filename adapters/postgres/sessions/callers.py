@@ -89,10 +89,23 @@ def _text(file: str) -> Template:
 
 
 _TEXT: Final = _text("callers.sql")
-# What reads the customer of a session, of which PostgreSQL would prepare each part also for a session without one.
-_CUSTOMER: Final = re.compile(
-    r"CASE WHEN s\.customer_id IS NOT NULL THEN \((?:(?!CASE WHEN s\.).)*?\) END\s+AS \"place\.customer\"", re.DOTALL
-)
+# What most sessions of services do not need, and PostgreSQL would prepare at each execution: columns, and what they are
+# for no customer at a service without rules, roles, groups, scopes and claims of its own.
+_EXTRAS: Final = {
+    '"place.customer"': "NULL::jsonb",
+    '"service.groups"': "NULL::jsonb",
+    '"service.roles"': "NULL::text[]",
+    '"service.is_admitted"': "true",
+    '"service.is_open_to_individuals"': "true",
+    "own_scopes": "NULL::jsonb",
+    "own_claims": "NULL::jsonb",
+}
+_WITHOUT_EXTRAS: Final = """
+  AND  s.customer_id IS NULL
+  AND  (s.service_id IS NULL
+        OR (v.access = 'everyone' AND v.individuals = 'all' AND v.roles = '[]' AND v.group_claims = '{}'
+            AND v.scopes = '[]' AND v.claims = '[]'))
+"""
 _LEAN_TEXT: Final = _text("lean_callers.sql")
 _PARTS: Final = {
     "is_platform_support": _IS_PLATFORM_SUPPORT,
@@ -126,11 +139,28 @@ def reading_caller(
 
 
 @cache
-def without_customer(text: LiteralString) -> LiteralString:
-    """Return a statement that reads a caller, for sessions alone that act for no customer: without what reads one."""
-    without, found = _CUSTOMER.subn('NULL::jsonb AS "place.customer"', text)
-    assert found == 1, "the statement reads no customer, or several"
-    return cast("LiteralString", f"{without} AND s.customer_id IS NULL")
+def without_extras(text: LiteralString) -> LiteralString:
+    """Return a statement that reads a caller, for those sessions alone that need nothing of `_EXTRAS`."""
+    columns, rest = _columns(text)
+    lean = ", ".join(f"{_EXTRAS[name]} AS {name}" if name in _EXTRAS else column for name, column in columns.items())
+    return cast("LiteralString", f"SELECT {lean} {rest} {_WITHOUT_EXTRAS}")
+
+
+def _columns(text: str) -> tuple[dict[str, str], str]:
+    """Return the columns of a statement that reads a caller, by their names, and what follows them."""
+    text = re.sub(r"--[^\n]*", "", text).strip().removeprefix("SELECT")
+    columns: dict[str, str] = {}
+    depth = start = 0
+    for part in re.finditer(r"[()]|,|\bFROM\b", text):
+        if part[0] in "()":
+            depth += 1 if part[0] == "(" else -1
+        elif not depth:
+            column = text[start : part.start()]
+            columns[column.split()[-1]] = column
+            start = part.end()
+            if part[0] == "FROM":
+                break
+    return columns, f"FROM {text[start:]}"
 
 
 def reading_own_caller(
@@ -191,13 +221,13 @@ class CallersBySession(Aggregate):
         kinds = self._transaction.session_kinds
         kind = kinds.of(session_id, otherwise=SessionKind.LIMITED if is_limited else SessionKind.OWN)
         found = self._caller(make, own_text, known) if kind is SessionKind.OWN else None
-        if found is None and kind is not SessionKind.FOR_CUSTOMER:
-            found = self._caller(make, without_customer(text), known)
+        if found is None and kind is not SessionKind.WHOLE:
+            found = self._caller(make, without_extras(text), known)
             if kind is SessionKind.OWN:
                 # What its token or its use says of another one, they say each time; and it may be an account's own.
                 self._noted(session_id, found, SessionKind.LIMITED)
         if found is None:
-            found = self._noted(session_id, self._caller(make, text, known), SessionKind.FOR_CUSTOMER)
+            found = self._noted(session_id, self._caller(make, text, known), SessionKind.WHOLE)
         return found
 
     def _defer_of_limited(
@@ -205,10 +235,10 @@ class CallersBySession(Aggregate):
     ) -> Deferred[Row | None]:
         """Defer the same for a session that is not an account's own."""
         known = self._known(session_id)
-        if self._transaction.session_kinds.of(session_id) is SessionKind.FOR_CUSTOMER:
+        if self._transaction.session_kinds.of(session_id) is SessionKind.WHOLE:
             return self._defer_one(make, text, known)
-        found = self._defer_one(make, without_customer(text), known)
-        return lambda: found() or self._noted(session_id, self._one(make, text, known), SessionKind.FOR_CUSTOMER)
+        found = self._defer_one(make, without_extras(text), known)
+        return lambda: found() or self._noted(session_id, self._one(make, text, known), SessionKind.WHOLE)
 
     def _known(self, session_id: UUID) -> dict[str, Any]:
         """Return the values of `callers.sql`."""

@@ -59,7 +59,7 @@ class PostgresSessions(CallersBySession):
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
         if session.customer_id is not None:
-            self._transaction.session_kinds.add(session.id, SessionKind.FOR_CUSTOMER)
+            self._transaction.session_kinds.add(session.id, SessionKind.WHOLE)
         self._connection.execute_later(
             """
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,

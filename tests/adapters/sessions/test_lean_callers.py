@@ -51,7 +51,22 @@ PLACES: Final = {
     "in its organization": "UPDATE sessions SET organization_id = %(acme)s WHERE service_id IS NULL",
     "in another": "UPDATE sessions SET organization_id = %(globex)s WHERE service_id IS NULL",
 }
+# What a service has of its own, one thing at a time; who is no member is asked for the rules.
+EXTRAS: Final = (
+    "UPDATE services SET access = 'members'",
+    "UPDATE services SET access = 'assigned'",
+    "UPDATE services SET individuals = 'others'",
+    "UPDATE services SET individuals = 'none'",
+    """
+    UPDATE services
+    SET    roles = '[{"name": "editor", "title": "Editor"}]', role_ids = jsonb_build_object('editor', %(user)s::text)
+    """,
+    "UPDATE services SET group_claims = '{all}'",
+    """UPDATE services SET scopes = '[{"name": "read:things"}]'""",
+    """UPDATE services SET claims = '[{"claim": "team", "from": "organization.name", "in_access_token": true}]'""",
+)
 CHANGES: Final = (
+    *EXTRAS,
     "UPDATE sessions SET revoked_at = created_at",
     "UPDATE sessions SET expires_at = created_at",
     "UPDATE sessions SET refreshed_at = refreshed_at - interval '31 days'",
@@ -110,12 +125,12 @@ class Scope:
         """Assert that both statements say the same of a session, and that the lean one finds only an own one."""
         described = (kind, place, changes)
         with self.connection.transaction(), self.session(KINDS[kind], PLACES[place], *changes) as (session_id, token):
-            by_full = self.read(session_id, SessionKind.FOR_CUSTOMER)
+            by_full = self.read(session_id, SessionKind.WHOLE)
 
             assert self.read(session_id, SessionKind.LIMITED) == by_full, described
             assert self.read(session_id, SessionKind.OWN) == by_full, described
             assert self.is_found_by_lean(session_id) == (kind == PLAIN and by_full[0] is not None), described
-            refreshed = self.refreshed(session_id, token, SessionKind.FOR_CUSTOMER)
+            refreshed = self.refreshed(session_id, token, SessionKind.WHOLE)
             assert self.refreshed(session_id, token, SessionKind.LIMITED) == refreshed, described
             assert self.refreshed(session_id, token, SessionKind.OWN) == refreshed, described
 
@@ -178,6 +193,7 @@ def scope(builder: Builder, connection: Connection, clock: SettableClock, tools:
     builder.member(globex, user, "admin")
     service = builder.service(acme)
     customer = builder.customer(service, globex)
+    connection.execute(b"UPDATE services SET individuals = 'all'")
     builder.mail_domain(acme, "acme.example")
     [[connection_id]] = connection.execute(b"SELECT id FROM upstream_connections").fetchall()
     stranger = builder.user("stranger@example.com")
@@ -206,11 +222,17 @@ def test_both_say_the_same_of_an_own_session_whatever_is_changed(scope: Scope, p
 def test_sessions_of_every_kind_are_drawn(scope: Scope, kind: str, place: str) -> None:
     scope.compare(kind, place)
     with scope.connection.transaction(), scope.session(KINDS[kind], PLACES[place]) as (session_id, _token):
-        [caller, *_others] = scope.read(session_id, SessionKind.FOR_CUSTOMER)
+        [caller, *_others] = scope.read(session_id, SessionKind.WHOLE)
 
         assert (caller is None) == (kind == "impersonated by nobody")
         assert (caller is not None and caller.place.customer is not None) == (kind == "for a customer")
         assert scope.is_found_by_lean(session_id) == (kind == PLAIN)
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_what_a_service_has_of_its_own_is_read(scope: Scope, extra: str) -> None:
+    scope.compare("of a service", "nowhere", extra)
+    scope.compare("of a service", "nowhere", extra, "DELETE FROM memberships WHERE user_id = %(user)s")
 
 
 def test_only_what_the_first_statement_has_not_found_is_remembered(scope: Scope) -> None:
@@ -221,8 +243,8 @@ def test_only_what_the_first_statement_has_not_found_is_remembered(scope: Scope)
             ("of a service", True, SessionKind.OWN),
             ("of a service", False, SessionKind.LIMITED),
             ("confined", False, SessionKind.LIMITED),
-            ("for a customer", False, SessionKind.FOR_CUSTOMER),
-            ("for a customer", True, SessionKind.FOR_CUSTOMER),
+            ("for a customer", False, SessionKind.WHOLE),
+            ("for a customer", True, SessionKind.WHOLE),
         ):
             with scope.session(KINDS[kind]) as (session_id, _token):
                 transaction = transaction_on(scope.connection, now=scope.clock())
@@ -238,11 +260,11 @@ def test_the_sessions_that_were_used_last_stay_known() -> None:
     kinds.add(second, SessionKind.LIMITED)
     assert kinds.of(first) is SessionKind.LIMITED
 
-    kinds.add(third, SessionKind.FOR_CUSTOMER)
+    kinds.add(third, SessionKind.WHOLE)
 
     assert len(kinds) == 2
     assert [kinds.of(each) for each in (first, second, third)] == [
         SessionKind.LIMITED,
         SessionKind.OWN,
-        SessionKind.FOR_CUSTOMER,
+        SessionKind.WHOLE,
     ]
