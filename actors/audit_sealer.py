@@ -22,6 +22,9 @@ from ports.mailboxes import Due, WorkKind
 # Each entry writes some 50 blocks, its row in a dozen indexes and its seal. The pause leaves the loop to requests.
 BATCH_ENTRIES_MAX: Final = 64
 PAUSE_SECONDS: Final = 0.005
+# After a batch of this share of its size, or of less, the next one may have more: each costs as much as some entries.
+SMALL_SHARE: Final = 1 / 8
+REST_SECONDS: Final = 0.25
 # What takes longer is a backlog, which is counted and reported so often.
 BACKLOG_SECONDS: Final = 1.0
 REPORT_SECONDS: Final = 10.0
@@ -63,13 +66,14 @@ class AuditSealer(PeriodicActor):
 
     async def _seal(self, within: timedelta | LogPart) -> int:
         """Seal a batch, then tell its readers, report a backlog, and pause."""
-        sealed = await self._in_size(self._batch, chain.seal_next, self._batch.rows, self._largest, within)
+        rows = self._batch.rows
+        sealed = await self._in_size(self._batch, chain.seal_next, rows, self._largest, within)
         if sealed:
             self._sealed += sealed
             self._mailboxes.send(WorkKind.AUDIT_TAILS, Due())
             if trio.current_time() >= self._report_at:
                 await self._report_backlog()
-            await trio.sleep(PAUSE_SECONDS)
+            await trio.sleep(REST_SECONDS if sealed <= rows * SMALL_SHARE else PAUSE_SECONDS)
         return sealed
 
     async def _report_backlog(self) -> None:

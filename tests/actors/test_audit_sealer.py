@@ -18,6 +18,7 @@ from actors.audit_sealer import (
     BATCH_ENTRIES_MAX,
     PAUSE_SECONDS,
     REPORT_SECONDS,
+    REST_SECONDS,
     THOROUGH_SECONDS,
     AuditSealer,
 )
@@ -91,8 +92,8 @@ async def test_many_entries_are_sealed_in_batches_with_pauses_and_new_ones_at_ev
 
     await let_work(one)
 
-    # A full one and the rest, after which each part of the log and what is new have nothing.
-    batches = [0, PAUSE_SECONDS, *[2 * PAUSE_SECONDS] * (len(PARTS) + 1)]
+    # A full one and the rest, after whose longer pause each part of the log and what is new have nothing.
+    batches = [0, PAUSE_SECONDS, *[PAUSE_SECONDS + REST_SECONDS] * (len(PARTS) + 1)]
     assert [moment - began_at for moment in database.sealed_at] == pytest.approx(batches)
     assert database.entries == 0
     # The readers of this process hear of each.
