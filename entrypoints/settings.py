@@ -248,7 +248,7 @@ class Settings(TracesSettings):
         "TOKEN_SIGNING",
         "With which algorithm the tokens are signed that Gatehouse alone verifies; services choose their own.",
         Kind(lambda text: SignatureAlgorithm(text.upper()), "RS256 or ES256"),
-        SignatureAlgorithm.RS256,
+        SignatureAlgorithm.ES256,
     )
     trusted_proxies: tuple[Network, ...] = _setting(
         "TRUSTED_PROXIES",

@@ -4,9 +4,9 @@ The next key is published before it signs, so that every replica and every relyi
 stay published until the last token they signed has expired. Key pairs are generated outside any transaction, because
 that is slow. The port `TokenSigner` signs and verifies, with keys that each replica keeps in memory.
 
-There are keys of two kinds, each with an active and a next one, which rotate together. RSA keys sign proofs of audit
-logs, and what is issued, unless the record of a service (`security_profiles.py`), or the operator for what Gatehouse
-alone verifies, asks for elliptic keys, which sign in a tenth of the time.
+There are keys of two kinds, each with an active and a next one, which rotate together: RSA keys sign what is
+issued to services, unless their record asks for the other kind (`security_profiles.py`), and proofs of audit logs;
+elliptic keys, which sign in a tenth of the time, what Gatehouse alone verifies.
 """
 
 from __future__ import annotations

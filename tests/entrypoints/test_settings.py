@@ -75,7 +75,7 @@ DEFAULTS: dict[str, Any] = {
     "smtp_url": None,
     "dev": False,
     "access_token_ttl": timedelta(seconds=900),
-    "token_signing": SignatureAlgorithm.RS256,
+    "token_signing": SignatureAlgorithm.ES256,
     "trusted_proxies": (),
     "cors_origins": (),
     "outbound_allow": (),

@@ -169,7 +169,7 @@ class TestTokens:
         token = answer.json["access_token"]
         claims = claims_of(token)
         assert (claims["sub"], claims["aud"]) == (f"key:{till.key_id}", BASE_URL)
-        assert jwt.get_unverified_header(token)["alg"] == "RS256"
+        assert jwt.get_unverified_header(token)["alg"] == "ES256"
         get = partial(world.client.get, token=token)
         assert (await get(f"{team.path}/services")).status == 200
         created = await world.client.post(
