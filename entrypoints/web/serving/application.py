@@ -162,8 +162,9 @@ class Application(QuartTrio):
         request.paths, request.generated, request.large_bodies = self.paths, self._generated, self.large_bodies
         call = request.call = self._call(request)
         status: int | None = None
-        counted = self.installation.precedence.request()
-        with counted, structlog.contextvars.bound_contextvars(request_id=call.request_id):
+        # It stays in the task of the request, which ends with it.
+        structlog.contextvars.bind_contextvars(request_id=call.request_id)
+        with self.installation.precedence.request():
             try:
                 response = await self._answer(request)
                 await compress(response, request.route, call)

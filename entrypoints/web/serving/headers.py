@@ -26,7 +26,7 @@ class ResponseHeaders:
 
     def __init__(self, settings: Settings) -> None:
         self._origins = frozenset(settings.cors_origins)
-        self._always = {
+        always = {
             "X-Content-Type-Options": "nosniff",
             "X-Frame-Options": "DENY",
             "Referrer-Policy": "no-referrer",
@@ -35,7 +35,8 @@ class ResponseHeaders:
             "Cache-Control": "no-store",
         }
         if settings.base_url.startswith("https:"):
-            self._always["Strict-Transport-Security"] = f"max-age={HSTS_SECONDS}"
+            always["Strict-Transport-Security"] = f"max-age={HSTS_SECONDS}"
+        self._always = [(name.lower(), name, value) for name, value in always.items()]
 
     def add(self, response: Response, request_id: str) -> None:
         """Add the headers of every response, except those that it has already."""
@@ -43,7 +44,9 @@ class ResponseHeaders:
         headers["X-Request-Id"] = request_id
         # This runs for every response, and a look-up in the headers for each name takes four times as long.
         present = {name.lower() for name, _ in headers}
-        headers.extend([(name, value) for name, value in self._always.items() if name.lower() not in present])
+        for lowered, name, value in self._always:
+            if lowered not in present:
+                headers.add(name, value)
 
     def allow_any_origin(self, response: Response, request: Request) -> None:
         """Add the CORS headers for pages of every origin, which the browser lets send no cookies."""

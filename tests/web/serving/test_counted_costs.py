@@ -7,7 +7,8 @@ round trips to PostgreSQL, bytes of the answer, and calls of Python functions by
 from __future__ import annotations
 
 import gc
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -122,18 +123,29 @@ async def test_no_operation_costs_more_than_its_limit_or_much_less(
 
 
 async def test_no_operation_leaves_objects_to_the_garbage_collector(world: World) -> None:
-    sends = await operations(world)
-    for name, send in sends.items():
+    for name, send in (await operations(world)).items():
         await counted(send)
-        gc.collect()
-        gc.disable()
-        try:
+        with found_garbage() as garbage:
             await send()
-            left = [each for each in gc.get_objects() if isinstance(each, OF_ONE_REQUEST)]
-        finally:
-            gc.enable()
 
-        assert left == [], name
+        assert [each for each in garbage if isinstance(each, OF_ONE_REQUEST)] == [], name
+
+
+@contextmanager
+def found_garbage() -> Generator[list[object]]:
+    """Yield the list of what the garbage collector finds of the block, once that is over."""
+    found: list[object] = []
+    gc.collect()
+    gc.disable()
+    try:
+        yield found
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        found += gc.garbage
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
 
 
 def is_within(found: Counts, limit: Counts) -> bool:
