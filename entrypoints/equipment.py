@@ -219,11 +219,16 @@ def geoip_edition(settings: Settings) -> Edition | None:
 QUICK: Final = Argon2Cost(memory_kib=8, passes=1)
 
 
-def password_hasher(settings: Settings, *, worker: int | None) -> Argon2PasswordHasher:
-    """Return the password hasher; workers share the processors of their machine."""
+def password_hasher(settings: Settings, *, workers: int = 1) -> Argon2PasswordHasher:
+    """Return the password hasher; workers share the processors of their machine.
+
+    Where there is a worker for each processor, one thread for each worker keeps all of them busy.
+    """
     processors = len(os.sched_getaffinity(0))
-    machine = None if worker is None else MachineSlots(settings.data_dir.resolve() / "hashing", processors)
-    return Argon2PasswordHasher(places=processors, machine=machine)
+    if workers == 1:
+        return Argon2PasswordHasher(places=processors)
+    machine = MachineSlots(settings.data_dir.resolve() / "hashing", processors)
+    return Argon2PasswordHasher(places=processors if workers < processors else 1, machine=machine)
 
 
 def quick_password_hasher() -> Argon2PasswordHasher:

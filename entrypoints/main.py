@@ -76,7 +76,7 @@ async def connected(
                 key_refresh=background.key_refresher,
                 signatures=JsonWebSignatures(),
                 key_sets=gateways.key_sets,
-                passwords=equipment.password_hasher(settings, worker=worker),
+                passwords=equipment.password_hasher(settings, workers=memory.workers if memory is not None else 1),
                 password_rules=equipment.password_rules(settings),
                 breached_passwords=gateways.breached_passwords,
                 domain_names=equipment.DOMAIN_NAMES,

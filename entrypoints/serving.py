@@ -223,7 +223,7 @@ def _serve_with(workers: int, start: _Start) -> int:
     if workers == 1:
         _work(start, Process(worker=None, report_ready=lambda: None, heartbeat=None, memory=None, is_of_reload=False))
         return 0
-    memory = WorkersMemory(workers + 1)
+    memory = WorkersMemory(workers)
 
     def reload() -> Generation | None:
         nonlocal start

@@ -9,9 +9,12 @@ from entrypoints.worker_counts import ReplacedWorkers
 
 
 class WorkersMemory:
-    """How many were replaced, where all of them count, and the time they know; for so many numbers of workers."""
+    """How many were replaced, where all of them count, and the time they know."""
 
-    def __init__(self, numbers: int) -> None:
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        # One number more, for the next worker of a reload.
+        numbers = workers + 1
         self.replaced = ReplacedWorkers()
         self.metrics = SharedMetrics(numbers)
         self.time = SharedTime(numbers)

@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 def main(mode: str) -> int:
     """Supervise the workers until SIGTERM."""
     logs.configure(log_format="json", log_level="info")
-    memory = WorkersMemory(WORKERS + 1)
+    memory = WorkersMemory(WORKERS)
     replaced = memory.replaced
     with socket.socket() as listener:
         status = supervise_workers(
