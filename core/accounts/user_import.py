@@ -43,6 +43,7 @@ class Problem(StrEnum):
         ' password with "forgot password"'
     )
     BAD_VERIFIED = "its verified is neither true nor false"
+    BAD_BLOCKED = "its blocked is neither true nor false"
     BAD_TIME = "its created_at is not a past time with a zone, such as 2024-05-01T12:00:00Z"
 
 
@@ -67,6 +68,7 @@ class ImportedPerson:
     is_verified: bool
     created_at: datetime
     name: str | None = field(default=None, repr=False)
+    is_blocked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +90,10 @@ def read(
     return ImportedPerson(
         email=_email(values, to_ascii),
         password_hash=_password_hash(values, stored_form),
-        is_verified=_is_verified(values),
+        is_verified=_flag(values, "verified", Problem.BAD_VERIFIED),
         created_at=_created_at(values, now),
         name=_name(values),
+        is_blocked=_flag(values, "blocked", Problem.BAD_BLOCKED),
     )
 
 
@@ -114,6 +117,8 @@ def _account(uow: UnitOfWork, person: ImportedPerson) -> ImportedAccount:
         created_at=person.created_at,
         updated_at=uow.now,
         name=person.name,
+        # A platform owner may activate it.
+        deactivated_at=uow.now if person.is_blocked else None,
     )
     return ImportedAccount(user=user, password_hash=person.password_hash)
 
@@ -168,10 +173,10 @@ def _password_hash(values: dict[str, Any], stored_form: Callable[[object], str |
     return stored
 
 
-def _is_verified(values: dict[str, Any]) -> bool:
-    given = values.get("verified", False)
+def _flag(values: dict[str, Any], name: str, problem: Problem) -> bool:
+    given = values.get(name, False)
     if not isinstance(given, bool):
-        raise LineRejected(Problem.BAD_VERIFIED)
+        raise LineRejected(problem)
     return given
 
 

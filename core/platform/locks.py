@@ -29,7 +29,12 @@ def lock(uow: UnitOfWork, user_id: UUID) -> None:
 
 
 def unlock(uow: UnitOfWork, user_id: UUID) -> None:
-    """Open an account again, which has no password until its person chooses one; raise `UserUnknown`."""
+    """Open an account again; raise `UserUnknown`.
+
+    One that was locked has no password until its person chooses one. One that was imported as blocked keeps its own;
+    platform owners alone open it.
+    """
     user = helped_accounts.lock(uow, user_id)
-    account_locks.lift(uow, user, by=LockedBy.PLATFORM)
+    if not (uow.caller.acts_as_platform_owner and uow.users.unblock_imported(user.id)):
+        account_locks.lift(uow, user, by=LockedBy.PLATFORM)
     uow.audit_platform(PlatformAction.USER_UNLOCKED, user.id)

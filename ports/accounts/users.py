@@ -53,6 +53,10 @@ class Users(Protocol):
         """Close an account, or reopen it with None."""
         ...
 
+    def unblock_imported(self, user_id: UUID) -> bool:
+        """Activate an account that no organization and no anonymization has deactivated; return whether it was."""
+        ...
+
     def set_locked(self, user_id: UUID, *, at: datetime | None) -> None:
         """Store since when an account is locked; None for one that is open."""
         ...

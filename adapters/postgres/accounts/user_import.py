@@ -19,8 +19,9 @@ class PostgresUserImport(Aggregate):
         return self._value(
             """
             WITH added AS (
-                INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at, name)
-                SELECT   id, email, email_verified_at, password_hash, created_at, %s, name
+                INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at, name,
+                                     deactivated_at)
+                SELECT   id, email, email_verified_at, password_hash, created_at, %s, name, deactivated_at
                 FROM     pg_temp.imported_users
                 ORDER BY line
                 ON       CONFLICT (email) DO NOTHING
@@ -46,11 +47,12 @@ class PostgresUserImport(Aggregate):
                 email_verified_at timestamptz,
                 password_hash     text,
                 created_at        timestamptz NOT NULL,
-                name              text
+                name              text,
+                deactivated_at    timestamptz
             ) ON COMMIT DROP
             """
         )
-        columns = "line, id, email, email_verified_at, password_hash, created_at, name"
+        columns = "line, id, email, email_verified_at, password_hash, created_at, name, deactivated_at"
         copy_in = f"COPY pg_temp.imported_users ({columns}) FROM STDIN"
         with self._connection.copy(copy_in) as copy:
             for line, account in enumerate(accounts):
@@ -64,5 +66,6 @@ class PostgresUserImport(Aggregate):
                         account.password_hash,
                         user.created_at,
                         user.name,
+                        user.deactivated_at,
                     )
                 )

@@ -107,6 +107,17 @@ class PostgresUsers(Aggregate):
     def set_closed(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET closed_at = %s WHERE id = %s", (at, user_id))
 
+    def unblock_imported(self, user_id: UUID) -> bool:
+        return self._changes_one(
+            """
+            UPDATE users
+            SET    deactivated_at = NULL
+            WHERE  id = %s AND deactivated_at IS NOT NULL AND anonymized_at IS NULL
+              AND  deactivated_by_organization_id IS NULL
+            """,
+            (user_id,),
+        )
+
     def set_locked(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET locked_at = %s WHERE id = %s", (at, user_id))
 

@@ -87,5 +87,8 @@ async def resend_verification_to_user(call: Call, user_id: UUID) -> Verification
 @routes.post("/api/platform/users/:user_id/unlock", status=204, refuses=(Forbidden, UserUnknown))
 @platform_support
 async def unlock_user(call: Call, user_id: UUID) -> None:
-    """Open a locked account again. It has no password until the user chooses one by a link to the address."""
+    """Open a locked account again. It has no password until the user chooses one by a link to the address.
+
+    An account that was imported as blocked is opened as it is, by a platform owner alone.
+    """
     await call.transact(locks.unlock, user_id)

@@ -55,6 +55,18 @@ def test_an_address_and_a_hash_are_sufficient() -> None:
     assert person == ImportedPerson(email="ada@example.com", password_hash=None, is_verified=False, created_at=NOW)
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_blocked"), [({}, False), ({"blocked": False}, False), ({"blocked": True}, True)]
+)
+def test_who_was_blocked_stays_blocked(fields: dict[str, bool], is_blocked: bool) -> None:
+    assert read(json.dumps(LINE | fields).encode()).is_blocked is is_blocked
+
+
+@pytest.mark.parametrize("given", [None, "true", 1])
+def test_a_line_that_does_not_say_clearly_who_is_blocked_is_left_out(given: object) -> None:
+    assert problem_of(json.dumps(LINE | {"blocked": given}).encode()) is Problem.BAD_BLOCKED
+
+
 def test_other_fields_and_a_byte_order_mark_are_ignored() -> None:
     assert read(b'\xef\xbb\xbf{"email": "ada@example.com", "hash": "known", "name": {"first": "Ada"}}\r\n')
 

@@ -240,6 +240,21 @@ class TestSigningIn:
 
         assert (await world.log_in("person.1@example.com", PASSWORD)).status == 200
 
+    async def test_who_was_blocked_is_deactivated_until_a_platform_owner_unlocks_the_account(
+        self, world: World, importer: Importer
+    ) -> None:
+        await importer.run(person(1, hash=BCRYPT, verified=True, blocked=True), person(2, verified=True, blocked=False))
+        blocked_id = world.value("SELECT id FROM users WHERE email = 'person.1@example.com'")
+
+        assert (await world.log_in("person.1@example.com", BCRYPT_PASSWORD)).status == 401
+        assert world.value("SELECT deactivated_at FROM users WHERE id = %s", blocked_id) == world.clock()
+        assert (await world.log_in("person.2@example.com", PASSWORD)).status == 200
+        world.user("owner@example.com", is_platform_owner=True)
+        owner = await world.sign_in("owner@example.com")
+        path = f"/api/platform/users/{blocked_id}/unlock"
+        assert (await world.client.post(path, token=owner.access_token)).status == 204
+        assert (await world.log_in("person.1@example.com", BCRYPT_PASSWORD)).status == 200
+
     async def test_a_hash_of_an_unknown_kind_is_a_wrong_password(self, world: World) -> None:
         world.user("ada@example.com", password_hash="$1$salt$hash")
 
