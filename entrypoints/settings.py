@@ -257,7 +257,10 @@ class Settings(TracesSettings):
         (),
     )
     cors_origins: tuple[str, ...] = _setting(
-        "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", kinds.ORIGINS, ()
+        "CORS_ORIGINS",
+        "The origins whose pages may call the interface from a browser; in development, also those of this machine.",
+        kinds.ORIGINS,
+        (),
     )
     outbound_allow: tuple[Network, ...] = _setting(
         "OUTBOUND_ALLOW",

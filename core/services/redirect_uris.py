@@ -58,7 +58,7 @@ def require_web_uri(uri: str, field: str) -> None:
         raise BadRequest.of_field(field, "Each address is absolute, such as https://app.example.com/callback.")
     if parts.username is not None or parts.password is not None:
         raise BadRequest.of_field(field, "An address must not contain a user name or password.")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise BadRequest.of_field(field, "An address begins with https; http is only for localhost and 127.0.0.1.")
 
 
@@ -86,7 +86,7 @@ def without_loopback_port(uri: str) -> str | None:
     host = parts.hostname or ""
     if parts.scheme != "http" or "@" in parts.netloc or not _CHARACTERS.fullmatch(uri) or "#" in uri:
         return None
-    return urlunsplit(parts._replace(netloc=host)) if _is_loopback(host) else None
+    return urlunsplit(parts._replace(netloc=host)) if is_loopback(host) else None
 
 
 def is_address(uri: str) -> bool:
@@ -141,7 +141,8 @@ def _parts(uri: str, field: str) -> SplitResult:
     return parts
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a host is the machine of the browser itself."""
     # Browsers ask no name server for these either (RFC 6761, 6.3).
     if host == "localhost" or host.endswith(".localhost"):
         return True

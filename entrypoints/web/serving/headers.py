@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from quart import Request, Response
 
+from core.services.redirect_uris import is_loopback
 from entrypoints.settings import Settings
 
 HSTS_SECONDS: Final = 365 * 24 * 3600
@@ -26,6 +28,7 @@ class ResponseHeaders:
 
     def __init__(self, settings: Settings) -> None:
         self._origins = frozenset(settings.cors_origins)
+        self._is_development = settings.dev
         always = {
             "X-Content-Type-Options": "nosniff",
             "X-Frame-Options": "DENY",
@@ -60,13 +63,13 @@ class ResponseHeaders:
 
     def allow_origin(self, response: Response, request: Request) -> None:
         """Add the CORS headers for a configured origin, and those of a preflight response."""
-        if not self._origins:
+        if not self._origins and not self._is_development:
             return
         headers, request_headers = response.headers, request.headers
         # A cache must not use the response for one origin for another.
         headers.add("Vary", "Origin")
         origin = request_headers.get("Origin")
-        if origin not in self._origins:
+        if origin is None or not self._is_known(origin):
             return
         headers["Access-Control-Allow-Origin"] = origin
         headers["Access-Control-Allow-Credentials"] = "true"
@@ -75,3 +78,15 @@ class ResponseHeaders:
             headers["Access-Control-Allow-Methods"] = _METHODS
             headers["Access-Control-Allow-Headers"] = _REQUEST_HEADERS
             headers["Access-Control-Max-Age"] = str(PREFLIGHT_SECONDS)
+
+    def _is_known(self, origin: str) -> bool:
+        """Return whether pages of an origin may call the interface; in development, those of this machine may."""
+        return origin in self._origins or (self._is_development and _is_on_loopback(origin))
+
+
+def _is_on_loopback(origin: str) -> bool:
+    try:
+        host = urlsplit(origin).hostname
+    except ValueError:
+        return False
+    return host is not None and is_loopback(host)

@@ -200,3 +200,25 @@ async def test_options_without_a_preflight_is_not_answered_as_one() -> None:
     answer = await send("OPTIONS", "/thing", WITH_ORIGINS, Origin=APP)
 
     assert "Access-Control-Allow-Methods" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_allowed"),
+    [
+        ("http://localhost:5173", True),
+        ("http://127.0.0.1:3000", True),
+        ("http://[::1]:8080", True),
+        ("https://app.localhost", True),
+        ("http://localhost.evil.example", False),
+        ("http://evil.example", False),
+        ("http://[::1", False),
+        ("null", False),
+        ("", False),
+    ],
+)
+async def test_in_development_pages_of_this_machine_may_read_answers(origin: str, is_allowed: bool) -> None:
+    answer = await send("GET", "/thing", Settings(dev=True), Origin=origin)
+
+    assert answer.headers.get("Access-Control-Allow-Origin") == (origin if is_allowed else None)
+    assert answer.headers.getlist("Vary") == ["Origin"]
+    assert "Access-Control-Allow-Origin" not in (await send("GET", "/thing", Origin=origin)).headers
