@@ -222,6 +222,7 @@ async def show_overview(call: Call, org_slug: str, query: DoneQuery) -> Page:
         standing,
         program=Program("organizations_read_organization", org_slug),
         done=query.done,
+        is_development=call.installation.settings.dev,
         found=found,
         shown=shown,
         steps=steps,

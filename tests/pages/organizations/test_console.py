@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -12,7 +13,9 @@ from core.organizations.overview import PERIOD
 from core.organizations.settings.branding import Branding
 from entrypoints.http.services import services
 from entrypoints.pages.console.frame import Program
+from entrypoints.settings import Settings
 from ports.unit_of_work import UnitOfWork
+from tests.application import serving
 from tests.shown_text import shows
 from tests.world.builder import EMAIL
 from tests.world.visitor import Visitor
@@ -76,6 +79,7 @@ async def test_an_organization_is_created_and_waits_for_approval(world: World, v
     assert "The organization is created." in overview.text
     assert "This organization waits for approval." in overview.text
     assert world.value("SELECT status FROM organizations WHERE slug = 'harbour'") == "pending"
+    assert "GATEHOUSE_AUTO_APPROVE=on" in overview.text
 
 
 async def test_a_slug_that_is_left_empty_is_made_of_the_name_and_the_page_says_which(
@@ -124,6 +128,16 @@ async def test_the_overview_names_what_fails(world: World, owner: Visitor) -> No
     )
 
     assert "Your mail server has refused mail since" in (await owner.open(f"{PAGE}/acme")).text
+
+
+async def test_outside_of_development_no_page_tells_how_none_waits(world: World) -> None:
+    acme = world.organization("acme")
+    world.member(acme, world.user(), "owner")
+    world.set_organization_status(acme, "pending")
+    owner = Visitor(serving(replace(world.installation, settings=Settings(dev=False, base_url="https://id.example"))))
+    await owner.sign_in()
+
+    assert "GATEHOUSE_AUTO_APPROVE=on" not in (await owner.open(f"{PAGE}/acme")).text
 
 
 async def test_an_organization_that_is_not_active_says_so_and_shows_no_numbers(world: World, owner: Visitor) -> None:
