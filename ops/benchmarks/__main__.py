@@ -12,10 +12,11 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from ops.benchmarks import machine, people, report, servers, standing
+from ops.benchmarks import beside, better_auth, machine, page, people, report, servers, standing
 from ops.benchmarks.billing import billing
 from ops.benchmarks.comparing import Comparison, Row
 from ops.benchmarks.deliveries import deliveries
@@ -65,6 +66,8 @@ def main() -> int:
     if options.periodic:
         print(periodic(is_full=options.full, say=say).table())
         return 0
+    if options.beside:
+        return _beside(options)
     names: list[str] = options.only or ([] if options.scale or options.governance else _everything())
     description = machine.description() | {"loader": options.loader}
     try:
@@ -120,6 +123,24 @@ def _checked(check: Callable[[], ReleaseCheck | SideBySide | MigrationCheck]) ->
         return 130
     print(checked.table())
     return 1 if checked.is_over else 0
+
+
+def _beside(options: argparse.Namespace) -> int:
+    began_at = datetime.now(UTC)
+    conditions = machine.description() | better_auth.versions()
+    try:
+        results = beside.compare(say, seconds=options.seconds, rounds=options.rounds)
+    except (servers.CannotMeasure, ProcessLookupError, ConnectionError) as failure:
+        say(f"Cannot measure. {failure}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    conditions = page.conditions(conditions, began_at, datetime.now(UTC), options.seconds, options.rounds)
+    text = page.page(conditions, results)
+    if options.page:
+        options.page.write_text(text)
+    print(page.summary(results) if options.page else text)
+    return 0
 
 
 def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> list[Row]:
@@ -203,6 +224,13 @@ def _parser() -> argparse.ArgumentParser:
         help="print what the same operations cost at another commit, and signup and a new user of a directory, each"
         " five times, and measure nothing else; takes some twelve minutes",
     )
+    add(
+        "--beside",
+        choices=["better-auth"],
+        help="measure the same operations here and in this program, which npm installs into a cache folder, and nothing"
+        " else; takes some ten minutes",
+    )
+    add("--page", type=Path, metavar="FILE", help="for --beside, write the page of the manual there")
     add(
         "--migrations",
         action="store_true",

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from ops.benchmarks.servers import ANSWER_SECONDS_MAX, HOST, CannotMeasure, RunningServer
 
-_FORM_TOKEN: Final = re.compile(r'name="form_token" value="([^"]+)"')
+_HIDDEN_FIELD: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +58,18 @@ class Client:
 
     def sign_in(self, email: str, password: str) -> None:
         """Sign in on the pages."""
-        found = _FORM_TOKEN.search(self.get("/app/sign-in").body.decode())
-        if found is None:
-            raise CannotMeasure("The sign-in page has no form.")
-        form = {"form_token": found[1], "email": email, "password": password}
-        self.send_form("/app/sign-in/password", form)
+        self.send_form(
+            "/app/sign-in/password", self.hidden_fields("/app/sign-in") | {"email": email, "password": password}
+        )
         if not any("gatehouse_session" in name for name in self._cookies):
             raise CannotMeasure(f"{email} is not signed in.")
+
+    def hidden_fields(self, path: str) -> dict[str, str]:
+        """Return the hidden fields of the first form of a page."""
+        form = self.get(path).body.decode().partition("</form>")[0]
+        if not (fields := dict(_HIDDEN_FIELD.findall(form))):
+            raise CannotMeasure(f"The page {path.partition('?')[0]} has no form.")
+        return fields
 
     def forget_cookies(self) -> None:
         """Continue as a browser that was not here before."""

@@ -10,7 +10,7 @@ cost in the release, and the check allows little more than that.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, cycle
 from typing import Final, TypeAlias
@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from ops.benchmarks import people
 from ops.benchmarks.client import bearer
 from ops.benchmarks.operations import SCIM_USERS, SERVICE_USERS
-from ops.benchmarks.targets import USERS, Target, scim_user
+from ops.benchmarks.targets import Target, scim_user
 from ops.seeding.population import PASSWORD, address
 
 # Sends the operation once.
@@ -45,12 +45,12 @@ class HotOperation:
 
 
 def _profile(target: Target) -> Send:
-    token = bearer(people.sign_in(target.server, address(1))["access_token"])
+    token = bearer(people.sign_in(target.server, address(target.users[0]))["access_token"])
     return lambda: target.client.get("/api/user", token)
 
 
 def _refresh(target: Target) -> Send:
-    token = people.sign_in(target.server, address(1))["refresh_token"]
+    token = people.sign_in(target.server, address(target.users[0]))["refresh_token"]
 
     def send() -> None:
         nonlocal token
@@ -68,7 +68,7 @@ def _sign_in_page(target: Target) -> Send:
 
 
 def _login(target: Target) -> Send:
-    emails = cycle([address(number) for number in range(1, USERS)])
+    emails = cycle([address(number) for number in target.users])
     return lambda: target.client.send_json("/api/auth/login", {"email": next(emails), "password": PASSWORD})
 
 
@@ -80,13 +80,18 @@ def _directory(target: Target) -> Send:
     return lambda: target.client.get(SCIM_USERS, bearer(target.directory_token))
 
 
+def new_emails() -> Iterator[str]:
+    """Return addresses that have no account yet."""
+    return (f"new{number}-{secrets.token_hex(4)}@example.com" for number in count())
+
+
 def _signup(target: Target) -> Send:
-    emails = (f"new{number}-{secrets.token_hex(4)}@example.com" for number in count())
+    emails = new_emails()
     return lambda: target.client.send_json("/api/auth/register", {"email": next(emails), "password": PASSWORD})
 
 
 def _scim_create(target: Target) -> Send:
-    emails = (f"made{number}-{secrets.token_hex(4)}@example.com" for number in count())
+    emails = new_emails()
     token = bearer(target.directory_token)
     return lambda: target.client.send_json("/scim/v2/Users", scim_user(next(emails)), token)
 
@@ -104,7 +109,7 @@ HOT_OPERATIONS: Final = (
     HotOperation(name="code flow", ratio=0.87, prepare=lambda target: target.service.flow),
     # What the servers of services send all day: with a client secret, or with an API key.
     HotOperation(name="client credentials", ratio=0.75, prepare=lambda target: target.service.client_token),
-    HotOperation(name="introspection", ratio=0.63, prepare=lambda target: target.service.introspection),
+    HotOperation(name="introspection", ratio=0.63, prepare=lambda target: target.service.introspection()),
     HotOperation(name="service users", ratio=0.78, prepare=_service_users),
     # What a directory sends every 40 minutes; the largest answers.
     HotOperation(name="directory, 100 users", ratio=0.82, prepare=_directory),

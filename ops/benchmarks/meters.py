@@ -19,6 +19,7 @@ from ops.benchmarks.processes import PROC, tree
 from ops.benchmarks.servers import CannotMeasure
 
 NANOSECONDS_PER_MILLISECOND: Final = 1_000_000
+NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 INSTRUCTIONS: Final = "instructions:u"
 PERF_SECONDS_MAX: Final = 10.0
 # More than `ack`.
@@ -45,8 +46,8 @@ def processor_time(roots: Sequence[int], load: Callable[[], None], *, only_the_e
     server, *others = roots
 
     def read() -> int:
-        of_server = _thread_nanoseconds(server) if only_the_event_loop else _tree_nanoseconds([server])
-        return of_server + _tree_nanoseconds(others)
+        of_server = thread_nanoseconds(server) if only_the_event_loop else tree_nanoseconds([server])
+        return of_server + tree_nanoseconds(others)
 
     before = read()
     load()
@@ -118,9 +119,11 @@ def best_meter() -> Meter:
     return Meter(unit="ms CPU", count=processor_time)
 
 
-def _tree_nanoseconds(roots: Sequence[int]) -> int:
+def tree_nanoseconds(roots: Sequence[int]) -> int:
+    """Return the processor time of these processes and their children, including those that have ended."""
     used = 0
     for each in tree(roots):
+        used += round(each.ended_cpu_seconds * NANOSECONDS_PER_SECOND)
         # A process of PostgreSQL that cleans up may end meanwhile.
         with suppress(OSError):
             used += time.clock_gettime_ns(_clock_of(each.pid))
@@ -132,6 +135,7 @@ def _clock_of(process: int) -> int:
     return (~process << 3) | 2
 
 
-def _thread_nanoseconds(process: int) -> int:
+def thread_nanoseconds(process: int) -> int:
+    """Return the processor time of the first thread of a process."""
     # The first field; proc_pid_schedstat(5).
     return int((PROC / f"{process}/task/{process}/schedstat").read_text().split()[0])

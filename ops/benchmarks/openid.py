@@ -12,8 +12,9 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -40,23 +41,33 @@ WORKLOAD_MS_MAX: Final = 1.3
 ISSUER: Final = "https://issuer.example"
 SERVICE: Final = "bench"
 REDIRECT_URI: Final = "https://shop.example/callback"
+SCOPE: Final = "openid email"
 VERIFIER: Final = "a-code-verifier-of-the-benchmark-with-enough-characters"
 
 
-class OpenidService:
-    """A service of an organization, and the browser of its user, who manages services there."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The paths of a provider; those of Gatehouse unless others are named."""
 
-    def __init__(self, server: RunningServer, organization: str, email: str) -> None:
-        self.owner = people.sign_in(server, email)["access_token"]
-        self.path = f"/api/organizations/{organization}/services/{SERVICE}"
-        wanted = {"slug": SERVICE, "name": "Bench", "service_type": "web", "redirect_uris": [REDIRECT_URI]}
-        made = json.loads(server.post(f"/api/organizations/{organization}/services", wanted, token=self.owner))
-        self.client_id = made["service"]["client_id"]
-        credentials = base64.b64encode(f"{self.client_id}:{made['client_secret']}".encode()).decode()
-        self._backend = Client(server, {"Authorization": f"Basic {credentials}"})
-        self._browser = Client(server)
-        self._browser.sign_in(email, PASSWORD)
-        self._token = self.client_token().json()["access_token"]
+    authorization: str = "/auth/authorize"
+    token: str = "/auth/token"  # noqa: S105 - a path
+    userinfo: str = "/auth/userinfo"
+    introspection: str = "/auth/introspect"
+    # What a client adds when it asks for a token for itself.
+    client_token: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class RelyingParty:
+    """A client of a provider, with connections of its own, and the browser of a user who is signed in."""
+
+    def __init__(
+        self, server: RunningServer, browser: Client, credentials: tuple[str, str], endpoints: Endpoints
+    ) -> None:
+        self.credentials = credentials
+        self._at = endpoints
+        self._browser = browser
+        basic = base64.b64encode(":".join(credentials).encode()).decode()
+        self._backend = Client(server, {"Authorization": f"Basic {basic}"})
 
     def close(self) -> None:
         """Close the connections."""
@@ -69,24 +80,16 @@ class OpenidService:
 
     def client_token(self) -> Answer:
         """Get a token for the service itself."""
-        return self._backend.send_form("/auth/token", {"grant_type": "client_credentials"})
+        return self._backend.send_form(self._at.token, {"grant_type": "client_credentials", **self._at.client_token})
 
-    def introspection(self) -> Answer:
-        """Ask about that token."""
-        return self._backend.send_form("/auth/introspect", {"token": self._token})
+    def introspection(self) -> Callable[[], Answer]:
+        """Return what asks about a token of the service itself."""
+        token = self.client_token().json()["access_token"]
+        return lambda: self._backend.send_form(self._at.introspection, {"token": token})
 
-    def flow(self) -> Answer:
-        """Send the three requests of the code flow."""
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-        wanted = {
-            "client_id": self.client_id,
-            "response_type": "code",
-            "redirect_uri": REDIRECT_URI,
-            "scope": "openid email",
-            "code_challenge": challenge,
-            "code_challenge_method": "S256",
-        }
-        back = self._browser.get(f"/auth/authorize?{urlencode(wanted)}")
+    def tokens(self, scope: str = SCOPE) -> dict[str, str]:
+        """Get the tokens of the user: the authorization request of the browser, and the exchange of its code."""
+        back = self._browser.get(self.request(scope))
         [code] = parse_qs(urlsplit(back.location or "").query)["code"]
         grant = {
             "grant_type": "authorization_code",
@@ -94,8 +97,57 @@ class OpenidService:
             "redirect_uri": REDIRECT_URI,
             "code_verifier": VERIFIER,
         }
-        token = self._backend.send_form("/auth/token", grant).json()["access_token"]
-        return self._backend.get("/auth/userinfo", bearer(token))
+        return self._backend.send_form(self._at.token, grant).json()
+
+    def request(self, scope: str = SCOPE) -> str:
+        """Return the path of an authorization request."""
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+        wanted = {
+            "client_id": self.credentials[0],
+            "response_type": "code",
+            "redirect_uri": REDIRECT_URI,
+            "scope": scope,
+            "state": "bench",
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        return f"{self._at.authorization}?{urlencode(wanted)}"
+
+    def flow(self) -> Answer:
+        """Send the three requests of the code flow."""
+        return self._backend.get(self._at.userinfo, bearer(self.tokens()["access_token"]))
+
+    def refresh(self) -> Callable[[], object]:
+        """Return what exchanges the refresh token of the exchange before."""
+        token = self.tokens(f"{SCOPE} offline_access")["refresh_token"]
+
+        def send() -> None:
+            nonlocal token
+            grant = {"grant_type": "refresh_token", "refresh_token": token}
+            token = self._backend.send_form(self._at.token, grant).json()["refresh_token"]
+
+        return send
+
+
+class OpenidService(RelyingParty):
+    """A service of an organization, and the browser of its user, who manages services there."""
+
+    def __init__(self, server: RunningServer, organization: str, email: str) -> None:
+        self.owner = people.sign_in(server, email)["access_token"]
+        self.path = f"/api/organizations/{organization}/services/{SERVICE}"
+        wanted = {"slug": SERVICE, "name": "Bench", "service_type": "web", "redirect_uris": [REDIRECT_URI]}
+        made = json.loads(server.post(f"/api/organizations/{organization}/services", wanted, token=self.owner))
+        self._server = server
+        super().__init__(
+            server, _browser(server, email), (made["service"]["client_id"], made["client_secret"]), Endpoints()
+        )
+
+    def of_user(self, email: str) -> RelyingParty:
+        """Return the same service with connections of its own, and the browser of another user, who has used it."""
+        browser = _browser(self._server, email)
+        user = RelyingParty(self._server, browser, self.credentials, Endpoints())
+        browser.send_form("/auth/authorize/allow", browser.hidden_fields(user.request()))
+        return user
 
 
 class Workload:
@@ -105,7 +157,7 @@ class Workload:
         self._client = Client(server)
         self._grant = {
             "grant_type": "client_credentials",
-            "client_id": service.client_id,
+            "client_id": service.credentials[0],
             "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
             "client_assertion": _let_program_in(server, service.path, service.owner),
         }
@@ -133,10 +185,11 @@ def openid(say: Say) -> list[StandingFigure]:
                 closing(OpenidService(server, slug(0), address(0))) as service,
                 closing(Workload(server, service)) as workload,
             ):
+                introspection = service.introspection()
                 for _ in range(ROUNDS):
                     nothing = _cost_ms(server, service.nothing, REQUESTS)
                     flows.append(_cost_ms(server, service.flow, FLOWS))
-                    introspections.append(_cost_ms(server, service.introspection, REQUESTS) - nothing)
+                    introspections.append(_cost_ms(server, introspection, REQUESTS) - nothing)
                     client_tokens.append(_cost_ms(server, service.client_token, REQUESTS) - nothing)
                     workload_tokens.append(_cost_ms(server, workload.token, REQUESTS) - nothing)
                     say(
@@ -164,6 +217,12 @@ def openid(say: Say) -> list[StandingFigure]:
             maximum=WORKLOAD_MS_MAX,
         ),
     ]
+
+
+def _browser(server: RunningServer, email: str) -> Client:
+    browser = Client(server)
+    browser.sign_in(email, PASSWORD)
+    return browser
 
 
 def _let_program_in(server: RunningServer, service: str, token: str) -> str:

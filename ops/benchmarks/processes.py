@@ -24,6 +24,8 @@ class Process:
     pid: int
     parent: int
     cpu_seconds: float
+    # What of it its ended children have used, in whole hundredths.
+    ended_cpu_seconds: float
 
 
 def parse_stat(text: str) -> Process:
@@ -36,6 +38,7 @@ def parse_stat(text: str) -> Process:
         pid=int(before.partition(" ")[0]),
         parent=int(fields[1]),
         cpu_seconds=(user + system + ended_user + ended_system) / _TICKS_PER_SECOND,
+        ended_cpu_seconds=(ended_user + ended_system) / _TICKS_PER_SECOND,
     )
 
 

@@ -74,7 +74,7 @@ def service(
 
     `gatehouse` is the command of another version.
     """
-    port = _free_port()
+    port = free_port()
     environment = environment_of(folder) | {
         "GATEHOUSE_BIND": f"{HOST}:{port}",
         "GATEHOUSE_BASE_URL": f"http://{HOST}:{port}",
@@ -83,7 +83,7 @@ def service(
         **(settings or {}),
     }
     command = [str(gatehouse), "serve"]
-    with _running("gatehouse", command, port, READY_PATH, folder.with_suffix(".log"), environment) as server:
+    with running("gatehouse", command, port, READY_PATH, folder.with_suffix(".log"), environment) as server:
         postmaster = int((folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
         yield RunningServer(
             name=server.name, port=port, roots=(*server.roots, postmaster), start_seconds=server.start_seconds
@@ -99,16 +99,17 @@ def environment_of(folder: Path) -> dict[str, str]:
 @contextmanager
 def bare(folder: Path, answer: bytes) -> Generator[RunningServer]:
     """Run the bare server, which returns these bytes."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "ops.benchmarks.bare", f"{HOST}:{port}", answer.decode()]
-    with _running("bare", command, port, HEALTH_PATH, folder / "bare.log", os.environ.copy()) as server:
+    with running("bare", command, port, HEALTH_PATH, folder / "bare.log", os.environ.copy()) as server:
         yield server
 
 
 @contextmanager
-def _running(
+def running(
     name: str, command: Sequence[str], port: int, ready_path: str, log: Path, environment: dict[str, str]
 ) -> Generator[RunningServer]:
+    """Run this command until it answers at this path, and stop it afterwards."""
     with log.open("ab") as output:
         started = time.monotonic()
         # In its own session, so that Ctrl-C reaches only this process, which stops the servers in order.
@@ -159,6 +160,7 @@ def _request(
         connection.close()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that is free at this moment."""
     with socket.create_server((HOST, 0)) as listener:
         return listener.getsockname()[1]

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ops.benchmarks import openid, people, servers
 from ops.benchmarks.client import Client, bearer
-from ops.benchmarks.openid import OpenidService
+from ops.benchmarks.openid import OpenidService, RelyingParty
 from ops.benchmarks.servers import RunningServer
 from ops.seeding.population import PASSWORD, address, password_hash
 
@@ -44,9 +44,11 @@ class Target:
 
     server: RunningServer
     client: Client
-    service: OpenidService
+    service: RelyingParty
     api_key: str
     directory_token: str
+    # The numbers of the accounts that its client signs in.
+    users: range = range(1, USERS)
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def test_a_program_may_have_spaces_and_parentheses_in_its_name() -> None:
 
     process = processes.parse_stat(text)
 
-    assert process == processes.Process(pid=42, parent=7, cpu_seconds=10.0)
+    assert process == processes.Process(pid=42, parent=7, cpu_seconds=10.0, ended_cpu_seconds=7.0)
 
 
 def test_processor_time_of_a_child_is_counted() -> None:
@@ -236,9 +236,7 @@ def test_wrk_counts_refusals_as_errors(bare: servers.RunningServer) -> None:
 def test_a_server_that_does_not_start_is_reported_with_its_log(tmp_path: Path) -> None:
     with (
         pytest.raises(servers.CannotMeasure, match="an argument is missing"),
-        servers._running(
-            "bare", [sys.executable, "-c", "exit('an argument is missing')"], 1, "/", tmp_path / "log", {}
-        ),
+        servers.running("bare", [sys.executable, "-c", "exit('an argument is missing')"], 1, "/", tmp_path / "log", {}),
     ):
         pass
 
