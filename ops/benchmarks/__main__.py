@@ -227,8 +227,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--beside",
         choices=["better-auth"],
-        help="measure the same operations here and in this program, which npm installs into a cache folder, and nothing"
-        " else; takes some ten minutes",
+        help="measure the same operations here and in this program, which npm installs into .gatehouse-peers, and"
+        " nothing else; takes some ten minutes",
     )
     add("--page", type=Path, metavar="FILE", help="for --beside, write the page of the manual there")
     add(

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from ops.benchmarks import hot_operations, servers
@@ -31,14 +31,12 @@ from ops.benchmarks.processes import machine_cpu_seconds, own_cpu_seconds, propo
 from ops.benchmarks.progress import Say
 from ops.benchmarks.servers import CannotMeasure, RunningServer
 from ops.benchmarks.targets import USERS, Target, target
-from ops.benchmarks.waits import Waits, WaitSampler
+from ops.benchmarks.waits import LOCK, sampled
 from ops.seeding.population import address
 
 CONNECTIONS: Final = 8
 # For each operation before the first one is measured, and again before its rounds: V8 compiles what is called often.
 WARM_UP_SECONDS: Final = 3.0
-# Prepares what one of the connections sends; it has the number of the connection.
-Prepare: TypeAlias = Callable[[int], Send]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +68,9 @@ class LoadFigures:
     others_share: float
 
     @property
-    def server_ms(self) -> float:
-        """The processor time of the server."""
-        return self.loop_ms + self.threads_ms
-
-    @property
     def cpu_ms(self) -> float:
         """The processor time of the server and PostgreSQL."""
-        return self.server_ms + self.database_ms
+        return self.loop_ms + self.threads_ms + self.database_ms
 
     @property
     def cpu_ms_beside_hash(self) -> float:
@@ -90,7 +83,8 @@ class Measured:
     """The loads of one operation on one side, and what was found once after them."""
 
     loads: Sequence[LoadFigures]
-    waits: Waits
+    # How long PostgreSQL's connections are in each state for one request, the longest first.
+    waits_ms: Mapping[str, float]
     server_megabytes: float | None
     database_megabytes: float | None
 
@@ -102,12 +96,6 @@ class Measured:
     def errors(self) -> list[str]:
         """The refusals and failures of all loads."""
         return [error for load in self.loads for error in load.errors]
-
-    @property
-    def lock_ms(self) -> float:
-        """How long a request waits for locks of others."""
-        waits = self.waits.milliseconds(self.median(lambda load: load.requests_per_second))
-        return sum(each for name, each in waits.items() if name.startswith("Lock:"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +120,7 @@ def bottleneck(compared: Compared, measured: Measured) -> str:
         "the server's event loop": measured.median(lambda load: load.loop_ms),
         "hashing" if compared.has_hash else "the server's other threads": threads_ms / PROCESSORS,
         "PostgreSQL's processor time": measured.median(lambda load: load.database_ms) / PROCESSORS,
-        "waiting for locks": measured.lock_ms,
+        "waiting for locks": sum(each for name, each in measured.waits_ms.items() if name.startswith(LOCK)),
     }
     return max(milliseconds, key=lambda name: milliseconds[name])
 
@@ -168,8 +156,8 @@ COMPARED: Final = (
         name="login",
         ours=_hot("login beside its hash"),
         theirs=BetterAuth.login,
-        we_do="`POST /api/auth/login`: Argon2id (19 MiB, t=2), limits of failures, device, session, log entry, event;"
-        " signs a token (RS256)",
+        we_do="`POST /api/auth/login`: Argon2id (19 MiB, t=2), limit of failures, device, habit, session, login event,"
+        " event; token RS256",
         they_do="`POST /sign-in/email`: scrypt (N=16384, r=16), session",
         has_hash=True,
     ),
@@ -177,7 +165,7 @@ COMPARED: Final = (
         name="signup",
         ours=_hot("signup beside its hash"),
         theirs=BetterAuth.signup,
-        we_do="`POST /api/auth/register`: hash, account, event, audit entry; queues the sealed mail for the address",
+        we_do="`POST /api/auth/register`: hash, account, token for the address, sealed mail in the queue, event",
         they_do="`POST /sign-up/email`: hash, user and account; gives the mail to a function that drops it",
         has_hash=True,
     ),
@@ -185,16 +173,16 @@ COMPARED: Final = (
         name="code flow",
         ours=lambda target: target.service.flow,
         theirs=lambda peer: peer.client().flow,
-        we_do="authorization (PKCE, browser signed in), exchange, `userinfo`; ID and access tokens RS256, a session"
-        " with a refresh token",
+        we_do="authorization (PKCE, browser signed in), exchange, `userinfo`: session with refresh token, login event,"
+        " device, event; ID and access tokens RS256",
         they_do="the same three requests, `skip_consent`; ID token EdDSA, access token opaque and stored",
     ),
     Compared(
         name="refresh",
         ours=lambda target: target.service.refresh(),
         theirs=lambda peer: peer.client().refresh(),
-        we_do="`refresh_token` at the token endpoint, client by Basic: rotates, signs access and ID tokens (RS256)",
-        they_do="the same request: rotates, stores an opaque access token, signs the ID token (EdDSA)",
+        we_do="`refresh_token` at the token endpoint, client by Basic: rotates; ID and access tokens RS256",
+        they_do="the same request: rotates, ID token EdDSA, access token opaque and stored",
     ),
     Compared(
         name="client credentials",
@@ -221,7 +209,7 @@ COMPARED: Final = (
         name="create a user",
         ours=_new_user,
         theirs=BetterAuth.new_user,
-        we_do="`POST /api/service/users` by API key: account without a password, user of the service, events",
+        we_do="`POST /api/service/users` by API key: account without a password, user of the service, event, counts",
         they_do="`POST /admin/create-user` by an administrator's session: user without a password",
     ),
 )
@@ -299,13 +287,13 @@ def _ready(compared: Compared, side: Side) -> list[Send]:
 
 def _measured(side: Side, sends: Sequence[Send], loads: Sequence[LoadFigures], seconds: float) -> Measured:
     # In a load of its own, because sampling costs PostgreSQL time.
-    sampler = WaitSampler(side.database)
-    with sampler.running():
-        send_all(sends, seconds)
+    with sampled(side.database) as connections:
+        times_ms, _ = send_all(sends, seconds)
+    milliseconds_each = 1000 * seconds / len(times_ms)
     server, postmaster = side.server.roots
     return Measured(
         loads=loads,
-        waits=sampler.waits,
+        waits_ms={name: number * milliseconds_each for name, number in connections.items()},
         server_megabytes=_megabytes(server),
         database_megabytes=_megabytes(postmaster),
     )
@@ -314,34 +302,27 @@ def _measured(side: Side, sends: Sequence[Send], loads: Sequence[LoadFigures], s
 def _load(server: RunningServer, sends: Sequence[Send], seconds: float) -> LoadFigures:
     root, postmaster = server.roots
 
-    def clocks() -> Mapping[str, float]:
-        nanoseconds = {
-            "loop": thread_nanoseconds(root),
-            "server": tree_nanoseconds([root]),
-            "database": tree_nanoseconds([postmaster]),
-        }
-        seconds = {"own": own_cpu_seconds(), "machine": machine_cpu_seconds(), "elapsed": time.monotonic()}
-        return {
-            **{name: value / NANOSECONDS_PER_MILLISECOND for name, value in nanoseconds.items()},
-            **{name: 1000 * value for name, value in seconds.items()},
-        }
+    def clocks_ms() -> Sequence[float]:
+        seconds = (time.monotonic(), machine_cpu_seconds(), own_cpu_seconds())
+        used = (thread_nanoseconds(root), tree_nanoseconds([root]), tree_nanoseconds([postmaster]))
+        return [1000 * each for each in seconds] + [each / NANOSECONDS_PER_MILLISECOND for each in used]
 
-    before = clocks()
+    before = clocks_ms()
     times_ms, errors = send_all(sends, seconds)
-    after = clocks()
-    spent = {name: after[name] - before[name] for name in before}
+    elapsed, machine, own, loop, whole, database = (
+        late - early for early, late in zip(before, clocks_ms(), strict=True)
+    )
     requests = len(times_ms)
     percentiles = statistics.quantiles(times_ms, n=100, method="inclusive")
-    others_ms = spent["machine"] - spent["own"] - spent["server"] - spent["database"]
     return LoadFigures(
-        requests_per_second=1000 * requests / spent["elapsed"],
+        requests_per_second=1000 * requests / elapsed,
         p50_ms=percentiles[49],
         p95_ms=percentiles[94],
-        loop_ms=spent["loop"] / requests,
-        threads_ms=(spent["server"] - spent["loop"]) / requests,
-        database_ms=spent["database"] / requests,
+        loop_ms=loop / requests,
+        threads_ms=(whole - loop) / requests,
+        database_ms=database / requests,
         errors=errors,
-        others_share=max(0.0, others_ms / (spent["elapsed"] * PROCESSORS)),
+        others_share=max(0.0, (machine - own - whole - database) / (elapsed * PROCESSORS)),
     )
 
 

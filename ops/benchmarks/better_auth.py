@@ -1,4 +1,4 @@
-"""better-auth, a peer: installed from npm into a cache folder, with a PostgreSQL like that of Gatehouse.
+"""better-auth, a peer: installed from npm into `.gatehouse-peers/`, with a PostgreSQL like that of Gatehouse.
 
 `peers/better_auth/` has its program and the exact versions of its packages.
 """
@@ -25,11 +25,14 @@ from ops.benchmarks.client import Answer, Client
 from ops.benchmarks.hot_operations import Send, new_emails
 from ops.benchmarks.openid import Endpoints, RelyingParty
 from ops.benchmarks.progress import Say
+from ops.benchmarks.releases import ROOT
 from ops.benchmarks.servers import CannotMeasure, RunningServer
 from ops.benchmarks.targets import USERS
 from ops.seeding.population import PASSWORD, address
 
 FILES: Final = Path(__file__).with_name("peers") / "better_auth"
+# Where programs of others are that are installed from a registry.
+INSTALLED: Final = ROOT / ".gatehouse-peers"
 API: Final = "/api/auth"
 INSTALL_SECONDS_MAX: Final = 300.0
 ENDPOINTS: Final = Endpoints(
@@ -130,8 +133,7 @@ def versions() -> dict[str, str]:
 def _installed(say: Say) -> Path:
     """Return the program of the peer, beside its packages."""
     wanted = (FILES / "package.json").read_bytes()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gatehouse-bench"
-    folder = cache / f"better-auth-{hashlib.sha256(wanted).hexdigest()[:12]}"
+    folder = INSTALLED / f"bench-better-auth-{hashlib.sha256(wanted).hexdigest()[:12]}"
     if not (folder / "package-lock.json").exists():
         say(f"installing better-auth into {folder}")
         folder.mkdir(parents=True, exist_ok=True)

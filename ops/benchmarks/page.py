@@ -118,18 +118,17 @@ def _results(each: Beside) -> str:
 
 def _column(each: Beside, measured: Measured) -> dict[str, str]:
     median = measured.median
-    rate = median(lambda load: load.requests_per_second)
-    waits = {name: ms for name, ms in measured.waits.milliseconds(rate).items() if ms >= WAIT_MS_MIN}
+    waits = [f"{name} {took:.2f} ms" for name, took in measured.waits_ms.items() if took >= WAIT_MS_MIN]
     threads = "hashing threads" if each.operation.has_hash else "other threads"
     return {
-        "a second": f"{rate:.0f}",
+        "a second": f"{median(lambda load: load.requests_per_second):.0f}",
         "p50, p95": f"{median(lambda load: load.p50_ms):.1f} ms, {median(lambda load: load.p95_ms):.1f} ms",
         "CPU of the event loop": f"{median(lambda load: load.loop_ms):.2f} ms",
         f"CPU of its {threads}": f"{median(lambda load: load.threads_ms):.2f} ms",
         "CPU of PostgreSQL": f"{median(lambda load: load.database_ms):.2f} ms",
         "memory of the server": _megabytes(measured.server_megabytes),
         "memory of PostgreSQL": _megabytes(measured.database_megabytes),
-        "PostgreSQL's connections": ", ".join(f"{name} {ms:.2f} ms" for name, ms in waits.items()) or "idle",
+        "PostgreSQL's connections": ", ".join(waits) or "idle",
         "errors": "; ".join(f"{number} × {text}" for text, number in Counter(measured.errors).items()) or "none",
         "others": f"{median(lambda load: load.others_share):.0%} of the machine",
         "bottleneck": bottleneck(each.operation, measured),

@@ -13,7 +13,7 @@ import pytest
 from ops.benchmarks import beside, page
 from ops.benchmarks.beside import COMPARED, CONNECTIONS, Beside, LoadFigures, Measured, bottleneck, send_all, users_of
 from ops.benchmarks.servers import CannotMeasure
-from ops.benchmarks.waits import Waits, WaitSampler
+from ops.benchmarks.waits import sampled
 from tests.documents import MANUAL, README
 
 [WHO_AM_I, LOGIN, *_] = COMPARED
@@ -36,9 +36,9 @@ def load(
     )
 
 
-def measured(*loads: LoadFigures, waits: dict[str, float] | None = None) -> Measured:
-    """Return the figures of one side; waits are given as connections that wait, on average."""
-    return Measured(loads=loads, waits=Waits(connections=waits or {}), server_megabytes=120.0, database_megabytes=None)
+def measured(*loads: LoadFigures, waits_ms: dict[str, float] | None = None) -> Measured:
+    """Return the figures of one side."""
+    return Measured(loads=loads, waits_ms=waits_ms or {}, server_megabytes=120.0, database_megabytes=None)
 
 
 def lines_of(text: str, name: str) -> list[list[str]]:
@@ -71,28 +71,19 @@ def test_refusals_are_kept_as_errors() -> None:
 
 
 def test_a_wait_for_a_lock_is_named_with_its_statement(empty_database_url: str) -> None:
-    sampler = WaitSampler(empty_database_url)
     with psycopg.connect(empty_database_url) as holder, psycopg.connect(empty_database_url) as waiter:
         holder.execute("CREATE TABLE accounts AS SELECT 1 AS id")
         holder.commit()
         holder.execute("UPDATE accounts SET id = 2")
         waiting = threading.Thread(target=waiter.execute, args=("UPDATE accounts SET id = 3",))
-        with sampler.running():
+        with sampled(empty_database_url) as connections:
             waiting.start()
             waiting.join(0.3)
         holder.commit()
         waiting.join()
 
-    waits = sampler.waits.connections
-
-    assert waits["Lock: transactionid (UPDATE accounts SET id = 3)"] > 0
-    assert waits["Client: ClientRead"] > 0
-
-
-def test_waits_are_given_for_a_request_and_the_longest_first() -> None:
-    waits = Waits(connections={"running": 0.5, "IO: WalSync": 2.0})
-
-    assert list(waits.milliseconds(100.0).items()) == [("IO: WalSync", 20.0), ("running", 5.0)]
+    assert connections["Lock: transactionid (UPDATE accounts SET id = 3)"] > 0
+    assert connections["Client: ClientRead"] > 0
 
 
 # Comparing
@@ -114,10 +105,10 @@ def test_a_ratio_is_that_of_the_loads_of_a_round() -> None:
         (measured(load(loop=1.0, database=2.5)), "PostgreSQL's processor time"),
         (measured(load(loop=1.0, threads=2.5)), "hashing"),
         (
-            measured(load(), waits={"Lock: tuple (SELECT)": 0.1, "Lock: transactionid (SELECT)": 0.5}),
+            measured(load(), waits_ms={"Lock: tuple (SELECT)": 0.5, "Lock: transactionid (SELECT)": 0.6}),
             "waiting for locks",
         ),
-        (measured(load(), waits={"IO: WalSync": 4.0}), "the server's event loop"),
+        (measured(load(), waits_ms={"IO: WalSync": 4.0}), "the server's event loop"),
     ],
 )
 def test_the_bottleneck_is_what_has_the_least_room(
@@ -141,7 +132,7 @@ def test_the_summary_has_an_operation_with_a_hash_a_second_time_without_it() -> 
 
 
 def test_the_page_has_conditions_results_errors_bottlenecks_and_attempts() -> None:
-    ours = measured(load(errors=("refused", "refused")), waits={"IO: WalSync": 0.2})
+    ours = measured(load(errors=("refused", "refused")), waits_ms={"IO: WalSync": 2.0})
     conditions = page.conditions({"PostgreSQL": "18.4"}, BEGAN_AT, BEGAN_AT + timedelta(minutes=8), 3, 5)
 
     text = page.page(conditions, [Beside(operation=WHO_AM_I, ours=ours, theirs=measured(load()))])

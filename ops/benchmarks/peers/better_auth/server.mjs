@@ -30,6 +30,7 @@ const auth = betterAuth({
   telemetry: { enabled: false },
   plugins: [
     admin(),
+    // As the OAuth provider's documentation has it; otherwise every session that is read signs a token.
     jwt({ disableSettingJwtHeader: true }),
     oauthProvider({
       loginPage: "/sign-in",
@@ -39,7 +40,6 @@ const auth = betterAuth({
       // With a resource a token of a client is a signed one, as Gatehouse's is.
       resources: ["https://api.example.com"],
       enforcePerClientResources: false,
-      silenceWarnings: { oauthAuthServerConfig: true, openidConfig: true },
     }),
   ],
 });
