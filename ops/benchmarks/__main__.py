@@ -127,19 +127,19 @@ def _checked(check: Callable[[], ReleaseCheck | SideBySide | MigrationCheck]) ->
 
 def _beside(options: argparse.Namespace) -> int:
     began_at = datetime.now(UTC)
-    conditions = machine.description() | better_auth.versions()
     try:
-        results = beside.compare(say, seconds=options.seconds, rounds=options.rounds)
+        software = machine.description() | {"better-auth": better_auth.versions()}
+        run = beside.compare(say, seconds=options.seconds, rounds=options.rounds)
     except (servers.CannotMeasure, ProcessLookupError, ConnectionError) as failure:
         say(f"Cannot measure. {failure}")
         return 1
     except KeyboardInterrupt:
         return 130
-    conditions = page.conditions(conditions, began_at, datetime.now(UTC), options.seconds, options.rounds)
-    text = page.page(conditions, results)
+    conditions = page.conditions(software, run, began_at, datetime.now(UTC), options.seconds, options.rounds)
+    text = page.page(conditions, run.results)
     if options.page:
         options.page.write_text(text)
-    print(page.summary(results) if options.page else text)
+    print(page.summary(run.results) if options.page else text)
     return 0
 
 

@@ -37,6 +37,7 @@ from ops.seeding.population import address
 CONNECTIONS: Final = 8
 # For each operation before the first one is measured, and again before its rounds: V8 compiles what is called often.
 WARM_UP_SECONDS: Final = 3.0
+IDLE_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,15 @@ def bottleneck(compared: Compared, measured: Measured) -> str:
         "waiting for locks": sum(each for name, each in measured.waits_ms.items() if name.startswith(LOCK)),
     }
     return max(milliseconds, key=lambda name: milliseconds[name])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """All operations, and the processor time that each side uses in a second in which nothing is asked."""
+
+    results: Sequence[Beside]
+    our_idle_ms: float
+    their_idle_ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +225,7 @@ COMPARED: Final = (
 )
 
 
-def compare(say: Say, *, seconds: float, rounds: int) -> list[Beside]:
+def compare(say: Say, *, seconds: float, rounds: int) -> Run:
     """Run Gatehouse and better-auth, and measure all operations."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as name:
         folder = Path(name)
@@ -231,7 +241,9 @@ def compare(say: Say, *, seconds: float, rounds: int) -> list[Beside]:
                 say(f"warming up: {compared.name}")
                 for side in (ours, theirs):
                     _ready(compared, side)
-            return [_beside(compared, ours, theirs, say, seconds=seconds, rounds=rounds) for compared in COMPARED]
+            results = [_beside(compared, ours, theirs, say, seconds=seconds, rounds=rounds) for compared in COMPARED]
+            idle = [_load(side.server, [lambda: time.sleep(1)], IDLE_SECONDS).cpu_ms for side in (ours, theirs)]
+            return Run(results=results, our_idle_ms=idle[0], their_idle_ms=idle[1])
 
 
 def users_of(connection: int) -> range:

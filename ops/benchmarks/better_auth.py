@@ -124,10 +124,10 @@ def better_auth(folder: Path, say: Say) -> Generator[BetterAuth]:
             yield BetterAuth(server=server, database=database, credentials=credentials)
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of better-auth, of its packages and of Node."""
+def versions() -> str:
+    """Return the versions of Node, of better-auth and of its packages."""
     packages: dict[str, str] = json.loads((FILES / "package.json").read_text())["dependencies"]
-    return {"node": _output_of("node", "--version").removeprefix("v"), **packages}
+    return ", ".join([f"Node {_output_of('node', '--version')}", *map(" ".join, packages.items())])
 
 
 def _installed(say: Say) -> Path:

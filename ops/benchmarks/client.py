@@ -91,6 +91,10 @@ class Client:
                 raise
             self._connection.close()
             response = self._answer_to(method, path, body, all_headers)
+        except TimeoutError:
+            # Its answer would be taken for that of the next request.
+            self._connection.close()
+            raise
         answer = Answer(location=response.headers["Location"], body=response.read())
         for line in response.headers.get_all("Set-Cookie") or ():
             name, _, value = line.partition(";")[0].partition("=")

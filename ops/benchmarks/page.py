@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from ops.benchmarks import report
-from ops.benchmarks.beside import CONNECTIONS, Beside, LoadFigures, Measured, bottleneck
+from ops.benchmarks.beside import CONNECTIONS, Beside, LoadFigures, Measured, Run, bottleneck
 from ops.benchmarks.targets import USERS
 
 # Written by hand: what measured something else than it should have, and why.
 ATTEMPTS: Final = Path(__file__).with_name("attempts.md")
 WAIT_MS_MIN: Final = 0.05
+STATES_MAX: Final = 5
 SIDES: Final = ("Gatehouse", "better-auth")
 INTRODUCTION: Final = """\
 # Benchmarks
@@ -39,7 +40,8 @@ READING: Final = """\
 Processor time is of one request, in milliseconds, of the server with all its threads and of PostgreSQL with
 all its processes. Below 1, Gatehouse costs less. A ratio is the median of the rounds, with the least and the
 most of them. The bottleneck is what would be busy all the time first if the rate grew: one event loop has one
-core, hashing threads and PostgreSQL have all.
+core, hashing threads and PostgreSQL have all. Beside its hash, the threads of the server other than that of the
+event loop are left out; in Node they also collect garbage.
 
 ## Conditions
 """
@@ -65,7 +67,7 @@ def page(conditions: Mapping[str, str], results: Sequence[Beside]) -> str:
         "## What each operation does\n",
         report.table(("", *SIDES), does) + "\n",
         HOW_TO_READ_WAITS,
-        *(f"### {each.operation.name.capitalize()}\n\n{_results(each)}\n" for each in results),
+        *(f"### {_heading(each.operation.name)}\n\n{_results(each)}\n" for each in results),
         "## Attempts that failed\n",
         ATTEMPTS.read_text(),
     ]
@@ -73,17 +75,19 @@ def page(conditions: Mapping[str, str], results: Sequence[Beside]) -> str:
 
 
 def conditions(
-    software: Mapping[str, str], began_at: datetime, ended_at: datetime, seconds: float, rounds: int
+    software: Mapping[str, str], run: Run, began_at: datetime, ended_at: datetime, seconds: float, rounds: int
 ) -> dict[str, str]:
     """Return the conditions of a run: the machine with its software, and what was sent."""
     return {
         "began": f"{began_at:%Y-%m-%d %H:%M} UTC, for {(ended_at - began_at).total_seconds() / 60:.0f} minutes",
         "command": f"`ops/bench --beside better-auth --seconds {seconds} --rounds {rounds}`",
-        "load": f"{CONNECTIONS} connections of one client in Python on the same machine, each with an account of its"
-        f" own; {rounds} rounds of {seconds} s for each side in turn",
+        "requests": f"{CONNECTIONS} connections of one client in Python on the same machine, each with an account of"
+        f" its own; {rounds} rounds of {seconds} s for each side in turn",
         "servers": "one process each, as in production, without rate limits, with ten connections to PostgreSQL",
         "databases": "a PostgreSQL each, of the same programs and settings: `fsync` and `synchronous_commit` on, 64 MB"
         f" of shared buffers; {USERS} users and those that the run makes",
+        "CPU a second without requests": f"Gatehouse {run.our_idle_ms:.1f} ms, better-auth {run.their_idle_ms:.1f} ms;"
+        " it is part of what the requests of a second cost",
         **software,
     }
 
@@ -93,22 +97,20 @@ def summary(results: Sequence[Beside]) -> str:
     lines: list[Sequence[str]] = []
     for each in results:
         name = each.operation.name
-        lines.append(_summary_line(each, name, lambda load: load.cpu_ms))
+        bottlenecks = [bottleneck(each.operation, measured) for measured in (each.ours, each.theirs)]
+        lines.append((name, *_compared(each, lambda load: load.cpu_ms), *bottlenecks))
         if each.operation.has_hash:
-            lines.append(_summary_line(each, f"{name} beside its hash", lambda load: load.cpu_ms_beside_hash))
+            lines.append((f"{name} beside its hash", *_compared(each, lambda load: load.cpu_ms_beside_hash), "", ""))
     return report.table(("operation", *SIDES, "ratio", "bottleneck here", "and there"), lines)
 
 
-def _summary_line(each: Beside, name: str, figure: Callable[[LoadFigures], float]) -> Sequence[str]:
-    ratio = each.ratio(figure)
-    return (
-        name,
-        f"{each.ours.median(figure):.2f}",
-        f"{each.theirs.median(figure):.2f}",
-        f"**{ratio.median:.2f}** ({ratio.least:.2f}–{ratio.most:.2f})",
-        bottleneck(each.operation, each.ours),
-        bottleneck(each.operation, each.theirs),
-    )
+def _compared(each: Beside, figure: Callable[[LoadFigures], float]) -> tuple[str, str, str]:
+    ours, theirs, ratio = each.ours.median(figure), each.theirs.median(figure), each.ratio(figure)
+    return f"{ours:.2f}", f"{theirs:.2f}", f"**{ratio.median:.2f}** ({ratio.least:.2f}–{ratio.most:.2f})"
+
+
+def _heading(name: str) -> str:
+    return name[0].upper() + name[1:]
 
 
 def _results(each: Beside) -> str:
@@ -118,7 +120,7 @@ def _results(each: Beside) -> str:
 
 def _column(each: Beside, measured: Measured) -> dict[str, str]:
     median = measured.median
-    waits = [f"{name} {took:.2f} ms" for name, took in measured.waits_ms.items() if took >= WAIT_MS_MIN]
+    waits = [f"{name} {took:.2f} ms" for name, took in measured.waits_ms.items() if took >= WAIT_MS_MIN][:STATES_MAX]
     threads = "hashing threads" if each.operation.has_hash else "other threads"
     return {
         "a second": f"{median(lambda load: load.requests_per_second):.0f}",

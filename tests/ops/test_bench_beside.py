@@ -11,7 +11,17 @@ import psycopg
 import pytest
 
 from ops.benchmarks import beside, page
-from ops.benchmarks.beside import COMPARED, CONNECTIONS, Beside, LoadFigures, Measured, bottleneck, send_all, users_of
+from ops.benchmarks.beside import (
+    COMPARED,
+    CONNECTIONS,
+    Beside,
+    LoadFigures,
+    Measured,
+    Run,
+    bottleneck,
+    send_all,
+    users_of,
+)
 from ops.benchmarks.servers import CannotMeasure
 from ops.benchmarks.waits import sampled
 from tests.documents import MANUAL, README
@@ -133,11 +143,15 @@ def test_the_summary_has_an_operation_with_a_hash_a_second_time_without_it() -> 
 
 def test_the_page_has_conditions_results_errors_bottlenecks_and_attempts() -> None:
     ours = measured(load(errors=("refused", "refused")), waits_ms={"IO: WalSync": 2.0})
-    conditions = page.conditions({"PostgreSQL": "18.4"}, BEGAN_AT, BEGAN_AT + timedelta(minutes=8), 3, 5)
+    run = Run(
+        results=[Beside(operation=WHO_AM_I, ours=ours, theirs=measured(load()))], our_idle_ms=8.0, their_idle_ms=1.0
+    )
+    conditions = page.conditions({"PostgreSQL": "18.4"}, run, BEGAN_AT, BEGAN_AT + timedelta(minutes=8), 3, 5)
 
-    text = page.page(conditions, [Beside(operation=WHO_AM_I, ours=ours, theirs=measured(load()))])
+    text = page.page(conditions, run.results)
 
     assert lines_of(text, "began")[0][1] == "2026-11-28 19:00 UTC, for 8 minutes"
+    assert "Gatehouse 8.0 ms, better-auth 1.0 ms" in lines_of(text, "CPU a second without requests")[0][1]
     assert lines_of(text, "PostgreSQL") == [["PostgreSQL", "18.4"]]
     assert lines_of(text, "who am I")[1][1:] == [WHO_AM_I.we_do, WHO_AM_I.they_do]
     assert lines_of(text, "p50, p95") == [["p50, p95", "12.2 ms, 34.5 ms", "12.2 ms, 34.5 ms"]]
