@@ -52,6 +52,11 @@ class Compared:
     # Whether a hash of a password is most of it.
     has_hash: bool = False
 
+    @property
+    def connections(self) -> int:
+        """Over how many connections it is sent; more hashes than this would wait for each other for seconds."""
+        return CONNECTIONS // 2 if self.has_hash else CONNECTIONS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadFigures:
@@ -292,7 +297,7 @@ def _beside(compared: Compared, ours: Side, theirs: Side, say: Say, *, seconds: 
 
 
 def _ready(compared: Compared, side: Side) -> list[Send]:
-    sends = [side.prepare(compared, number) for number in range(CONNECTIONS)]
+    sends = [side.prepare(compared, number) for number in range(compared.connections)]
     send_all(sends, WARM_UP_SECONDS)
     return sends
 

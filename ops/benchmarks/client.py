@@ -89,12 +89,7 @@ class Client:
             # On a slow machine other measurements take longer than the server keeps an idle connection.
             if not was_open:
                 raise
-            self._connection.close()
             response = self._answer_to(method, path, body, all_headers)
-        except TimeoutError:
-            # Its answer would be taken for that of the next request.
-            self._connection.close()
-            raise
         answer = Answer(location=response.headers["Location"], body=response.read())
         for line in response.headers.get_all("Set-Cookie") or ():
             name, _, value = line.partition(";")[0].partition("=")
@@ -107,8 +102,13 @@ class Client:
     def _answer_to(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> http.client.HTTPResponse:
-        self._connection.request(method, path, body, headers)
-        return self._connection.getresponse()
+        try:
+            self._connection.request(method, path, body, headers)
+            return self._connection.getresponse()
+        except OSError:
+            # A late answer would be taken for that of the next request.
+            self._connection.close()
+            raise
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -81,8 +81,8 @@ def conditions(
     return {
         "began": f"{began_at:%Y-%m-%d %H:%M} UTC, for {(ended_at - began_at).total_seconds() / 60:.0f} minutes",
         "command": f"`ops/bench --beside better-auth --seconds {seconds} --rounds {rounds}`",
-        "requests": f"{CONNECTIONS} connections of one client in Python on the same machine, each with an account of"
-        f" its own; {rounds} rounds of {seconds} s for each side in turn",
+        "requests": f"{CONNECTIONS} connections of one client in Python on the same machine, half of them for login and"
+        f" signup, each with an account of its own; {rounds} rounds of {seconds} s for each side in turn",
         "servers": "one process each, as in production, without rate limits, with ten connections to PostgreSQL",
         "databases": "a PostgreSQL each, of the same programs and settings: `fsync` and `synchronous_commit` on, 64 MB"
         f" of shared buffers; {USERS} users and those that the run makes",

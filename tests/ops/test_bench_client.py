@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from ops.benchmarks import client as client_module
 from ops.benchmarks.client import Client
 from ops.benchmarks.servers import HOST, RunningServer
 
@@ -36,6 +37,17 @@ def test_a_connection_that_was_closed_while_it_was_idle_is_opened_again() -> Non
 
     assert [client.get("/").body, client.get("/").body] == [b"ok", b"ok"]
     client.close()
+
+
+def test_a_request_after_a_timeout_gets_its_own_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "ANSWER_SECONDS_MAX", 0.1)
+    silent = socket.create_server((HOST, 0))
+    client = Client(RunningServer(name="silent", port=silent.getsockname()[1], roots=(0,), start_seconds=0.0))
+
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            client.get("/")
+    silent.close()
 
 
 def test_a_new_connection_without_an_answer_is_an_error() -> None:
