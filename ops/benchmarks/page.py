@@ -29,10 +29,11 @@ together.
 `ops/bench --beside better-auth --page FILE` measures both in one run and writes this page. It needs Node 20
 and, for the first run, the registry of npm.
 
-**The ratios of processor time are reliable, the rest is not.** Both sides are loaded in turn on the same
-machine, so what else runs there disturbs both, and a ratio is that of two loads just after each other. But it
-makes every answer later: rates, p50 and p95 hold for this machine in this hour. The line "others" says how
-much of it other programs used.
+**Trust the ratios of processor time more than the rest.** Both sides are loaded in turn on the same machine, so
+what else runs there disturbs both, and a ratio is that of two loads just after each other. But it makes every
+answer later and every request dearer: rates, p50, p95 and milliseconds hold for this machine in this hour. The
+line "others" says how much of it other programs used, and [the last section](#attempts-that-failed) how far
+the ratios of several runs were apart.
 
 ## Summary
 """
