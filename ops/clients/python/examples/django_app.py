@@ -1,6 +1,6 @@
 """A Django project in one file, whose users sign in at Gatehouse.
 
-pip install "gatehouse-client[django]"
+pip install "../gatehouse/ops/clients/python[django]"
 export ISSUER=http://localhost:8000 CLIENT_ID=… CLIENT_SECRET=… COOKIE_SECRET=$(openssl rand -hex 32)
 python django_app.py runserver 9000
 """

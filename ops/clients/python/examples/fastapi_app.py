@@ -1,6 +1,6 @@
 """A FastAPI application whose users sign in at Gatehouse.
 
-pip install "gatehouse-client[fastapi]" uvicorn
+pip install "../gatehouse/ops/clients/python[fastapi]" uvicorn
 export ISSUER=http://localhost:8000 CLIENT_ID=… CLIENT_SECRET=… COOKIE_SECRET=$(openssl rand -hex 32)
 uvicorn fastapi_app:app --port 9000
 """

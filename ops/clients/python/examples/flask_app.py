@@ -1,6 +1,6 @@
 """A Flask application whose users sign in at Gatehouse.
 
-pip install "gatehouse-client[flask]"
+pip install "../gatehouse/ops/clients/python[flask]"
 export ISSUER=http://localhost:8000 CLIENT_ID=… CLIENT_SECRET=… COOKIE_SECRET=$(openssl rand -hex 32)
 flask --app flask_app run --port 9000
 """

@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, about in (
         (
             "gatehouse_requirement",
-            "what pip installs as the server of the tests: a wheel, a folder, or a name",
+            "what pip installs as the server of the tests: a wheel of Gatehouse, or the folder of a copy",
         ),
         ("gatehouse_command", "the command of a Gatehouse that is installed already"),
     ):
@@ -68,7 +68,7 @@ def _command(config: pytest.Config) -> Sequence[str | Path]:
         if found is None:
             raise pytest.UsageError(f"There is no command {command}. Correct gatehouse_command.")
         return [found]
-    return [installing.installed_command(_setting(config, "gatehouse_requirement") or installing.REQUIREMENT)]
+    return [installing.installed_command(_setting(config, "gatehouse_requirement"))]
 
 
 def _setting(config: pytest.Config, name: str) -> str:

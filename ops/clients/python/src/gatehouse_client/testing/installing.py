@@ -1,6 +1,6 @@
 """The environment of the server: the kit installs Gatehouse apart from the tests, whose packages never meet its own.
 
-It is made once for each wheel or requirement, in the folder of caches of the account, and used again by every run.
+It is made once for each wheel or copy, in the folder of caches of the account, and used again by every run.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-# What the kit installs unless a wheel or another requirement is named.
-REQUIREMENT: Final = "gatehouse"
 INSTALL_SECONDS_MAX: Final = 900.0
 
 
@@ -30,8 +28,15 @@ def cache_folder() -> Path:
 def installed_command(requirement: str) -> Path:
     """Return the command of a Gatehouse that is installed by itself, and install it if it is not.
 
-    `requirement` is what pip takes: a wheel, the folder of a copy, or a name with a version.
+    `requirement` is a wheel or the folder of a copy. A name is refused: on the package index, `gatehouse` is a package
+    of strangers.
     """
+    if not requirement or not Path(requirement).exists():
+        raise RuntimeError(
+            f"{requirement or 'Nothing'} is neither a wheel nor a folder. Name the wheel of a release of Gatehouse, or"
+            " a copy of it, with --gatehouse-requirement=PATH. Or start an instance, and name it with"
+            " GATEHOUSE_TEST_INSTANCE."
+        )
     folder = cache_folder() / "servers" / _name(requirement)
     command = folder / "bin" / "gatehouse"
     with _locked(folder):
@@ -59,7 +64,7 @@ def _name(requirement: str) -> str:
     if path.is_dir():
         content = "\n".join(sorted(f"{one} {one.stat().st_mtime_ns}" for one in _sources(path))).encode()
     else:
-        content = path.read_bytes() if path.is_file() else requirement.encode()
+        content = path.read_bytes()
     return f"{hashlib.sha256(content).hexdigest()[:16]}-python{sys.version_info.major}.{sys.version_info.minor}"
 
 
