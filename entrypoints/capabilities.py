@@ -41,6 +41,7 @@ AREAS: Final = (
     "platform",
     "frame",
     "console",
+    "manual",
     "reference",
 )
 

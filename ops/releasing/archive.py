@@ -73,7 +73,7 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
     if file.name.endswith(".tar.gz"):
         with tarfile.open(file) as archive:
             for entry in archive:
-                member = archive.extractfile(entry)
+                member = archive.extractfile(entry) if entry.isfile() else None
                 yield (
                     f"{file.name}: {entry.name} of {entry.uname}",
                     b"" if member is None else member.read(),
@@ -90,6 +90,9 @@ def _files_of(path: Path) -> list[Path]:
     """Return a file, or all files below a folder; what building left behind is not among them."""
     if path.is_file():
         return [path]
-    found = [file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    # A link to a folder is a file of the archive; what it leads to has its own place there.
+    found = [
+        file for file in path.rglob("*") if (file.is_file() or file.is_symlink()) and "__pycache__" not in file.parts
+    ]
     assert found, f"{path} is not in the repository any more"
     return found

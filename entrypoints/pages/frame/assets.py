@@ -40,6 +40,7 @@ STYLES: Final = (
     "setup.css",
     "services.css",
     "reference.css",
+    "manual.css",
     "mailbox.css",
     "print.css",
 )

@@ -1,4 +1,4 @@
-"""The pages of the manual: where each is in the repository and in the installation, and in which order they are listed."""
+"""The pages of the manual: the path of each in the repository and in addresses, and the order of all."""
 
 from __future__ import annotations
 

@@ -51,7 +51,6 @@ _HIGHLIGHTED: Final = PartialTable(
 _LABELS: Final = PartialTable({"python": "A program", "javascript": "A program", "shell": "Commands"})
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """Where a link leads: to an address, or to a file of the repository that is not served."""
@@ -111,9 +110,7 @@ def sections_of(text: str) -> Sequence[Section]:
 def html_of(sections: Sequence[Section], resolve: Resolve) -> Markup:
     """Return sections as HTML; what a link leads to that is not served is named beside its text."""
     return Markup("\n").join(
-        part
-        for section in sections
-        for part in (_heading(section.heading, resolve), *_blocks(section.lines, resolve))
+        part for section in sections for part in (_heading(section.heading, resolve), *_blocks(section.lines, resolve))
     )
 
 
@@ -306,7 +303,7 @@ def _link(text: Markup, target: str, resolve: Resolve) -> Markup:
         return Markup('<a href="{}">{}</a>').format(found.address, text)
     if text.striptags() == found.file:
         return text
-    return Markup('{} (<code>{}</code>)').format(text, found.file)
+    return Markup("{} (<code>{}</code>)").format(text, found.file)
 
 
 def _literal(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Ranks texts by the words of a search: where a word stands counts more than how often, and a rare word more than others.
+"""Ranks texts by the words of a search: where a word stands counts, more than how often, and how rare it is.
 
 A word also finds its other forms ("verify" finds "verifying"), words that it begins, and its synonyms.
 """
@@ -23,11 +23,15 @@ _WORD: Final = re.compile(r"[^\W_]+")
 # Joined, "back-channel" is what people type.
 _COMPOUND: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
 _PLURAL: Final = re.compile(r"(?<=..[^s])s$")
-_ENDING: Final = re.compile(r"(?<=...)(?:ication|ation|ying|ied|ie|ing|ed|e|y)$")
+_ENDING: Final = re.compile(r"(?<=.....)(?:ation|ating|ated|ate)$|(?<=...)(?:ication|ation|ying|ied|ie|ing|ed|e|y)$")
+# What says nothing about a text.
+_COMMON: Final = frozenset(
+    {"a", "an", "and", "do", "for", "how", "i", "in", "is", "my", "of", "on", "set", "the", "to", "up", "with"}
+)
 # In relation to the word itself.
 _BEGUN: Final = 0.5
 _SYNONYM: Final = 0.6
-_BEGUN_LETTERS_MIN: Final = 3
+_BEGUN_LETTERS_MIN: Final = 4
 
 
 class Ranking:
@@ -48,7 +52,8 @@ class Ranking:
 
     def ranked(self, text: str) -> list[int]:
         """Return the numbers of the texts that have all words of a text, or else of those that have the most."""
-        wanted = list(dict.fromkeys(stem(word) for word in _WORD.findall(text.casefold())))[:WORDS_MAX]
+        words = list(dict.fromkeys(_WORD.findall(text.casefold())))
+        wanted = [stem(word) for word in words if word not in _COMMON][:WORDS_MAX]
         found = [self._scores(word) for word in wanted]
         had = Counter(number for scores in found for number in scores)
         most = max(had.values(), default=0)

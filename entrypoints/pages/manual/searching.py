@@ -1,4 +1,4 @@
-"""The search of the manual: its sections, by the words of their headings, fields and texts, and by what else they are called."""
+"""The search of the manual: its sections, by the words of their headings, fields and texts, and by synonyms."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _HEADING, _TITLE, _FIELDS, _TEXT = 6.0, 4.0, 2.0, 1.0
 _CODE: Final = re.compile(r"`([^`]+)`")
 # What people type, and what the manual calls it. One that is found under its own name needs no line.
 _SAME: Final[Sequence[Sequence[str]]] = (
-    ("create", "add", "make", "new"),
+    ("create", "add", "make", "new", "register"),
     ("delete", "remove"),
     ("login", "signin", "sign in"),
     ("logout", "signout", "sign out"),
-    ("signup", "register", "registration"),
+    ("signup", "registration"),
     ("github", "codehost"),
     ("google", "websuite"),
     ("microsoft", "officesuite"),
@@ -67,7 +67,7 @@ _SAME: Final[Sequence[Sequence[str]]] = (
     ("redirect", "callback"),
     ("throttle", "rate limit"),
     ("impersonate", "act as"),
-    ("rotate", "change keys"),
+    ("rotate", "change key", "new secret"),
 )
 
 
