@@ -35,7 +35,9 @@ from tests.adapters.mail.texts import texts_of_mails
 
 PAGES = Path(pages.__file__).parent
 # Documentation of the interface for developers, generated from English docstrings.
-IN_ENGLISH = {name for name in TEMPLATES.list_templates(extensions=["html"]) if name.startswith("reference/")}
+IN_ENGLISH = {
+    name for name in TEMPLATES.list_templates(extensions=["html"]) if name.startswith(("manual/", "reference/"))
+}
 NAMES = {"Gatehouse", "UTC"}
 # The functions of templates and of handlers that take an English text.
 IN_TEMPLATES = {"_", "gettext", "ngettext"}

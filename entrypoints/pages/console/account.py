@@ -16,6 +16,7 @@ from entrypoints.pages.console.sections import OF_ACCOUNT
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import form_page
+from entrypoints.pages.manual import links
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 
@@ -68,6 +69,7 @@ def account_page(
         # The account belongs to its person alone, whatever organization the way here was of.
         brand=None,
         sections=OF_ACCOUNT,
+        manual=links.OF_ACCOUNT,
         **way_of(call),
         **values,
     )

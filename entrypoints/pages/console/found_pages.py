@@ -11,20 +11,27 @@ from functools import cache
 from typing import Annotated, Final, cast
 
 import msgspec
+import trio
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.console.sections import SectionGroup
 from entrypoints.pages.frame.languages import Language, marked
+from entrypoints.pages.manual.searching import found_in_manual
 from entrypoints.web.describing.areas import addresses_of
 from entrypoints.web.describing.schemas import for_readers
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.documents import THREADS
 from entrypoints.web.serving.incoming import GatehouseRequest
 
 SECTIONS: Final = marked("Sections")
 DOCUMENTATION: Final = marked("Documentation")
-# How many calls of the interface are shown.
+MANUAL: Final = marked("Manual")
+# How many calls of the interface are shown, and how many sections of the manual.
 _CALLS_MAX: Final = 10
+_MANUAL_MAX: Final = 5
+# Of the longest word, to find calls and the manual.
+_LETTERS_MIN: Final = 3
 # The pages for people, which stand in the reference as well.
 _PAGES: Final = "/app"
 _WORD: Final = re.compile(r"\w+")
@@ -73,12 +80,23 @@ def found_calls(call: Call, text: str) -> Sequence[FoundPage]:
     for operation, route in paths.operations.items():
         if route.path.startswith(_PAGES):
             continue
-        if begins_words(text, _text_of(route.documentation, route.path), letters_min=3):
+        if begins_words(text, _text_of(route.documentation, route.path), letters_min=_LETTERS_MIN):
             title = for_readers(route.documentation).partition("\n")[0]
             found.append(FoundPage(address=addresses[operation], title=title, about=f"{route.method} {route.path}"))
             if len(found) == _CALLS_MAX:
                 break
     return found
+
+
+async def found_of_manual(text: str) -> Sequence[FoundPage]:
+    """Return the sections of the manual whose headings have the words of a text; they are in English."""
+    found = await trio.to_thread.run_sync(found_in_manual, text, limiter=THREADS)
+    pages = [
+        FoundPage(address=one.address, title=one.heading or one.page.title, about=one.page.title)
+        for one in found
+        if begins_words(text, f"{one.page.title} {one.heading}", letters_min=_LETTERS_MIN)
+    ]
+    return pages[:_MANUAL_MAX]
 
 
 def only_page(pages: Sequence[FoundPage]) -> str | None:

@@ -42,6 +42,7 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import form_page
+from entrypoints.pages.manual import links
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import encode, see_other
 from entrypoints.web.serving.calls import Call
@@ -193,6 +194,7 @@ def console_page(
         problem=problem_of(refusal),
         brand=_brand_of(call, standing),
         sections=_sections_of(standing),
+        manual=_manual_of(standing),
         **way_of(call),
         **values,
     )
@@ -207,6 +209,11 @@ def _sections_of(standing: Standing | PlatformStanding | None) -> list[SectionGr
             return sections_of_platform(standing)
         case None:
             return []
+
+
+def _manual_of(standing: Standing | PlatformStanding | None) -> Mapping[str, str]:
+    """Return the pages of the manual about the sections of a console."""
+    return links.OF_PLATFORM if isinstance(standing, PlatformStanding) else links.OF_ORGANIZATION
 
 
 def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand | None:

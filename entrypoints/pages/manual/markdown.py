@@ -114,9 +114,11 @@ def html_of(sections: Sequence[Section], resolve: Resolve) -> Markup:
     )
 
 
-def first_block(section: Section, resolve: Resolve) -> Markup:
-    """Return what a section begins with, as HTML."""
-    return next(_blocks(section.lines, resolve), Markup())
+def first_paragraph(section: Section, resolve: Resolve) -> Markup:
+    """Return the first paragraph or list of a section, as HTML; it is empty where there is none."""
+    return next(
+        (block for block in _blocks(section.lines, resolve) if block.startswith(("<p>", "<ul>", "<ol>"))), Markup()
+    )
 
 
 def inline(text: str, resolve: Resolve) -> Markup:
@@ -141,7 +143,8 @@ def with_links(text: str, resolve: Resolve) -> str:
         target = resolve(found["target"])
         if target.address:
             return f"{found['text']}({target.address})"
-        return f"{found['text'][1:-1]} ({target.file})"
+        text = found["text"][1:-1]
+        return text if text.strip("`") == target.file else f"{text} ({target.file})"
 
     return "".join(
         part if part.lstrip().startswith("```") else _LINK.sub(resolved, part) for part in _FENCED.split(text)

@@ -10,7 +10,7 @@ from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.manual.contents import ManualPage, pages
-from entrypoints.pages.manual.markdown import Section, first_block, plain_text
+from entrypoints.pages.manual.markdown import Section, first_paragraph, plain_text
 from entrypoints.pages.manual.ranking import Ranking
 
 FOUND_MAX: Final = 20
@@ -132,7 +132,7 @@ def _found(page: ManualPage, section: Section) -> FoundSection:
 
 
 def _excerpt(page: ManualPage, section: Section) -> str:
-    text = " ".join(first_block(section, page.resolve).striptags().split())
+    text = " ".join(first_paragraph(section, page.resolve).striptags().split())
     if len(text) <= _EXCERPT_CHARACTERS_MAX:
         return text
     return text[:_EXCERPT_CHARACTERS_MAX].rpartition(" ")[0] + " …"

@@ -7,10 +7,12 @@ from core.platform import organization_search
 from core.platform.organization_search import OrganizationHit, OrganizationHitKind
 from entrypoints.pages.console.found_pages import (
     DOCUMENTATION,
+    MANUAL,
     SECTIONS,
     FindQuery,
     FoundPage,
     found_calls,
+    found_of_manual,
     found_sections,
     is_name,
     only_page,
@@ -58,7 +60,12 @@ async def find_in_organization(call: Call, org_slug: str, query: FindQuery) -> P
     if only is not None:
         return see_other(only)
     asks_why = "@" in searched and standing.lacks(Operation.SIGN_INS_EXPLAIN) is None
-    groups = [(SECTIONS, sections), *by_kind, (DOCUMENTATION, found_calls(call, searched))]
+    groups = [
+        (SECTIONS, sections),
+        *by_kind,
+        (DOCUMENTATION, found_calls(call, searched)),
+        (MANUAL, await found_of_manual(searched)),
+    ]
     return console_page(
         call,
         "platform/organization_search.html",

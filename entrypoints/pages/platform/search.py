@@ -7,10 +7,12 @@ from core.platform import search
 from core.platform.search import HitKind, SearchHit
 from entrypoints.pages.console.found_pages import (
     DOCUMENTATION,
+    MANUAL,
     SECTIONS,
     FindQuery,
     FoundPage,
     found_calls,
+    found_of_manual,
     found_sections,
     is_name,
     only_page,
@@ -57,7 +59,12 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
     only = only_page([*sections, *(page for _, pages in by_kind for page in pages)])
     if only is not None:
         return see_other(only)
-    groups = [(SECTIONS, sections), *by_kind, (DOCUMENTATION, found_calls(call, searched))]
+    groups = [
+        (SECTIONS, sections),
+        *by_kind,
+        (DOCUMENTATION, found_calls(call, searched)),
+        (MANUAL, await found_of_manual(searched)),
+    ]
     return console_page(
         call,
         "platform/search.html",

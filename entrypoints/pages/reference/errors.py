@@ -17,6 +17,7 @@ from core.lazy_dataclasses import dataclass
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import HTML, Page, protected, render
+from entrypoints.pages.manual import links
 from entrypoints.web.describing.areas import Line, addresses_of, line_of
 from entrypoints.web.describing.documented_errors import ALWAYS_POSSIBLE, ErrorGroup, operations_by_code
 from entrypoints.web.describing.error_advice import ADVICE
@@ -110,6 +111,7 @@ class _ErrorPage:
             code=self.code,
             phrase=HTTPStatus(self.code.status).phrase,
             advice=ADVICE[self.code],
+            manual=links.address_of(links.OF_CODES.get(self.code)),
             is_always_possible=self.code in ALWAYS_POSSIBLE,
             is_of_every_operation=len(answering) == sum(not route.is_page for route in routes),
             areas=list(_areas(routes, self.code)),

@@ -16,6 +16,7 @@ from entrypoints.installation import Installation
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import HTML, Page, protected, render
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.manual import links
 from entrypoints.pages.reference.errors import codes
 from entrypoints.pages.reference.operations import describe, describe_limit
 from entrypoints.pages.reference.searching import ReferenceQuery, found_in
@@ -136,6 +137,7 @@ class _AreaPage:
             "reference/reference_area.html",
             installation,
             area=self.area,
+            manual=links.address_of(links.OF_CAPABILITIES.get(self.area.routes[0].capability)),
             routes=describe(
                 self.area.routes,
                 installation.settings.base_url,

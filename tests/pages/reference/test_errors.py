@@ -34,7 +34,7 @@ async def test_each_code_has_a_page_with_its_operations_and_the_list_leads_there
         with subtests.test(code.name):
             answer = await client.get(f"/docs/errors/{code.name}")
             text = unescape(re.sub(r"<[^>]+>", "", answer.text))
-            linked = set(re.findall(r'href="/docs[^"]*#([^"]+)"', answer.text))
+            linked = set(re.findall(r'href="/docs/reference[^"]*#([^"]+)"', answer.text))
             answering = {route.operation_id for route in of_programs if code in {one.code for one in refusals(route)}}
 
             assert f'href="/docs/errors/{code.name}"' in listed
