@@ -24,6 +24,7 @@ FOLDERS: Final = (
 )
 # What is left out, with the reason for which no page shows it.
 FOR_PROGRAMS: Final[Mapping[str, str]] = {
+    "entrypoints/pages/manual": "the manual is in English, and only tests meet what it raises",
     "adapters/gateways/breached_ranges.py": "the log names it, and operators read it in a terminal",
     "adapters/gateways/mail_renderer.py": "the log names it",
     "adapters/gateways/smtp.py": "pages recognize it by the sentences of `entrypoints/pages/mail/mail.py`",
