@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from adapters.crypto import password_schemes
+from core.accounts import user_import
 from entrypoints import settings
 from entrypoints.operator import cli
 from entrypoints.settings_file import SETTINGS_FILE
@@ -143,3 +147,56 @@ def test_the_tours_and_the_import_work_as_pasted(services: Services, tmp_path: P
         "organization.updated",
     ]
     assert "Imported: 3. Skipped, because the address is taken: 0. Left out: 0." in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("jq") is None and "CI" not in os.environ, reason="the lines for Keycloak need jq")
+def test_the_lines_for_keycloak_make_a_file_that_the_import_takes(tmp_path: Path) -> None:
+    salt, value = base64.b64encode(b"s" * 16).decode(), base64.b64encode(b"v" * 64).decode()
+    argon2 = {"hash": ["32"], "memory": ["7168"], "type": ["id"], "version": ["1.3"], "parallelism": ["1"]}
+    stored = [
+        ("of23", {"algorithm": "pbkdf2-sha256", "hashIterations": 27_500}),
+        ("of24", {"algorithm": "pbkdf2-sha512", "hashIterations": 210_000}),
+        ("of25", {"algorithm": "argon2", "hashIterations": 5, "additionalParameters": argon2}),
+        ("without", None),
+    ]
+    common = {"enabled": True, "emailVerified": True, "firstName": "Ann", "createdTimestamp": 1_620_120_600_123}
+    users: list[dict[str, object]] = [
+        {
+            **common,
+            "email": f"{name}@example.com",
+            "credentials": [
+                {
+                    "type": "password",
+                    "credentialData": json.dumps(how),
+                    "secretData": json.dumps({"salt": salt, "value": value}),
+                }
+            ]
+            if how is not None
+            else [],
+        }
+        for name, how in stored
+    ]
+    users += [{**common, "email": "disabled@example.com", "enabled": False}, {**common, "username": "nobody"}]
+    (tmp_path / "realm.json").write_text(json.dumps({"users": users}))
+    (tmp_path / "keycloak.jq").write_text(block(MANUAL / "importing-accounts.md", "jq"))
+
+    lines = subprocess.run(
+        ["jq", "--compact-output", "--from-file", "keycloak.jq", "realm.json"],
+        check=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    ).stdout.splitlines()
+    people = [
+        user_import.read(line.encode(), password_schemes.stored_form, str, now=datetime(2026, 1, 1, tzinfo=UTC))
+        for line in lines
+    ]
+
+    assert [(person.email.partition("@")[0], (person.password_hash or "")[:13]) for person in people] == [
+        ("of23", "$pbkdf2-sha25"),
+        ("of24", ""),
+        ("of25", "$argon2id$v=1"),
+        ("without", ""),
+    ]
+    assert {(person.name, person.is_verified) for person in people} == {("Ann", True)}
