@@ -46,7 +46,7 @@ class UpstreamSettings:
         default=None,
         metadata=described(
             "CODEHOST_CLIENT_SECRET",
-            "The client secret of the platform at codehost; it goes together with the client id.",
+            "The client secret of the platform at codehost (GitHub); it goes together with the client id.",
             _CLIENT_SECRET,
         ),
     )
@@ -54,7 +54,7 @@ class UpstreamSettings:
         default="https://github.com/login/oauth/authorize",
         metadata=described(
             "CODEHOST_AUTHORIZE_URL",
-            "The address to which codehost sign-ins are sent.",
+            "The address to which codehost (GitHub) sign-ins are sent.",
             WEB_ADDRESS,
         ),
     )
@@ -62,7 +62,7 @@ class UpstreamSettings:
         default="https://github.com/login/oauth/access_token",
         metadata=described(
             "CODEHOST_TOKEN_URL",
-            "The address at which codehost exchanges codes for tokens.",
+            "The address at which codehost (GitHub) exchanges codes for tokens.",
             WEB_ADDRESS,
         ),
     )
@@ -70,7 +70,7 @@ class UpstreamSettings:
         default="https://api.github.com/user",
         metadata=described(
             "CODEHOST_USERINFO_URL",
-            "The address at which codehost describes the user of a token.",
+            "The address at which codehost (GitHub) describes the user of a token.",
             WEB_ADDRESS,
         ),
     )
@@ -86,7 +86,7 @@ class UpstreamSettings:
         default=None,
         metadata=described(
             "WEBSUITE_CLIENT_SECRET",
-            "The client secret of the platform at websuite; it goes together with the client id.",
+            "The client secret of the platform at websuite (Google); it goes together with the client id.",
             _CLIENT_SECRET,
         ),
     )
@@ -94,7 +94,7 @@ class UpstreamSettings:
         default="https://accounts.google.com/o/oauth2/v2/auth",
         metadata=described(
             "WEBSUITE_AUTHORIZE_URL",
-            "The address to which websuite sign-ins are sent.",
+            "The address to which websuite (Google) sign-ins are sent.",
             WEB_ADDRESS,
         ),
     )
@@ -102,7 +102,7 @@ class UpstreamSettings:
         default="https://oauth2.googleapis.com/token",
         metadata=described(
             "WEBSUITE_TOKEN_URL",
-            "The address at which websuite exchanges codes for tokens.",
+            "The address at which websuite (Google) exchanges codes for tokens.",
             WEB_ADDRESS,
         ),
     )
@@ -110,7 +110,7 @@ class UpstreamSettings:
         default="https://openidconnect.googleapis.com/v1/userinfo",
         metadata=described(
             "WEBSUITE_USERINFO_URL",
-            "The address at which websuite describes the user of a token.",
+            "The address at which websuite (Google) describes the user of a token.",
             WEB_ADDRESS,
         ),
     )
@@ -126,7 +126,7 @@ class UpstreamSettings:
         default=None,
         metadata=described(
             "OFFICESUITE_CLIENT_SECRET",
-            "The client secret of the platform at officesuite; it goes together with the client id.",
+            "The client secret of the platform at officesuite (Microsoft); it goes together with the client id.",
             _CLIENT_SECRET,
         ),
     )
@@ -134,7 +134,7 @@ class UpstreamSettings:
         default="https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
         metadata=described(
             "OFFICESUITE_AUTHORIZE_URL",
-            "The address to which officesuite sign-ins are sent.",
+            "The address to which officesuite (Microsoft) sign-ins are sent.",
             WEB_ADDRESS,
         ),
     )
@@ -142,7 +142,7 @@ class UpstreamSettings:
         default="https://login.microsoftonline.com/common/oauth2/v2.0/token",
         metadata=described(
             "OFFICESUITE_TOKEN_URL",
-            "The address at which officesuite exchanges codes for tokens.",
+            "The address at which officesuite (Microsoft) exchanges codes for tokens.",
             WEB_ADDRESS,
         ),
     )
@@ -150,7 +150,7 @@ class UpstreamSettings:
         default="https://graph.microsoft.com/oidc/userinfo",
         metadata=described(
             "OFFICESUITE_USERINFO_URL",
-            "The address at which officesuite describes the user of a token.",
+            "The address at which officesuite (Microsoft) describes the user of a token.",
             WEB_ADDRESS,
         ),
     )
