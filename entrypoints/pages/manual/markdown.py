@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 from markupsafe import Markup, escape
 
 from core.lazy_dataclasses import dataclass
-from core.tables import PartialTable
 from entrypoints.pages.frame.highlighting import highlighted
 
 _FENCE: Final = re.compile(r"```(?P<language>[a-z]*)$")
@@ -37,18 +36,16 @@ _LINK: Final = re.compile(r"(?P<text>\[(?:`[^`]*`|[^`\]])*\])\((?!https?:)(?P<ta
 _FENCED: Final = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 _ELEMENT: Final = re.compile(r"<[a-zA-Z/!]")
 _NO_ANCHOR: Final = re.compile(r"[^\w\- ]")
-_HIGHLIGHTED: Final = PartialTable(
-    {
-        "python": "python",
-        "js": "javascript",
-        "javascript": "javascript",
-        "jsx": "javascript",
-        "sh": "shell",
-        "shell": "shell",
-        "console": "shell",
-    }
-)
-_LABELS: Final = PartialTable({"python": "A program", "javascript": "A program", "shell": "Commands"})
+_HIGHLIGHTED: Final = {
+    "python": "python",
+    "js": "javascript",
+    "javascript": "javascript",
+    "jsx": "javascript",
+    "sh": "shell",
+    "shell": "shell",
+    "console": "shell",
+}
+_LABELS: Final = {"python": "A program", "javascript": "A program", "shell": "Commands"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,9 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "provider credentials",
-    "An organization's own credentials at GitHub (`codehost`), Google (`websuite`) and Microsoft (`officesuite`), and at"
-    " providers that the operator has added. They win over those of the platform, and what they sign in to is the organization and its services alone.",
+    "An organization's own credentials at GitHub (`codehost`), Google (`websuite`) and Microsoft (`officesuite`), and"
+    " at providers that the operator has added. They win over those of the platform, and what they sign in to is the"
+    " organization and its services alone.",
 )
 
 
