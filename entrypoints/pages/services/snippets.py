@@ -6,6 +6,7 @@ the same reason all of them are filled in at once: a redirect URI may contain th
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shlex
@@ -252,6 +253,7 @@ def _all_values(*, issuer: str, client_id: str, secret: str, redirect_uri: str, 
         "REDIRECT_URI": json.dumps(redirect_uri),
         "PATH": json.dumps(path),
         # Where the path of the answer is the one that an application would use itself, it takes another one.
+        "SIGN_OUT": json.dumps(html.escape(f"{path.rpartition('/')[0]}/logout")),
         "HOME": json.dumps("/" if path != "/" else "/home"),
         "PORT": str(_port(redirect_uri)),
         "CLIENT_AUTHENTICATION": "undefined, client.None()" if is_public else json.dumps(secret),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ WEB = ("express", "nextjs")
 # They also protect pages by each kind of role: of the vendor, of the customer, of the product.
 WITH_ROLES = ("fastapi", "flask", "django")
 PAGES = ("admin", "team", "reports")
+SIGN_OUT = re.compile('<form method="post" action="([^"]+)"><button>Sign out')
 
 
 def laid(gatehouse: GatehouseKit, name: str, folder: Path, **fields: str) -> Guide:
@@ -88,11 +90,16 @@ def require_sign_in(gatehouse: GatehouseKit, guide: Guide) -> None:
     with gatehouse.browser() as browser:
         page = gatehouse.visit(browser, guide.home, "ann")
         again = browser.get(guide.home)
+        sign_out = SIGN_OUT.search(page.text)
+        if sign_out is not None:
+            browser.post(f"{guide.home.rstrip('/')}{sign_out[1]}")
+        after = browser.get(guide.home)
 
     assert page.status_code == 200, page.text
     assert (str(page.url), "ann@people.example" in page.text) == (guide.home, True)
-    # The session stays.
+    # The session stays until the person signs out.
     assert "ann@people.example" in again.text
+    assert sign_out is None or "ann@people.example" not in after.text
 
 
 def status_of(gatehouse: GatehouseKit, guide: Guide, person: Person, page: str) -> int:
@@ -116,7 +123,18 @@ def test_a_person_signs_in_in_the_browser(gatehouse: GatehouseKit, name: str, tm
         page.fill("#password", ann.password)
         page.keyboard.press("Enter")
 
+        # Asked once, because the application asks for the profile.
+        page.get_by_role("button", name="Continue").click()
+        # Without the code, so that a reload is a sign-in of its own.
+        page.wait_for_url(guide.home)
         expect(page.get_by_text(f"Signed in as {ann.email}")).to_be_visible()
+        page.reload()
+        page.wait_for_url(guide.home)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url(f"{gatehouse.base_url}/**")
+        page.goto(guide.home)
+        expect(page.locator("#email")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ["api"])
