@@ -59,6 +59,8 @@ async def test_each_area_has_a_page_of_bounded_size_with_its_operations_and_vali
             assert len(answer.content) < PAGE_BYTES_MAX
             assert targets <= set(names)
             assert len(names) == len(set(names))
+            # Between backticks stands code, outside of programs as well.
+            assert "`" not in re.sub(r"<pre.*?</pre>", "", answer.text, flags=re.DOTALL)
     assert sorted(shown) == sorted(application.paths.operations)
     for path in paths:
         assert (await client.get(path)).status in {200, 302}, path
