@@ -248,7 +248,8 @@ def _table(lines: Sequence[str], resolve: Resolve) -> Markup:
     head, *rows = ([inline(cell, resolve) for cell in _cells(line)] for line in (lines[0], *lines[2:]))
     if any(len(row) != len(head) for row in rows):
         raise MarkdownError(f"a row has more or fewer cells than the head: {lines[0]}")
-    columns = Markup().join(Markup('<th scope="col">{}</th>').format(cell) for cell in head)
+    heading, nothing = Markup('<th scope="col">{}</th>'), Markup("<td></td>")
+    columns = Markup().join(heading.format(cell) if cell else nothing for cell in head)
     body = Markup("\n").join(
         Markup("<tr>{}</tr>").format(Markup().join(Markup("<td>{}</td>").format(cell) for cell in row)) for row in rows
     )
