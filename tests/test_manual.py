@@ -159,7 +159,12 @@ def test_the_lines_for_keycloak_make_a_file_that_the_import_takes(tmp_path: Path
         ("of25", {"algorithm": "argon2", "hashIterations": 5, "additionalParameters": argon2}),
         ("without", None),
     ]
-    common = {"enabled": True, "emailVerified": True, "firstName": "Ann", "createdTimestamp": 1_620_120_600_123}
+    common: dict[str, object] = {
+        "enabled": True,
+        "emailVerified": True,
+        "firstName": "Ann",
+        "createdTimestamp": 1_620_120_600_123,
+    }
     users: list[dict[str, object]] = [
         {
             **common,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -249,6 +250,11 @@ def whole(made: Path) -> None:
         assert any(name == source or name.startswith(f"{source}/") for name in names), source
     assert {"ops/systemd/gatehouse.service", "ops/database/roles.sql", "ops/proxies/nginx.conf"} <= names
     assert not any("__pycache__" in name or name.startswith("tests/") for name in names)
+    # The manual stands once in the archive, and is in the wheel.
+    assert {"ops/docs/webhooks.md", "entrypoints/pages/manual/source/ops/docs"} <= names
+    with zipfile.ZipFile(made / f"gatehouse-{VERSION}-py3-none-any.whl") as wheel:
+        served = {name.partition("/manual/source/")[2] for name in wheel.namelist()}
+    assert {"README.md", "ops/docs/webhooks.md", "ops/docs/images/sign-in.png", "ops/runbooks/mail.md"} <= served
 
 
 def installed(made: Path, folder: Path) -> Path:
