@@ -24,8 +24,8 @@ from tests.pages.crawl.crawled import PLATFORM
 from tests.pages.crawl.recording import Recorder, Shown, members_in, page_routes, telling, texts_of
 from tests.pages.read_texts import texts_read_badly
 
-# The reference has tests of its own, and is in English: it is generated from docstrings.
-REFERENCE: Final = "reference/"
+# The reference and the manual have tests of their own, and are in English.
+IN_ENGLISH: Final = ("manual/", "reference/")
 # They describe the settings of the product, which have its name.
 FOR_OPERATORS: Final = {"platform/system.html", "platform/system_settings.html"}
 # Parts of pages: for the scripts of these, or put into another one.
@@ -66,12 +66,12 @@ NOT_OPENED: Final = re.compile(
     r"GET /(?:docs/.*|auth/(?:codehost|websuite|officesuite|upstream|userinfo|authorize/continue).*|saml/.*/slo)"
     r"|GET /(?:\.well-known/change-password|app/(?:platform/audit/feed|account/confirm-address.*|register/sign-in))"
     r"|GET /app/(?:sign-in/(?:password|passkey|link|code)|second-factor/confirm)"
-    r"|GET .*(?:\.csv|\.jsonl|\.json|\.pem)"
+    r"|GET .*(?:\.csv|\.jsonl|\.json|\.pem|llms\.txt)"
 )
 
 
 def test_every_template_is_a_part_of_a_page_that_was_seen(crawled: Recorder) -> None:
-    templates = {name for name in TEMPLATES.list_templates(extensions=["html"]) if not name.startswith(REFERENCE)}
+    templates = {name for name in TEMPLATES.list_templates(extensions=["html"]) if not name.startswith(IN_ENGLISH)}
 
     # Where one is missing, lead the crawl there: by a row of the hostile world, or by a way (`crawl/ways.py`).
     assert templates - crawled.used == set()

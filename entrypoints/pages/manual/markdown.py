@@ -307,10 +307,11 @@ def _link(text: Markup, target: str, resolve: Resolve) -> Markup:
     return Markup("{} (<code>{}</code>)").format(text, found.file)
 
 
-def _literal(text: str) -> str:
-    """Return the text of code, whose lines are one; a space beside a backtick belongs to the signs."""
+def _literal(text: str) -> Markup:
+    """Return code, whose lines are one; it may wrap after an underscore. A space beside a backtick is of the signs."""
     joined = text.replace("\n", " ")
-    return joined[1:-1] if joined.startswith(" ") and joined.endswith(" ") and joined.strip() else joined
+    code = joined[1:-1] if joined.startswith(" ") and joined.endswith(" ") and joined.strip() else joined
+    return Markup("_<wbr>").join(code.split("_"))
 
 
 def _plain(text: str) -> Markup:

@@ -22,6 +22,7 @@ def html(text: str) -> str:
         ("One\nline.", "<p>One\nline.</p>"),
         ("`a\nb` and `` `c` ``", "<p><code>a b</code> and <code>`c`</code></p>"),
         ("**bold `x*y`** and *slanted*, 2 * 3 * 4", None),
+        ("`A_B`", "<p><code>A_<wbr>B</code></p>"),
         ("[a](b.md#c)", '<p><a href="/docs/manual/b.md#c">a</a></p>'),
         ("[x.conf](../x.conf)", "<p>x.conf (<code>ops/x.conf</code>)</p>"),
         ("[`ops/x.conf`](../x.conf)", "<p><code>ops/x.conf</code></p>"),
