@@ -122,7 +122,7 @@ async def test_another_name_is_no_page(client: Client, path: str) -> None:
         ("docker", "installing#the-image"),
         ("k8s", "kubernetes"),
         ("billing_price_id", "billing#selling"),
-        ("GATEHOUSE_AUTO_APPROVE", "settings"),
+        ("GATEHOUSE_AUTO_APPROVE", "getting-started#an-organization-of-your-own"),
         ("import keycloak", "importing-accounts"),
         ("spa", "guides/single-page"),
         ("prometheus", "monitoring#what-to-scrape"),
