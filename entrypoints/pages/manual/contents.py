@@ -125,10 +125,15 @@ class ManualPage:
         return Target(file=file) if slug is None else Target(address=f"{MANUAL}/{slug}{suffix}{hash_mark}{anchor}")
 
 
+def is_page(slug: str) -> bool:
+    """Return whether a page has this name; none is read."""
+    return slug in _files()
+
+
 @cache
 def pages() -> Mapping[str, ManualPage]:
     """Return all pages by their names, in the order of their groups."""
-    files = {slug: file for file, slug in _slugs().items()}
+    files = _files()
     found: dict[str, ManualPage] = {}
     for group, names in GROUPS:
         for name in names:
@@ -143,6 +148,12 @@ def pages() -> Mapping[str, ManualPage]:
 def pictures() -> Mapping[str, bytes]:
     """Return the pictures by their names."""
     return {file.name: file.read_bytes() for file in sorted((_SOURCE / _DOCUMENTS / PICTURES).iterdir())}
+
+
+@cache
+def _files() -> Mapping[str, str]:
+    """Return the paths of all pages in the repository, by their names in addresses."""
+    return {slug: file for file, slug in _slugs().items()}
 
 
 @cache

@@ -14,7 +14,7 @@ from core.lazy_dataclasses import dataclass
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import HTML, Page, protected, render
-from entrypoints.pages.manual.contents import GROUPS, MANUAL, PICTURES, ManualPage, pages, pictures
+from entrypoints.pages.manual.contents import GROUPS, MANUAL, PICTURES, ManualPage, is_page, pages, pictures
 from entrypoints.pages.manual.markdown import html_of, plain_text
 from entrypoints.pages.manual.searching import found_in_manual
 from entrypoints.web.input.decoding import Query
@@ -66,13 +66,13 @@ async def show_picture(call: Call, name: str) -> Annotated[Response, Media(_PNG)
 @public
 async def show_page(call: Call, page: str) -> PageOrSource | Annotated[None, AnswerStatus(304)]:
     """Show a page of the manual, or with `.md` behind its name its Markdown."""
-    known = pages().get(page.removesuffix(_SUFFIX))
-    if known is None:
+    slug = page.removesuffix(_SUFFIX)
+    if not is_page(slug):
         raise NotFound
-    if page.endswith(_SUFFIX):
-        source = await generated_once(call, _Source(known.slug))
+    if slug != page:
+        source = await generated_once(call, _Source(slug))
         return source.response(call)
-    document = await generated_once(call, _RenderedPage(known.slug))
+    document = await generated_once(call, _RenderedPage(slug))
     return protected(document.response(call))
 
 
