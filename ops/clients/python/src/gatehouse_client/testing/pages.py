@@ -20,6 +20,8 @@ _UPSTREAM: Final = re.compile(r'href="([^"]*/auth/upstream\?[^"]*)"')
 PAGES_MAX: Final = 6
 # Pages that only ask whether to go on.
 CONSENTS: Final = ("/auth/authorize/allow",)
+# Fields that a browser sends when somebody has chosen them.
+CHOSEN: Final = ("checkbox", "radio", "submit", "button", "file")
 _FORM: Final = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _INPUT: Final = re.compile(r"<input\b[^>]*>")
 _ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
@@ -28,7 +30,7 @@ _ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
 def submitted(
     browser: httpx.Client, page: httpx.Response, path: str, *, origin: str = "", **typed: str
 ) -> httpx.Response:
-    """Submit the form of a page that leads to a path, with its hidden fields and what was typed.
+    """Submit the form of a page that leads to a path, with its fields as they are and what was typed.
 
     `origin` is that of a page of another site.
     """
@@ -38,8 +40,9 @@ def submitted(
         raise KitFailed(f"the page {page.url} has no form for {path}")
     action = page.url.join(_attributes(form.partition(">")[0])["action"])
     fields = map(_attributes, _INPUT.findall(form))
-    hidden = {one["name"]: one.get("value", "") for one in fields if one.get("type") == "hidden"}
-    return browser.post(action, data={**hidden, **typed}, headers=headers)
+    # A browser sends what nobody has typed as well.
+    filled = {one["name"]: one.get("value", "") for one in fields if "name" in one and one.get("type") not in CHOSEN}
+    return browser.post(action, data={**filled, **typed}, headers=headers)
 
 
 def sign_in(browser: httpx.Client, page: httpx.Response, person: Person) -> httpx.Response:
