@@ -203,5 +203,7 @@ def test_the_lines_for_keycloak_make_a_file_that_the_import_takes(tmp_path: Path
         ("of24", ""),
         ("of25", "$argon2id$v=1"),
         ("without", ""),
+        ("disabled", ""),
     ]
+    assert [person.email for person in people if person.is_blocked] == ["disabled@example.com"]
     assert {(person.name, person.is_verified) for person in people} == {("Ann", True)}
