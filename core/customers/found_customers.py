@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.customers import customers
 from core.customers.customers import ServiceCustomer
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import Operation
+from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.services import access
 from core.services.services import Service
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+
+# Among so many customers of a vendor a name is looked for while it is typed.
+LOOKED_AT_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,17 @@ class CustomerInNumbers:
     figures: CustomerFigures
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCustomer:
+    """A customer or open offer, as what names it among those of all services; `name` is None for an offer."""
+
+    id: UUID
+    slug: str
+    name: str | None
+    service_slug: str
+    service_name: str
+
+
 def search(
     uow: UnitOfWork, slug: str, service_slug: str, *, search: str, after: Position | None, limit: int
 ) -> FoundRows[ServiceCustomer]:
@@ -60,6 +75,17 @@ def listed(
     service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
     return uow.elsewhere.found_customers.page(
         service, part=search.strip().lower(), at=uow.now, after=after, limit=limit
+    )
+
+
+def named(uow: UnitOfWork, slug: str, part: str, *, limit: int) -> Sequence[NamedCustomer]:
+    """Return the first customers and open offers of all services that have a part in the slug or the name.
+
+    It is looked for among `LOOKED_AT_MAX` of them, and a customer also by its whole slug.
+    """
+    organization = authorize(uow, slug, Operation.CUSTOMERS_READ).organization
+    return uow.elsewhere.found_customers.named(
+        organization.id, part=part.strip().lower(), at=uow.now, looked_at_max=LOOKED_AT_MAX, limit=limit
     )
 
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
+from uuid import UUID
 
-from core.customers import found_products
+from core.audit import browser
+from core.audit.browser import AuditEntryUnknown
+from core.customers import found_customers, found_products
 from core.lazy_dataclasses import dataclass
 from core.organizations import keys, management, people, roles
 from core.organizations.access import Operation, OrganizationAccess, authorize
@@ -34,12 +37,14 @@ class OrganizationHitKind(StrEnum):
     END_USER = "end_user"
     GROUP = "group"
     SERVICE = "service"
+    CUSTOMER = "customer"
     PRODUCT = "product"
     CONNECTION = "connection"
     MAIL_DOMAIN = "mail_domain"
     WEBHOOK = "webhook"
     ROLE = "role"
     KEY = "key"
+    LOG_ENTRY = "log_entry"
     ORGANIZATION = "organization"
 
 
@@ -47,13 +52,15 @@ class OrganizationHitKind(StrEnum):
 class OrganizationHit:
     """Something that was found: its name in the address of its page, what it is called, and what else names it.
 
-    `at` is empty for what has no page of its own.
+    `at` is empty for what has no page of its own. `within` is the name of what its page is below: the service of a
+    customer.
     """
 
     kind: OrganizationHitKind
     at: str
     title: str
     about: str = ""
+    within: str = ""
 
 
 _Search: TypeAlias = Callable[["UnitOfWork", str, str], Sequence[OrganizationHit]]
@@ -106,6 +113,17 @@ def _services(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit
     return [OrganizationHit(kind=kind, at=one.slug, title=one.name, about=one.slug) for one in found]
 
 
+def _customers(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.CUSTOMER
+    found = found_customers.named(uow, slug, text, limit=SHOWN_MAX)
+    return [
+        OrganizationHit(
+            kind=kind, at=str(one.id), title=one.name or one.slug, about=one.service_name, within=one.service_slug
+        )
+        for one in found
+    ]
+
+
 def _products(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.PRODUCT
     found = found_products.listed(uow, slug, search=text, state=None, after=None, limit=SHOWN_MAX)
@@ -147,6 +165,15 @@ def _keys(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     return _having(text, [OrganizationHit(kind=kind, at="", title=one.name, about=one.prefix or "") for one in found])
 
 
+def _log_entries(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    """Return the entry of the audit log whose whole id a text is."""
+    try:
+        entry = browser.show(uow, slug, UUID(text)).entry
+    except (ValueError, AuditEntryUnknown):
+        return []
+    return [OrganizationHit(kind=OrganizationHitKind.LOG_ENTRY, at=str(entry.id), title=str(entry.id))]
+
+
 def _other_organizations(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     found = management.search_mine(uow, search=text, after="", limit=SHOWN_MAX).found
     return [
@@ -169,11 +196,13 @@ _SEARCHES: Final[PartialTable[Operation, _Search]] = PartialTable(
         Operation.END_USERS_READ: _end_users,
         Operation.GROUPS_READ: _groups,
         Operation.SERVICES_LIST: _services,
+        Operation.CUSTOMERS_READ: _customers,
         Operation.PRODUCTS_READ: _products,
         Operation.CONNECTIONS_READ: _connections,
         Operation.DOMAIN_ROUTES_READ: _mail_domains,
         Operation.WEBHOOKS_READ: _webhooks,
         Operation.ROLES_READ: _roles,
         Operation.KEYS_READ: _keys,
+        Operation.AUDIT_LOG_READ: _log_entries,
     }
 )

@@ -18,6 +18,7 @@ from core.accounts import helped_accounts
 from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.email_addresses import canonical_email, part_of_email
 from core.lazy_dataclasses import dataclass
+from core.organizations.access import authorize_support
 from core.platform import organization_records
 from core.platform.found_users import UserPosition
 from core.platform.organization_records import OrganizationFilter
@@ -42,14 +43,15 @@ class HitKind(StrEnum):
     SIGN_IN = "sign_in"
     LOG_OF_REQUEST = "log_of_request"
     LOG_OF_ADDRESS = "log_of_address"
+    LOG_ENTRY = "log_entry"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
     """Something that was found, with what it is called and what it belongs to.
 
-    `id` is that of the account to which a user, a session or a sign-in belongs, else that of the organization; None for
-    the entries of a log.
+    `id` is that of the account to which a user, a session or a sign-in belongs, or of the entry of a log, else that of
+    the organization; None for several entries.
     """
 
     kind: HitKind
@@ -91,6 +93,11 @@ def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
     return _named(uow, text) or _containing(uow, text)
 
 
+def find_while_typed(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
+    """Return what `find` does, to owners alone: what support looks for is recorded, and half a word is no search."""
+    return find(uow, typed) if authorize_support(uow).acts_as_platform_owner else []
+
+
 def _named(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
     """Return what a whole text names."""
     if "@" in text:
@@ -104,12 +111,18 @@ def _named(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
             hits.append(SearchHit(kind=HitKind.LOG_OF_REQUEST, id=None, title=lower))
         return hits
     with suppress(ValueError):
-        return searches.by_id(UUID(lower), hides_owners=not sees_owners)
+        row_id = UUID(lower)
+        return [*searches.by_id(row_id, hides_owners=not sees_owners), *(_entry(uow, row_id) if sees_owners else ())]
     with suppress(ValueError):
         network = ip_network(lower, strict=False)
         title = lower if "/" in lower else str(network.network_address)
         return [SearchHit(kind=HitKind.LOG_OF_ADDRESS, id=None, title=title)] if sees_owners else []
     return searches.by_slug_or_domain(lower)
+
+
+def _entry(uow: UnitOfWork, entry_id: UUID) -> Sequence[SearchHit]:
+    entry = uow.elsewhere.audit_searches.entry(None, entry_id)
+    return [SearchHit(kind=HitKind.LOG_ENTRY, id=entry.id, title=str(entry.id))] if entry is not None else []
 
 
 def _with_email(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:

@@ -6,13 +6,13 @@ from typing import Protocol
 from uuid import UUID
 
 from core.customers.customers import ServiceCustomer
-from core.customers.found_customers import CustomerFigures
+from core.customers.found_customers import CustomerFigures, NamedCustomer
 from core.positions import Position
 from core.services.services import Service
 
 
 class FoundCustomers(Protocol):
-    """The customers of one service and its open offers.
+    """The customers of one service and its open offers, or of all services of a vendor.
 
     With a part, in lower case, those whose slug or external id contains it, and customers whose name does.
     """
@@ -28,6 +28,15 @@ class FoundCustomers(Protocol):
         offers: bool = True,
     ) -> Sequence[ServiceCustomer]:
         """Return them from a position on, the newest first; without `offers` those alone that are customers."""
+        ...
+
+    def named(
+        self, organization_id: UUID, *, part: str, at: datetime, looked_at_max: int, limit: int
+    ) -> Sequence[NamedCustomer]:
+        """Return those of all services of a vendor with a part in slug or name, among so many of them.
+
+        A customer whose whole slug is the part is always found.
+        """
         ...
 
     def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:

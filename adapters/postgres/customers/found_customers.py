@@ -11,7 +11,7 @@ from adapters.postgres.customers.customers import CUSTOMER, FOUND, service_value
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import ServiceCustomer
-from core.customers.found_customers import CustomerFigures
+from core.customers.found_customers import CustomerFigures, NamedCustomer
 from core.positions import Position
 from core.services.services import Service
 
@@ -21,6 +21,29 @@ PAGE: Final = f"""
       AND    (%(after_at)s::timestamptz IS NULL OR (c.created_at, c.id) < (%(after_at)s, %(after_id)s))
     ORDER BY c.created_at DESC, c.id DESC
     LIMIT    %(limit)s
+"""
+# While a name is typed, a vendor with many customers has so many of them read, whatever the name.
+NAMED: Final = """
+    WITH some AS (
+        SELECT id, service_id, organization_id, offered_slug, accepted_at, offer_expires_at
+        FROM   service_customers
+        WHERE  vendor_id = %(vendor_id)s
+        LIMIT  %(looked_at_max)s),
+    candidates AS (
+        SELECT * FROM some
+        UNION
+        SELECT c.id, c.service_id, c.organization_id, c.offered_slug, c.accepted_at, c.offer_expires_at
+        FROM   service_customers c
+        JOIN   organizations o ON o.id = c.organization_id
+        WHERE  c.vendor_id = %(vendor_id)s AND o.slug = %(part)s)
+    SELECT    c.id, coalesce(o.slug, c.offered_slug) AS slug, o.name, s.slug AS service_slug, s.name AS service_name
+    FROM      candidates c
+    JOIN      services s      ON s.organization_id = %(vendor_id)s AND s.id = c.service_id
+    LEFT JOIN organizations o ON o.id = c.organization_id
+    WHERE     (c.accepted_at IS NOT NULL OR c.offer_expires_at > %(at)s)
+      AND     (strpos(coalesce(o.slug, c.offered_slug), %(part)s) > 0 OR strpos(lower(o.name), %(part)s) > 0)
+    ORDER BY  slug, c.id
+    LIMIT     %(limit)s
 """
 COUNT: Final = f"SELECT count(*) FROM (SELECT {FOUND} LIMIT %(counted_max)s) AS counted"
 FIGURES: Final = f"""
@@ -56,6 +79,18 @@ class PostgresFoundCustomers(Aggregate):
         }
         values = service_values(service) | place | {"part": part, "at": at, "limit": limit, "offers": offers}
         return self._all(ServiceCustomer, PAGE, values)
+
+    def named(
+        self, organization_id: UUID, *, part: str, at: datetime, looked_at_max: int, limit: int
+    ) -> Sequence[NamedCustomer]:
+        values = {
+            "vendor_id": organization_id,
+            "part": part,
+            "at": at,
+            "looked_at_max": looked_at_max,
+            "limit": limit,
+        }
+        return self._all(NamedCustomer, NAMED, values)
 
     def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:
         return self._value(COUNT, service_values(service) | {"part": part, "at": at, "counted_max": counted_max})

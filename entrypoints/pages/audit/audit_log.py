@@ -50,7 +50,6 @@ async def show_audit_log(call: Call, org_slug: str, *, query: AuditQuery, refusa
         standing,
         program=Program("audit_log_read_audit_log", org_slug, query=for_programs(query)),
         refusal=refusal,
-        connects=query.is_live,
         **_browser(org_slug).values(
             query,
             found,

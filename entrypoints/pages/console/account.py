@@ -54,7 +54,6 @@ def account_page(
     *,
     done: str = "",
     refusal: Refusal | None = None,
-    connects: bool = False,
     **values: Any,
 ) -> Response:
     """Return a page of the account, with what was just done, or with what was refused."""
@@ -62,7 +61,8 @@ def account_page(
         call,
         template,
         status=refusal.code.status if refusal is not None else 200,
-        connects=connects,
+        # Its palette asks for what is typed.
+        connects=True,
         # Another word in the address means nothing.
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),

@@ -1,131 +1,164 @@
-"""What a search of a console finds besides rows of the database: its sections, and calls of the interface.
+"""What the search of a console finds besides rows of the database: pages, what is done there, and the documentation.
 
-All words of a text have to begin words of what is found. A text that names exactly one thing leads there at once.
+What the reader's page would refuse is left out. `ranking.py` says what fits a text. A script shows the same while one
+types, as the options of the palette (`options_page`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Annotated, Final, cast
+from typing import Annotated, Final, TypeAlias, cast
 
 import msgspec
-import trio
+from quart import Response
 
 from core.lazy_dataclasses import dataclass
-from entrypoints.pages.console.sections import SectionGroup
-from entrypoints.pages.frame.languages import Language, marked
-from entrypoints.pages.manual.searching import found_in_manual
-from entrypoints.web.describing.areas import addresses_of
-from entrypoints.web.describing.schemas import for_readers
+from entrypoints.pages.console.account import ACCOUNT
+from entrypoints.pages.console.actions import CREATE_ORGANIZATION
+from entrypoints.pages.console.actions import OF_ACCOUNT as ACTIONS_OF_ACCOUNT
+from entrypoints.pages.console.ranking import TEXT_CHARACTERS_MAX, Rank, rank_of
+from entrypoints.pages.console.sections import OF_ACCOUNT, Section, SectionGroup
+from entrypoints.pages.frame.languages import language_of, marked
+from entrypoints.pages.frame.rendering import page
+from entrypoints.pages.reference.searching import found_in
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.documents import THREADS
 from entrypoints.web.serving.incoming import GatehouseRequest
 
-SECTIONS: Final = marked("Sections")
+PAGES: Final = marked("Pages and actions")
 DOCUMENTATION: Final = marked("Documentation")
-MANUAL: Final = marked("Manual")
-# How many calls of the interface are shown, and how many sections of the manual.
+# Shorter texts find no rows while they are typed: those who have three letters in common are found by an index.
+TYPED_LETTERS_MIN: Final = 3
+# How many calls of the interface are shown.
 _CALLS_MAX: Final = 10
-_MANUAL_MAX: Final = 5
-# Of the longest word, to find calls and the manual.
-_LETTERS_MIN: Final = 3
-# The pages for people, which stand in the reference as well.
-_PAGES: Final = "/app"
-_WORD: Final = re.compile(r"\w+")
+# Of each kind, while a text is typed.
+_OPTIONS_MAX: Final = 6
+_YOUR_ACCOUNT: Final = marked("Your account")
+_ACTION: Final = "create"
+
+# The title of what was found together, and its pages.
+Group: TypeAlias = "tuple[str, Sequence[FoundPage]]"
 
 
 class FindQuery(Query, kw_only=True):
     """What to find."""
 
-    q: Annotated[str, msgspec.Meta(description="An address, a name or an id.", max_length=254)] = ""
+    q: Annotated[str, msgspec.Meta(description="An address, a name or an id.", max_length=TEXT_CHARACTERS_MAX)] = ""
+
+    @property
+    def searched(self) -> str:
+        """The text without the space around it."""
+        return self.q.strip()
+
+    @property
+    def typed(self) -> str:
+        """What is searched for among rows while the text is typed; empty for one that is too short."""
+        return self.searched if len(self.searched) >= TYPED_LETTERS_MIN else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPage:
-    """A page that was found: its address, its title, what is worth knowing of it, and whether the text is its name."""
+    """A page that was found: its address, its title, what is worth knowing of it, and how the text fits it.
+
+    `icon` is the name of a drawing of `styles/icons.css`.
+    """
 
     address: str
     title: str
     about: str = ""
-    is_exact: bool = False
+    rank: Rank = Rank.PART
+    icon: str = ""
 
 
-def found_sections(language: Language, root: str, groups: Iterable[SectionGroup], text: str) -> Sequence[FoundPage]:
-    """Return the sections that the reader may open and a text names, in the words of the page; names come first."""
-    named: list[FoundPage] = []
-    described: list[FoundPage] = []
-    for group in groups:
-        for section in group.sections:
-            name, words = language.known(section.name), language.known(section.words)
-            if section.missing or not begins_words(text, f"{name} {words}"):
-                continue
-            page = FoundPage(
-                address=f"{root}{section.path}",
-                title=name,
-                about=language.known(group.title),
-                is_exact=is_name(text, name),
-            )
-            (named if begins_words(text, name) else described).append(page)
-    return [*named, *described]
+def row_page(text: str, address: str, title: str, about: str, *names: str, icon: str) -> FoundPage:
+    """Return the page of a row that was found by a text; it has further names besides its title."""
+    rank = rank_of(text, (title, *names), (about,))
+    # The database finds parts of words as well.
+    return FoundPage(address=address, title=title, about=about, rank=Rank.PART if rank is None else rank, icon=icon)
+
+
+def found_pages(
+    call: Call, text: str, *, root: str, groups: Iterable[SectionGroup], actions: Iterable[Section]
+) -> Sequence[FoundPage]:
+    """Return the pages and actions of a console that fit a text, and those of the reader's account, the best first.
+
+    `groups` and `actions` are those of the console below `root`. An empty text finds all of the console.
+    """
+    known = language_of(call).known
+    ranked: dict[str, FoundPage] = {}
+
+    def add(address: str, section: Section, icon: str, about: str = "") -> None:
+        names, words = (known(section.name), section.name), (known(section.words), section.words)
+        rank = rank_of(text, names, words) if text else Rank.WORDS
+        # Of a page and what is done there, the one that fits better; without a text both.
+        key = address if text else f"{address} {section.name}"
+        if rank is not None and (key not in ranked or rank < ranked[key].rank):
+            ranked[key] = FoundPage(address=address, title=names[0], about=about, rank=rank, icon=icon)
+
+    for action in actions:
+        add(root + action.path, action, _ACTION)
+    for section in (one for group in groups for one in group.sections if not one.missing):
+        add(root + section.path, section, _icon_of(section))
+    if (text or root == ACCOUNT) and not call.in_browser.is_closed_to_account:
+        about = known(_YOUR_ACCOUNT) if root != ACCOUNT else ""
+        add(CREATE_ORGANIZATION.path, CREATE_ORGANIZATION, _ACTION, about)
+        for section, icon in _of_account(call):
+            add(ACCOUNT + section.path, section, icon, about)
+    return sorted(ranked.values(), key=lambda one: one.rank) if text else list(ranked.values())
+
+
+def _of_account(call: Call) -> Iterable[tuple[Section, str]]:
+    """Return what is open of the reader's account, and its icons; some is closed to who acts as another user."""
+    sections = [(one, _icon_of(one)) for group in OF_ACCOUNT for one in group.sections]
+    for section, icon in [*((one, _ACTION) for one in ACTIONS_OF_ACCOUNT), *sections]:
+        route, _ = _request(call).paths.find("GET", ACCOUNT + section.path)
+        if call.acts_for is None or not route.who.is_for_oneself:
+            yield section, icon
+
+
+def _icon_of(section: Section) -> str:
+    """Return the icon of a section, or of the one that a page is within."""
+    return section.path.split("/")[1] if section.path else "overview"
 
 
 def found_calls(call: Call, text: str) -> Sequence[FoundPage]:
-    """Return the calls of the interface, in the reference, whose titles or paths have the words of a text."""
-    found: list[FoundPage] = []
-    paths = cast("GatehouseRequest", call.request).paths
-    addresses = addresses_of(paths.routes)
-    for operation, route in paths.operations.items():
-        if route.path.startswith(_PAGES):
-            continue
-        if begins_words(text, _text_of(route.documentation, route.path), letters_min=_LETTERS_MIN):
-            title = for_readers(route.documentation).partition("\n")[0]
-            found.append(FoundPage(address=addresses[operation], title=title, about=f"{route.method} {route.path}"))
-            if len(found) == _CALLS_MAX:
-                break
-    return found
-
-
-async def found_of_manual(text: str) -> Sequence[FoundPage]:
-    """Return the sections of the manual whose headings have the words of a text; they are in English."""
-    found = await trio.to_thread.run_sync(found_in_manual, text, limiter=THREADS)
-    pages = [
-        FoundPage(address=one.address, title=one.heading or one.page.title, about=one.page.title)
-        for one in found
-        if begins_words(text, f"{one.page.title} {one.heading}", letters_min=_LETTERS_MIN)
+    """Return the calls of the interface, in the reference, that have the words of a text."""
+    found = found_in(_request(call).paths.routes, text) if len(text) >= TYPED_LETTERS_MIN else None
+    return [
+        FoundPage(address=one.address, title=one.title, about=f"{one.method} {one.path}", icon="docs")
+        for one in (found.operations[:_CALLS_MAX] if found is not None else ())
     ]
-    return pages[:_MANUAL_MAX]
 
 
-def only_page(pages: Sequence[FoundPage]) -> str | None:
-    """Return the address of the only page that was found, or of the only one that a text names exactly; else None."""
-    exact = [page for page in pages if page.is_exact]
+def _request(call: Call) -> GatehouseRequest:
+    return cast("GatehouseRequest", call.request)
+
+
+def grouped(pages: Sequence[FoundPage], rows: Iterable[Group], calls: Sequence[FoundPage]) -> list[Group]:
+    """Return what was found by its kinds, that with the best fit first and the documentation last."""
+    groups = [(title, sorted(found, key=lambda one: one.rank)) for title, found in rows]
+    by_fit = sorted(((PAGES, pages), *groups), key=lambda one: min((found.rank for found in one[1]), default=Rank.PART))
+    return [(title, found) for title, found in (*by_fit, (DOCUMENTATION, calls)) if found]
+
+
+def only_page(groups: Iterable[Group]) -> str | None:
+    """Return the address of the only page that was found, or of the only one that a text names exactly; else None.
+
+    The documentation counts for nothing.
+    """
+    pages = [one for title, found in groups if title != DOCUMENTATION for one in found]
+    exact = [one for one in pages if one.rank is Rank.NAME]
     if len(exact) == 1:
         return exact[0].address
     return pages[0].address if len(pages) == 1 else None
 
 
-def is_name(text: str, *names: str) -> bool:
-    """Return whether a text is one of these names, in any case."""
-    return text.strip().casefold() in {name.casefold() for name in names if name}
-
-
-def begins_words(text: str, of: str, *, letters_min: int = 2) -> bool:
-    """Return whether each word of a text begins one of these words, and the longest has this many letters."""
-    # What is found is ours and kept; what is typed is not.
-    wanted, words = _WORD.findall(text.casefold()), _words_of(of)
-    is_long_enough = max(map(len, wanted), default=0) >= letters_min
-    return is_long_enough and all(any(word.startswith(one) for word in words) for one in wanted)
-
-
-@cache
-def _text_of(documentation: str, path: str) -> str:
-    title, _, _ = for_readers(documentation).partition("\n")
-    return f"{title} {path}"
-
-
-@cache
-def _words_of(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.casefold()))
+def options_page(call: Call, query: FindQuery, groups: Iterable[Group], every: str) -> Response:
+    """Return what was found as the options of the palette; `every` is the page with all that the text finds."""
+    return page(
+        call,
+        "console/found_options.html",
+        groups=[(title, found[:_OPTIONS_MAX]) for title, found in groups] if query.searched else list(groups),
+        searched=query.searched,
+        every=every,
+    )

@@ -186,6 +186,8 @@ def console_page(
         call,
         template,
         status=refusal.code.status if refusal is not None else 200,
+        # Its palette asks for what is typed.
+        connects=True,
         standing=standing,
         curl=program.curl(route, call.installation.settings.base_url),
         is_called_with_key=takes_key(route),

@@ -6,6 +6,7 @@ Each has words by which it is found besides its name (`console/found_pages.py`),
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeAlias
 
 from core.lazy_dataclasses import dataclass
@@ -51,6 +52,9 @@ class SectionGroup:
         return [one for one in self.sections if one.missing and not one.is_within]
 
 
+# A page within a section.
+_within: Final = partial(Section, is_within=True)
+
 OF_ORGANIZATION: Final = (
     SectionGroup(
         "",
@@ -62,51 +66,47 @@ OF_ORGANIZATION: Final = (
                 marked("statistics numbers charts active users reports"),
                 Operation.ANALYTICS_READ,
             ),
-            Section(
+            _within(
                 "/analytics/sign-ins",
                 marked("Sign-ins"),
                 marked("logins log failed refused history"),
                 Operation.SIGN_INS_READ,
-                is_within=True,
+            ),
+            _within(
+                "/analytics/active-users",
+                marked("Active users"),
+                marked("daily weekly monthly who signed in"),
+                Operation.SIGN_INS_READ,
             ),
         ),
     ),
     SectionGroup(
         marked("People and access"),
         (
-            Section(
-                "/people",
-                marked("People"),
-                marked("members team staff users accounts"),
-                Operation.MEMBERS_LIST,
-            ),
-            Section(
+            Section("/people", marked("People"), marked("members team staff users accounts"), Operation.MEMBERS_LIST),
+            _within(
                 "/people/invited",
                 marked("Invitations"),
                 marked("invite people add members"),
                 Operation.INVITATIONS_LIST,
-                is_within=True,
             ),
-            Section(
+            _within(
                 "/people/end-users",
                 marked("End users"),
                 marked("customers accounts sessions"),
                 Operation.END_USERS_READ,
-                is_within=True,
             ),
-            Section(
-                "/people/groups",
-                marked("Groups"),
-                marked("directory teams group rules"),
+            _within("/people/groups", marked("Groups"), marked("directory teams group rules"), Operation.GROUPS_READ),
+            _within(
+                "/people/groups/rules",
+                marked("Rules of groups"),
+                marked("roles by group mapping"),
                 Operation.GROUPS_READ,
-                is_within=True,
             ),
-            Section(
-                "/roles",
-                marked("Roles"),
-                marked("permissions capabilities rights access"),
-                Operation.ROLES_READ,
+            _within(
+                "/people/directory", marked("Directory"), marked("SCIM provisioned users"), Operation.SCIM_LOG_READ
             ),
+            Section("/roles", marked("Roles"), marked("permissions capabilities rights access"), Operation.ROLES_READ),
             Section(
                 "/why",
                 marked("Sign-in problems"),
@@ -125,10 +125,7 @@ OF_ORGANIZATION: Final = (
                 Operation.SERVICES_LIST,
             ),
             Section(
-                "/products",
-                marked("Products"),
-                marked("vendors offers bought applications"),
-                Operation.PRODUCTS_READ,
+                "/products", marked("Products"), marked("vendors offers bought applications"), Operation.PRODUCTS_READ
             ),
         ),
     ),
@@ -141,37 +138,26 @@ OF_ORGANIZATION: Final = (
                 marked("SSO single sign-on identity provider Okta Entra Google SAML OpenID"),
                 Operation.CONNECTIONS_READ,
             ),
-            Section(
+            _within(
                 "/sign-in/second-factors",
                 marked("Second factors"),
                 marked("MFA 2FA two-factor authenticator passkeys require"),
                 Operation.SIGN_IN_RULES_READ,
-                is_within=True,
             ),
-            Section(
+            _within(
                 "/sign-in/mail-domains",
                 marked("Mail domains"),
                 marked("domain routes enforce verify TXT"),
                 Operation.DOMAIN_ROUTES_READ,
-                is_within=True,
             ),
             Section(
-                "/branding",
-                marked("Branding"),
-                marked("logo colors look theme design icon"),
-                Operation.BRANDING_READ,
+                "/branding", marked("Branding"), marked("logo colors look theme design icon"), Operation.BRANDING_READ
             ),
             Section(
-                "/domain",
-                marked("Own domain"),
-                marked("custom domain DNS host address CNAME"),
-                Operation.DOMAIN_READ,
+                "/domain", marked("Own domain"), marked("custom domain DNS host address CNAME"), Operation.DOMAIN_READ
             ),
             Section(
-                "/setup-links",
-                marked("Setup links"),
-                marked("IT admin portal delegate"),
-                Operation.SETUP_LINKS_READ,
+                "/setup-links", marked("Setup links"), marked("IT admin portal delegate"), Operation.SETUP_LINKS_READ
             ),
         ),
     ),
@@ -190,23 +176,16 @@ OF_ORGANIZATION: Final = (
                 marked("SCIM tokens directory sync Okta Entra"),
                 Operation.SCIM_TOKENS_READ,
             ),
-            Section(
-                "/siem",
-                marked("SIEM"),
-                marked("log streaming Splunk Datadog Elastic"),
-                Operation.SIEM_READ,
+            _within(
+                "/provisioning/calls",
+                marked("Calls of the directory"),
+                marked("SCIM log requests failures"),
+                Operation.SCIM_LOG_READ,
             ),
+            Section("/siem", marked("SIEM"), marked("log streaming Splunk Datadog Elastic"), Operation.SIEM_READ),
+            Section("/mail", marked("Mail server"), marked("SMTP email sender"), Operation.MAIL_SERVER_READ),
             Section(
-                "/mail",
-                marked("Mail server"),
-                marked("SMTP email sender"),
-                Operation.MAIL_SERVER_READ,
-            ),
-            Section(
-                "/keys",
-                marked("API keys"),
-                marked("tokens secrets programs management keys"),
-                Operation.KEYS_READ,
+                "/keys", marked("API keys"), marked("tokens secrets programs management keys"), Operation.KEYS_READ
             ),
         ),
     ),
@@ -219,26 +198,26 @@ OF_ORGANIZATION: Final = (
                 marked("tier limits subscriptions revenue invoices sold payment"),
                 Operation.BILLING_READ,
             ),
+            _within(
+                "/billing/sold", marked("Subscriptions"), marked("sold plans cancel past due"), Operation.BILLING_READ
+            ),
             Section(
                 "/audit",
                 marked("Audit log"),
                 marked("history changes activity entries proof"),
                 Operation.AUDIT_LOG_READ,
             ),
-            Section("/jobs", marked("Jobs"), marked("bulk progress"), Operation.JOBS_READ, is_within=True),
+            _within("/jobs", marked("Jobs"), marked("bulk progress"), Operation.JOBS_READ),
             Section(
-                "/settings",
-                marked("Settings"),
-                marked("name slug rename delete leave"),
-                Operation.ORGANIZATION_READ,
+                "/settings", marked("Settings"), marked("name slug rename delete leave"), Operation.ORGANIZATION_READ
             ),
-            Section(
+            _within(
                 "/settings/ownership",
                 marked("Ownership"),
                 marked("owner transfer hand over"),
                 Operation.OWNERSHIP_TRANSFER,
-                is_within=True,
             ),
+            _within("/settings/metadata", marked("Metadata"), marked("notes own fields"), Operation.ORGANIZATION_READ),
         ),
     ),
 )
@@ -259,7 +238,8 @@ OF_PLATFORM: Final = (
         (
             Section("/organizations", marked("Organizations"), marked("tenants customers approve suspend")),
             Section("/users", marked("Users"), marked("people accounts sessions impersonate")),
-            Section("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history"), is_within=True),
+            _within("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history")),
+            _within("/active-users", marked("Active users"), marked("daily weekly monthly who signed in")),
             Section("/why", marked("Sign-in problems"), marked("why cannot sign in locked out help support")),
             Section(
                 "/owners", marked("Owners and support"), marked("staff admins appoint demote"), RequiredStanding.OWNER
@@ -280,11 +260,30 @@ OF_PLATFORM: Final = (
             Section(
                 "/audit", marked("Audit log"), marked("history changes activity entries proof"), RequiredStanding.OWNER
             ),
-            Section("/jobs", marked("Jobs"), marked("bulk progress"), RequiredStanding.OWNER, is_within=True),
+            _within("/jobs", marked("Jobs"), marked("bulk progress"), RequiredStanding.OWNER),
             Section(
                 "/system",
                 marked("System"),
                 marked("health versions settings signing keys migrations actors database"),
+                RequiredStanding.OWNER,
+            ),
+            _within(
+                "/system/queues",
+                marked("Queues"),
+                marked("webhooks deliveries events mails SIEM waiting work"),
+                RequiredStanding.OWNER,
+            ),
+            _within(
+                "/system/process",
+                marked("Background tasks and database"),
+                marked("actors pool connections versions"),
+                RequiredStanding.OWNER,
+            ),
+            _within("/system/keys", marked("Signing keys"), marked("rotate tokens JWKS"), RequiredStanding.OWNER),
+            _within(
+                "/system/settings",
+                marked("Settings"),
+                marked("configuration environment variables"),
                 RequiredStanding.OWNER,
             ),
         ),
@@ -331,7 +330,7 @@ OF_ACCOUNT: Final = (
             Section("/organizations", marked("Organizations"), marked("teams invitations leave join")),
             Section("/subscriptions", marked("Subscriptions"), marked("billing plans payment invoices")),
             Section("/data", marked("Your data"), marked("export download privacy delete close account")),
-            Section("/closing", marked("Close the account"), marked("delete remove account"), is_within=True),
+            _within("/closing", marked("Close the account"), marked("delete remove account")),
         ),
     ),
 )
@@ -339,19 +338,23 @@ OF_ACCOUNT: Final = (
 
 def sections_of(standing: Standing) -> list[SectionGroup]:
     """Return the sections of the console of an organization in the order of its navigation."""
-
-    def lacks(section: Section) -> Missing:
-        return standing.lacks(section.asks) if isinstance(section.asks, Operation) else None
-
-    return _seen(OF_ORGANIZATION if standing.organization.is_active else OF_WAITING_ORGANIZATION, lacks)
+    groups = OF_ORGANIZATION if standing.organization.is_active else OF_WAITING_ORGANIZATION
+    return _seen(groups, partial(lacks, standing))
 
 
 def sections_of_platform(standing: PlatformStanding) -> list[SectionGroup]:
     """Return the sections of the console of the platform in the order of its navigation."""
-    return _seen(
-        OF_PLATFORM,
-        lambda section: section.asks if isinstance(section.asks, RequiredStanding) and not standing.is_owner else None,
-    )
+    return _seen(OF_PLATFORM, partial(lacks_on_platform, standing))
+
+
+def lacks(standing: Standing, section: Section) -> Missing:
+    """Return what the reader lacks for a section of an organization; None for nothing."""
+    return standing.lacks(section.asks) if isinstance(section.asks, Operation) else None
+
+
+def lacks_on_platform(standing: PlatformStanding, section: Section) -> Missing:
+    """Return what the reader lacks for a section of the platform; None for nothing."""
+    return section.asks if isinstance(section.asks, RequiredStanding) and not standing.is_owner else None
 
 
 def _seen(groups: tuple[SectionGroup, ...], lacks: Callable[[Section], Missing]) -> list[SectionGroup]:

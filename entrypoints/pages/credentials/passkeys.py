@@ -94,7 +94,6 @@ async def _new_page(call: Call, refusal: Refusal | None = None) -> Page:
         call,
         "credentials/passkeys_new.html",
         refusal=refusal,
-        connects=True,
         challenge_id=str(started.challenge_id),
         options=msgspec.json.encode(started.options).decode(),
     )

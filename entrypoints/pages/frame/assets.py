@@ -27,6 +27,7 @@ STYLES: Final = (
     "layout.css",
     "components.css",
     "frame.css",
+    "palette.css",
     "account.css",
     "icons.css",
     "console.css",

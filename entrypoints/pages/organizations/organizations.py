@@ -23,11 +23,19 @@ from core.platform import organizations as approvals
 from core.rate_limits import RateLimit
 from core.text import slug_of_name
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
-from entrypoints.pages.console.found_pages import SECTIONS, FindQuery, FoundPage, found_sections, is_name, only_page
+from entrypoints.pages.console.found_pages import (
+    FindQuery,
+    FoundPage,
+    Group,
+    found_pages,
+    grouped,
+    only_page,
+    options_page,
+    row_page,
+)
 from entrypoints.pages.console.frame import CONSOLE, ROWS_SHOWN, Program, console_page, opened, page_of
 from entrypoints.pages.console.frame import after as after_in_console
 from entrypoints.pages.console.lists import ways
-from entrypoints.pages.console.sections import OF_ACCOUNT
 from entrypoints.pages.console.setup_steps import SetupStep, current_of
 from entrypoints.pages.console.sign_in_plots import lists_of, plot_values
 from entrypoints.pages.frame.forms import DoneQuery
@@ -43,10 +51,11 @@ from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 routes = account_pages()
 
 ORGANIZATIONS: Final = f"{ACCOUNT}/organizations"
-# The kinds of applications that a service is most often made for (`services/kinds.py`).
-_KINDS: Final = (("web", marked("Web application")), ("spa", marked("Single-page application")))
+SEARCH: Final = f"{ACCOUNT}/search"
 # How many organizations a search of the account shows.
 _FOUND_MAX: Final = 10
+# The kinds of applications that a service is most often made for (`services/kinds.py`).
+_KINDS: Final = (("web", marked("Web application")), ("spa", marked("Single-page application")))
 
 
 class ReceivedForm(ProtectedForm, kw_only=True):
@@ -111,34 +120,35 @@ async def leave_organization(call: Call, form: MembershipForm) -> PageOrRedirect
     return after(ORGANIZATIONS, "left")
 
 
-@routes.get(f"{ACCOUNT}/search")
+@routes.get(SEARCH)
 @in_browser
 async def find_in_account(call: Call, query: FindQuery) -> PageOrRedirect:
     """Find a part of your account or an organization of yours by its name, and lead to the only hit."""
-    searched = query.q.strip()
-    sections = found_sections(language_of(call), ACCOUNT, OF_ACCOUNT, searched)
-    organizations: list[FoundPage] = []
-    if searched:
-        mine = await call.read(management.search_mine, search=searched, after="", limit=_FOUND_MAX)
-        organizations = [
-            FoundPage(
-                address=page_of(one.organization.slug),
-                title=one.organization.name,
-                about=one.organization.slug,
-                is_exact=is_name(searched, one.organization.name, one.organization.slug),
-            )
-            for one in mine.found
-        ]
-    only = only_page([*sections, *organizations])
+    groups = await _found(call, query.searched)
+    only = only_page(groups)
     if only is not None:
         return see_other(only)
-    groups = [(SECTIONS, sections), (marked("Organizations"), organizations)]
-    return account_page(
-        call,
-        "organizations/organizations_search.html",
-        searched=searched,
-        groups=[(title, pages) for title, pages in groups if pages],
-    )
+    return account_page(call, "organizations/organizations_search.html", searched=query.searched, groups=groups)
+
+
+@routes.get(f"{SEARCH}/options")
+@in_browser
+async def show_options_in_account(call: Call, query: FindQuery) -> Page:
+    """Return what a text finds in your account while it is typed, as the options of the palette."""
+    return options_page(call, query, await _found(call, query.searched), SEARCH)
+
+
+async def _found(call: Call, text: str) -> list[Group]:
+    found: list[FoundPage] = []
+    if text:
+        mine = await call.read(management.search_mine, search=text, after="", limit=_FOUND_MAX)
+        organizations = [membership.organization for membership in mine.found]
+        found = [
+            row_page(text, page_of(one.slug), one.name, one.slug, one.slug, icon="organizations")
+            for one in organizations
+        ]
+    pages = found_pages(call, text, root=ACCOUNT, groups=(), actions=())
+    return grouped(pages, [(marked("Organizations"), found)], ())
 
 
 class OwnOrganizationsQuery(DoneQuery, kw_only=True):

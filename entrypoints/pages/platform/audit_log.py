@@ -43,7 +43,6 @@ async def show_platform_audit_log(call: Call, *, query: AuditQuery, refusal: Ref
         standing,
         program=Program("platform_audit_log_read_platform_audit_log", query=for_programs(query)),
         refusal=refusal,
-        connects=query.is_live,
         **_BROWSER.values(
             query,
             found,

@@ -1,21 +1,23 @@
 """The page that finds anything on the platform: it leads to the one hit, and lists several by their kinds."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from core.email_addresses import is_found_at_beginning
 from core.platform import search
+from core.platform.console import PlatformStanding
 from core.platform.search import HitKind, SearchHit
+from entrypoints.pages.console.actions import actions_of_platform
 from entrypoints.pages.console.found_pages import (
-    DOCUMENTATION,
-    MANUAL,
-    SECTIONS,
     FindQuery,
     FoundPage,
+    Group,
     found_calls,
-    found_of_manual,
-    found_sections,
-    is_name,
+    found_pages,
+    grouped,
     only_page,
+    options_page,
+    row_page,
 )
 from entrypoints.pages.console.frame import (
     PLATFORM,
@@ -26,8 +28,8 @@ from entrypoints.pages.console.frame import (
     with_query,
 )
 from entrypoints.pages.console.sections import sections_of_platform
-from entrypoints.pages.frame.languages import language_of, marked
-from entrypoints.pages.frame.rendering import PageOrRedirect
+from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -36,6 +38,7 @@ from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
 
+SEARCH: Final = f"{PLATFORM}/search"
 KINDS: Final = {
     HitKind.USER: marked("Users"),
     HitKind.SESSION: marked("Sessions"),
@@ -45,26 +48,20 @@ KINDS: Final = {
     HitKind.SERVICE: marked("Services"),
     HitKind.LOG_OF_REQUEST: marked("Audit log"),
     HitKind.LOG_OF_ADDRESS: marked("Audit log"),
+    HitKind.LOG_ENTRY: marked("Audit log"),
 }
 
 
-@routes.get(f"{PLATFORM}/search")
+@routes.get(SEARCH)
 @platform_support_in_console
 async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
     """Find anything by its address, name or id, and lead to the only hit."""
-    standing, hits = await opened_for_platform(call, search.find, query.q)
-    searched = query.q.strip()
-    sections = found_sections(language_of(call), PLATFORM, sections_of_platform(standing), searched)
-    by_kind = [(KINDS[kind], [_shown(hit, searched) for hit in hits if hit.kind is kind]) for kind in KINDS]
-    only = only_page([*sections, *(page for _, pages in by_kind for page in pages)])
+    searched = query.searched
+    standing, hits = await opened_for_platform(call, search.find, searched)
+    groups = _found(call, standing, searched, hits)
+    only = only_page(groups)
     if only is not None:
         return see_other(only)
-    groups = [
-        (SECTIONS, sections),
-        *by_kind,
-        (DOCUMENTATION, found_calls(call, searched)),
-        (MANUAL, await found_of_manual(searched)),
-    ]
     return console_page(
         call,
         "platform/search.html",
@@ -73,15 +70,35 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
         searched=searched,
         is_short=is_found_at_beginning(searched),
         is_request=search.is_request_id(searched),
-        groups=[(title, pages) for title, pages in groups if pages],
+        groups=groups,
         why=with_query(f"{PLATFORM}/why", email=searched) if "@" in searched else "",
     )
 
 
-def _shown(hit: SearchHit, searched: str) -> FoundPage:
-    return FoundPage(
-        address=address_of(hit), title=hit.title, about=hit.about, is_exact=is_name(searched, hit.title, hit.about)
+@routes.get(f"{SEARCH}/options")
+@platform_support_in_console
+async def show_options(call: Call, query: FindQuery) -> Page:
+    """Return what a text finds on the platform while it is typed, as the options of the palette; to owners rows too."""
+    standing, hits = await opened_for_platform(call, search.find_while_typed, query.typed)
+    return options_page(call, query, _found(call, standing, query.searched, hits), SEARCH)
+
+
+def _found(call: Call, standing: PlatformStanding, text: str, hits: Sequence[SearchHit]) -> list[Group]:
+    pages = found_pages(
+        call,
+        text,
+        root=PLATFORM,
+        groups=sections_of_platform(standing),
+        actions=actions_of_platform(standing),
     )
+    rows = [(KINDS[kind], [_shown(hit, text) for hit in hits if hit.kind is kind]) for kind in KINDS]
+    return grouped(pages, rows, found_calls(call, text))
+
+
+def _shown(hit: SearchHit, text: str) -> FoundPage:
+    address = address_of(hit)
+    icon = address.removeprefix(f"{PLATFORM}/").partition("/")[0].partition("?")[0]
+    return row_page(text, address, hit.title, hit.about, hit.about, icon=icon)
 
 
 def address_of(hit: SearchHit) -> str:
@@ -95,3 +112,5 @@ def address_of(hit: SearchHit) -> str:
             return with_query(f"{PLATFORM}/audit", request=hit.title)
         case HitKind.LOG_OF_ADDRESS:
             return with_query(f"{PLATFORM}/audit", address=hit.title)
+        case HitKind.LOG_ENTRY:
+            return f"{PLATFORM}/audit/{hit.id}"

@@ -67,7 +67,6 @@ async def connect_page(
         # To a service of machines no person signs in.
         awaits_sign_in=service.service_type is not ServiceType.API,
         first_sign_in=connecting.first_sign_in,
-        connects=connecting.first_sign_in is None,
         types=TYPES,
         snippets=snippets.of_service(service, issuer, secret),
         placeholder=snippets.SECRET_PLACEHOLDER,

@@ -1,4 +1,4 @@
-// The keys of the console: "/" and Ctrl-K go to its search, "?" shows the dialog with the keys.
+// The keys of the console: "/" and Ctrl-K open its palette or go to the search, "?" shows the dialog with the keys.
 //
 // "/" and "?" act only where no field has the focus, and can be turned off in the dialog (WCAG 2.1.4), whose button then
 // stays. The choice is kept in this browser.
@@ -37,19 +37,15 @@
   button.querySelector("button").addEventListener("click", show);
   document.getElementById("keys-close").addEventListener("click", () => dialog.close());
 
-  // On a narrow screen the field of the bar is opened by this alone. A page without one has the search of its list.
-  const search = () => {
-    const field = document.getElementById("find") ?? document.querySelector('main form[role="search"] input');
-    const form = field?.closest(".bar .find");
-    if (form && !field.checkVisibility()) {
-      form.classList.add("is-open");
-      field.addEventListener("blur", () => form.classList.remove("is-open"), { once: true });
-    }
-    return field;
-  };
+  // The consoles have a palette (palette.js). A page without one has its search, or that of its list.
+  const palette = document.getElementById("palette");
+  const opener = document.getElementById("palette-opener");
   const goToSearch = (event) => {
-    const field = search();
-    if (field !== null) {
+    const field = document.getElementById("find") ?? document.querySelector('main form[role="search"] input');
+    if (opener !== null && !opener.hidden) {
+      event.preventDefault();
+      opener.click();
+    } else if (field !== null) {
       // The key is not typed into the field.
       event.preventDefault();
       field.focus();
@@ -77,6 +73,9 @@
       return;
     }
     const isCombined = event.ctrlKey || event.metaKey || event.altKey;
+    if (palette?.open) {
+      return;
+    }
     const isTyped = event.target instanceof Element && event.target.closest(TYPED_IN) !== null;
     if (!choice.checked || isCombined || isTyped) {
       return;
