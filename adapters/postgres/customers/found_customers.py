@@ -24,13 +24,13 @@ PAGE: Final = f"""
 """
 # While a name is typed, a vendor with many customers has so many of them read, whatever the name.
 NAMED: Final = """
-    WITH some AS (
+    WITH looked_at AS (
         SELECT id, service_id, organization_id, offered_slug, accepted_at, offer_expires_at
         FROM   service_customers
         WHERE  vendor_id = %(vendor_id)s
         LIMIT  %(looked_at_max)s),
     candidates AS (
-        SELECT * FROM some
+        SELECT * FROM looked_at
         UNION
         SELECT c.id, c.service_id, c.organization_id, c.offered_slug, c.accepted_at, c.offer_expires_at
         FROM   service_customers c

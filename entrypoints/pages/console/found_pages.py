@@ -20,7 +20,7 @@ from entrypoints.pages.console.ranking import TEXT_CHARACTERS_MAX, Rank, rank_of
 from entrypoints.pages.console.sections import OF_ACCOUNT, Section, SectionGroup
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import page
-from entrypoints.pages.reference.searching import found_in
+from entrypoints.pages.reference.searching import operations_called
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.incoming import GatehouseRequest
@@ -123,10 +123,11 @@ def _icon_of(section: Section) -> str:
 
 def found_calls(call: Call, text: str) -> Sequence[FoundPage]:
     """Return the calls of the interface, in the reference, that have the words of a text."""
-    found = found_in(_request(call).paths.routes, text) if len(text) >= TYPED_LETTERS_MIN else None
+    if len(text) < TYPED_LETTERS_MIN:
+        return []
     return [
         FoundPage(address=one.address, title=one.title, about=f"{one.method} {one.path}", icon="docs")
-        for one in (found.operations[:_CALLS_MAX] if found is not None else ())
+        for one in operations_called(_request(call).paths.routes, text)[:_CALLS_MAX]
     ]
 
 

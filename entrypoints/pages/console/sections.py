@@ -104,7 +104,10 @@ OF_ORGANIZATION: Final = (
                 Operation.GROUPS_READ,
             ),
             _within(
-                "/people/directory", marked("Directory"), marked("SCIM provisioned users"), Operation.SCIM_LOG_READ
+                "/people/directory",
+                marked("Directory"),
+                marked("provisioned users synchronization"),
+                Operation.SCIM_LOG_READ,
             ),
             Section("/roles", marked("Roles"), marked("permissions capabilities rights access"), Operation.ROLES_READ),
             Section(
@@ -179,7 +182,7 @@ OF_ORGANIZATION: Final = (
             _within(
                 "/provisioning/calls",
                 marked("Calls of the directory"),
-                marked("SCIM log requests failures"),
+                marked("log requests failures"),
                 Operation.SCIM_LOG_READ,
             ),
             Section("/siem", marked("SIEM"), marked("log streaming Splunk Datadog Elastic"), Operation.SIEM_READ),

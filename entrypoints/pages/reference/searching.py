@@ -59,8 +59,7 @@ class _Entry(Generic[Thing]):
 
 def found_in(routes: tuple[Route, ...], text: str) -> FoundInReference:
     """Return what has words that begin with those of a text: what is named so comes before what is described so."""
-    # A text is searched for the beginnings of words all at once: comparing word by word takes thirty times as long.
-    wanted = [f" {word}" for word in _WORD.findall(text.casefold())[:_WORDS_MAX]]
+    wanted = _wanted(text)
     operations = _found(_operations(routes), wanted)
     return FoundInReference(
         operations=operations[:OPERATIONS_MAX],
@@ -70,10 +69,20 @@ def found_in(routes: tuple[Route, ...], text: str) -> FoundInReference:
     )
 
 
-def _found(entries: Iterable[_Entry[Thing]], wanted: Sequence[str]) -> list[Thing]:
+def operations_called(routes: tuple[Route, ...], text: str) -> Sequence[Line]:
+    """Return the operations that `found_in` finds by their paths and titles, and not by what is said of them."""
+    return _found(_operations(routes), _wanted(text), widest=1)
+
+
+def _wanted(text: str) -> Sequence[str]:
+    # A text is searched for the beginnings of words all at once: comparing word by word takes thirty times as long.
+    return [f" {word}" for word in _WORD.findall(text.casefold())[:_WORDS_MAX]]
+
+
+def _found(entries: Iterable[_Entry[Thing]], wanted: Sequence[str], *, widest: int = -1) -> list[Thing]:
     ranked: list[tuple[int, Thing]] = []
     for entry in entries:
-        if wanted and all(word in entry.texts[-1] for word in wanted):
+        if wanted and all(word in entry.texts[widest] for word in wanted):
             rank = next(rank for rank, text in enumerate(entry.texts) if all(word in text for word in wanted))
             ranked.append((rank, entry.thing))
     return [thing for _, thing in sorted(ranked, key=lambda one: one[0])]
