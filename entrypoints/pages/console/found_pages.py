@@ -16,7 +16,7 @@ from core.lazy_dataclasses import dataclass
 from entrypoints.pages.console.account import ACCOUNT
 from entrypoints.pages.console.actions import CREATE_ORGANIZATION
 from entrypoints.pages.console.actions import OF_ACCOUNT as ACTIONS_OF_ACCOUNT
-from entrypoints.pages.console.ranking import TEXT_CHARACTERS_MAX, Rank, rank_of
+from entrypoints.pages.console.ranking import TEXT_CHARACTERS_MAX, Rank, longest_word, rank_of
 from entrypoints.pages.console.sections import OF_ACCOUNT, Section, SectionGroup
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import page
@@ -95,22 +95,26 @@ def found_pages(
         if rank is not None and (key not in ranked or rank < ranked[key].rank):
             ranked[key] = FoundPage(address=address, title=names[0], about=about, rank=rank, icon=icon)
 
-    for action in actions:
-        add(root + action.path, action, _ACTION)
+    # Of what fits equally, a page comes before what is done there.
     for section in (one for group in groups for one in group.sections if not one.missing):
         add(root + section.path, section, _icon_of(section))
+    for action in actions:
+        add(root + action.path, action, _ACTION)
     if (text or root == ACCOUNT) and not call.in_browser.is_closed_to_account:
         about = known(_YOUR_ACCOUNT) if root != ACCOUNT else ""
-        add(CREATE_ORGANIZATION.path, CREATE_ORGANIZATION, _ACTION, about)
         for section, icon in _of_account(call):
             add(ACCOUNT + section.path, section, icon, about)
-    return sorted(ranked.values(), key=lambda one: one.rank) if text else list(ranked.values())
+        add(CREATE_ORGANIZATION.path, CREATE_ORGANIZATION, _ACTION, about)
+    if not text:
+        # What is done is in no navigation.
+        return sorted(ranked.values(), key=lambda one: one.icon != _ACTION)
+    return sorted(ranked.values(), key=lambda one: one.rank)
 
 
 def _of_account(call: Call) -> Iterable[tuple[Section, str]]:
     """Return what is open of the reader's account, and its icons; some is closed to who acts as another user."""
     sections = [(one, _icon_of(one)) for group in OF_ACCOUNT for one in group.sections]
-    for section, icon in [*((one, _ACTION) for one in ACTIONS_OF_ACCOUNT), *sections]:
+    for section, icon in [*sections, *((one, _ACTION) for one in ACTIONS_OF_ACCOUNT)]:
         route, _ = _request(call).paths.find("GET", ACCOUNT + section.path)
         if call.acts_for is None or not route.who.is_for_oneself:
             yield section, icon
@@ -123,10 +127,10 @@ def _icon_of(section: Section) -> str:
 
 def found_calls(call: Call, text: str) -> Sequence[FoundPage]:
     """Return the calls of the interface, in the reference, that have the words of a text."""
-    if len(text) < TYPED_LETTERS_MIN:
+    if longest_word(text) < TYPED_LETTERS_MIN:
         return []
     return [
-        FoundPage(address=one.address, title=one.title, about=f"{one.method} {one.path}", icon="docs")
+        FoundPage(address=one.address, title=one.title.replace("`", ""), about=f"{one.method} {one.path}", icon="docs")
         for one in operations_called(_request(call).paths.routes, text)[:_CALLS_MAX]
     ]
 

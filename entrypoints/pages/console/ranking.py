@@ -36,9 +36,9 @@ def rank_of(text: str, names: Sequence[str], about: Sequence[str] = ()) -> Rank 
     """
     if is_name(text, names):
         return Rank.NAME
-    asked = _words(text)
-    if max(map(len, asked), default=0) < LETTERS_MIN:
+    if longest_word(text) < LETTERS_MIN:
         return None
+    asked = _words(text)
     named = [_words(name) for name in names]
     if any(len(words) >= len(asked) and all(map(_begins, asked, words)) for words in named):
         return Rank.BEGINNING
@@ -48,6 +48,11 @@ def rank_of(text: str, names: Sequence[str], about: Sequence[str] = ()) -> Rank 
     if _all_begin(asked, said):
         return Rank.DESCRIBED
     return Rank.PART if all(any(_is_within(one, word) for word in said) for one in asked) else None
+
+
+def longest_word(text: str) -> int:
+    """Return how many letters the longest word of a text has."""
+    return max(map(len, _words(text)), default=0)
 
 
 def is_name(text: str, names: Sequence[str]) -> bool:
