@@ -24,7 +24,7 @@ READ_ELSEWHERE: Final = {
     "end_users": "page",
     "event_feed": "last_read page",
     "figures": "platform",
-    "found_customers": "count figures page",
+    "found_customers": "count figures named page",
     "found_end_users": "count page",
     "found_products": "defer_count figures page",
     "found_services": "count page",

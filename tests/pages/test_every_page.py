@@ -31,6 +31,7 @@ FOR_OPERATORS: Final = {"platform/system.html", "platform/system_settings.html"}
 # Parts of pages: for the scripts of these, or put into another one.
 PARTS: Final = {
     "audit/browser_feed.html",
+    "console/found_options.html",
     "organizations/settings/branding_preview_notes.html",
     "services/first_sign_ins.html",
 }

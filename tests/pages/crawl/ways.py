@@ -208,6 +208,9 @@ async def others(ground: Ground) -> None:
     service = f"{organization}/services/{SERVICE}"
     for path in ("/app/nowhere", f"{service}/first-sign-in", f"{organization}/audit/feed"):
         await owner.open(path)
+    for path in (f"{organization}/search", "/app/account/search"):
+        await owner.open(f"{path}/options?q=passkeys")
+    await ground.hostile.root.visitor.open("/app/platform/search/options?q=pass")
     await ground.hostile.root.visitor.open("/app/platform/mail?state=sent")
     await owner.open(f"{organization}/roles/unused/delete")
     await owner.open(f"{service}/plans/{ground.full.plan_id}/buy")

@@ -65,7 +65,7 @@
     }
     isAsking = true;
     try {
-      const address = `${list.dataset.options}?${new URLSearchParams({ q: asked })}`;
+      const address = `${list.dataset.asks}?${new URLSearchParams({ q: asked })}`;
       const response = await fetch(address, { headers: { Accept: "text/html" }, redirect: "error" });
       if (!response.ok) {
         throw new Error(String(response.status));
