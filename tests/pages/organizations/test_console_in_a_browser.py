@@ -89,13 +89,13 @@ def test_people_are_invited_found_and_withdrawn(
     assert watched.problems == []
 
 
-def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned_off(
+def test_keys_open_the_palette_and_show_themselves_outside_of_fields_until_they_are_turned_off(
     site: Site, watch: Callable[..., Watched]
 ) -> None:
     watched = watch(viewport={"width": 320, "height": 640})
     page = watched.page
     open_signed_in(page, f"{site.url}/app/organizations/acme/people")
-    search, dialog = page.get_by_label("Find people"), page.get_by_role("dialog", name="Keyboard shortcuts")
+    search, dialog = page.get_by_role("combobox"), page.get_by_role("dialog", name="Keyboard shortcuts")
     main, button = page.locator("main"), page.get_by_role("button", name="Keyboard shortcuts")
 
     # The script shows it.
@@ -105,8 +105,6 @@ def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned
     page.keyboard.type("a/?")
     assert (search.input_value(), dialog.is_visible()) == ("a/?", False)
     assert violations(page) == []
-    # The first empties the field, and the second closes the navigation, which was opened for it.
-    page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     assert not search.is_visible()
     page.get_by_label("Part of the address").focus()
@@ -131,7 +129,7 @@ def test_keys_search_and_show_themselves_outside_of_fields_until_they_are_turned
     for key in ("?", "/"):
         page.keyboard.press(key)
         assert not dialog.is_visible()
-        assert not search.evaluate("field => field === document.activeElement")
+        assert not search.is_visible()
     # The way back needs no key.
     button.click()
     assert not page.get_by_label("Use / and ? as shortcuts in this browser").is_checked()
@@ -155,9 +153,14 @@ def test_a_section_is_found_on_a_phone_and_beside_a_long_page(
     phone = watch(java_script_enabled=has_scripts, viewport={"width": 390, "height": 700}, locale="de")
     page = phone.page
     open_signed_in_in_german(page, acme)
-    page.get_by_role("link", name="Suchen").click()
-    page.get_by_role("main").get_by_label("Suchen nach").fill("Fortschritt")
-    page.get_by_role("main").get_by_role("button", name="Suchen").press("Enter")
+    if has_scripts:
+        page.get_by_role("button", name="Suchen").click()
+        page.get_by_role("combobox").fill("Fortschritt")
+        page.keyboard.press("Enter")
+    else:
+        page.get_by_role("link", name="Suchen").click()
+        page.get_by_role("main").get_by_label("Suchen nach").fill("Fortschritt")
+        page.get_by_role("main").get_by_role("button", name="Suchen").press("Enter")
     page.wait_for_url(f"{acme}/jobs")
     assert not page.get_by_role("navigation", name="Organisation").is_visible()
 
@@ -168,7 +171,11 @@ def test_a_section_is_found_on_a_phone_and_beside_a_long_page(
     navigation.wait_for()
     page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
     assert navigation.evaluate("one => one.getBoundingClientRect().top") == 0
-    page.get_by_label("Find people").fill("SCIM")
-    page.get_by_label("Find people").press("Enter")
+    if has_scripts:
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox").fill("SCIM")
+    else:
+        page.get_by_label("Find people").fill("SCIM")
+    page.keyboard.press("Enter")
     page.wait_for_url(f"{acme}/provisioning")
     assert (phone.problems, wide.problems) == ([], [])
