@@ -51,7 +51,7 @@ def test_organizations_are_approved_rejected_and_found(
     results = page.get_by_role("region", name="What became of each organization").inner_text()
     if has_scripts:
         page.get_by_role("button", name="Find").press("Enter")
-        page.get_by_role("combobox").fill("harb")
+        page.get_by_role("dialog").get_by_role("combobox").fill("harb")
         page.keyboard.press("Enter")
     else:
         page.get_by_role("link", name="Search").press("Enter")
