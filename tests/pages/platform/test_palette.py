@@ -222,6 +222,25 @@ async def test_rows_are_looked_for_from_three_letters_on(callers: Callers) -> No
     assert len([href for href, _ in await found_by(owner, "example.com") if "/people/" in href]) <= 6
 
 
+async def test_every_console_has_the_palette_and_lets_it_ask(callers: Callers) -> None:
+    insert_things(callers)
+    owner, root = browser_of(callers, Caller.OWNER), browser_of(callers, Caller.PLATFORM_OWNER)
+
+    for visitor, path in (
+        (owner, ACME),
+        (owner, f"{ACME}/services/harbour-acme"),
+        (owner, f"{ACME}/audit"),
+        (owner, "/app/organizations"),
+        (owner, ACCOUNT),
+        (owner, f"{ACCOUNT}/passkeys"),
+        (root, PLATFORM),
+    ):
+        page = await visitor.open(path)
+        assert 'id="palette"' in page.text, path
+        assert page.text.count('data-asks="') == 1
+        assert "connect-src 'self'" in page.headers["Content-Security-Policy"], path
+
+
 async def test_any_text_is_only_a_text(callers: Callers) -> None:
     owner = browser_of(callers, Caller.OWNER)
 
