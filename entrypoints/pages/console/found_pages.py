@@ -27,7 +27,7 @@ from entrypoints.web.serving.incoming import GatehouseRequest
 
 PAGES: Final = marked("Pages and actions")
 DOCUMENTATION: Final = marked("Documentation")
-# Shorter texts find no rows while they are typed: those who have three letters in common are found by an index.
+# Shorter texts find no rows while they are typed: the indexes are of three letters.
 TYPED_LETTERS_MIN: Final = 3
 # How many calls of the interface are shown.
 _CALLS_MAX: Final = 10

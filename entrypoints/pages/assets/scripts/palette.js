@@ -52,6 +52,7 @@
     list.scrollTop = 0;
     field.setAttribute("aria-expanded", String(!list.hidden));
     state.textContent = answer.dataset.said;
+    state.classList.add("unseen");
     // Enter opens nothing that nobody has asked for.
     choose(text() === "" ? null : options()[0]);
   }
@@ -79,6 +80,8 @@
       list.replaceChildren();
       list.hidden = true;
       field.setAttribute("aria-expanded", "false");
+      state.textContent = state.dataset.failed;
+      state.classList.remove("unseen");
       choose(null);
       if (isEntered) {
         field.form.submit();
