@@ -21,6 +21,7 @@ from tests.postgres import Databases
 # Parts of pages, and a page whose frames are with the server that has its mails (`mail/test_mailbox.py`).
 LEFT_OUT = {
     "audit/browser_feed.html",
+    "console/found_options.html",
     "mail/mailbox.html",
     "organizations/settings/branding_preview_notes.html",
     "services/first_sign_ins.html",
