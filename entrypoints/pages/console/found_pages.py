@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, TypeAlias, cast
 
 import msgspec
+import trio
 from quart import Response
 
 from core.lazy_dataclasses import dataclass
@@ -20,17 +21,21 @@ from entrypoints.pages.console.ranking import TEXT_CHARACTERS_MAX, Rank, longest
 from entrypoints.pages.console.sections import OF_ACCOUNT, Section, SectionGroup
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import page
+from entrypoints.pages.manual.searching import found_in_manual
 from entrypoints.pages.reference.searching import operations_called
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.documents import THREADS
 from entrypoints.web.serving.incoming import GatehouseRequest
 
 PAGES: Final = marked("Pages and actions")
 DOCUMENTATION: Final = marked("Documentation")
+MANUAL: Final = marked("Manual")
 # Shorter texts find no rows while they are typed: the indexes are of three letters.
 TYPED_LETTERS_MIN: Final = 3
-# How many calls of the interface are shown.
+# How many calls of the interface are shown, and how many sections of the manual.
 _CALLS_MAX: Final = 10
+_MANUAL_MAX: Final = 5
 # Of each kind, while a text is typed.
 _OPTIONS_MAX: Final = 6
 _YOUR_ACCOUNT: Final = marked("Your account")
@@ -135,15 +140,32 @@ def found_calls(call: Call, text: str) -> Sequence[FoundPage]:
     ]
 
 
+async def found_documentation(call: Call, text: str) -> list[Group]:
+    """Return the calls of the interface and the sections of the manual that have the words of a text."""
+    return [(DOCUMENTATION, found_calls(call, text)), (MANUAL, await _found_of_manual(text))]
+
+
+async def _found_of_manual(text: str) -> Sequence[FoundPage]:
+    """Return the sections of the manual whose headings have the words of a text; they are in English."""
+    if longest_word(text) < TYPED_LETTERS_MIN:
+        return []
+    found = await trio.to_thread.run_sync(found_in_manual, text, limiter=THREADS)
+    return [
+        FoundPage(address=one.address, title=one.heading or one.page.title, about=one.page.title, icon="docs")
+        for one in found
+        if rank_of(text, (f"{one.page.title} {one.heading}",), ()) is not None
+    ][:_MANUAL_MAX]
+
+
 def _request(call: Call) -> GatehouseRequest:
     return cast("GatehouseRequest", call.request)
 
 
-def grouped(pages: Sequence[FoundPage], rows: Iterable[Group], calls: Sequence[FoundPage]) -> list[Group]:
+def grouped(pages: Sequence[FoundPage], rows: Iterable[Group], documentation: Iterable[Group] = ()) -> list[Group]:
     """Return what was found by its kinds, that with the best fit first and the documentation last."""
     groups = [(title, sorted(found, key=lambda one: one.rank)) for title, found in rows]
     by_fit = sorted(((PAGES, pages), *groups), key=lambda one: min((found.rank for found in one[1]), default=Rank.PART))
-    return [(title, found) for title, found in (*by_fit, (DOCUMENTATION, calls)) if found]
+    return [(title, found) for title, found in (*by_fit, *documentation) if found]
 
 
 def only_page(groups: Iterable[Group]) -> str | None:
@@ -151,7 +173,7 @@ def only_page(groups: Iterable[Group]) -> str | None:
 
     The documentation counts for nothing.
     """
-    pages = [one for title, found in groups if title != DOCUMENTATION for one in found]
+    pages = [one for title, found in groups if title not in {DOCUMENTATION, MANUAL} for one in found]
     exact = [one for one in pages if one.rank is Rank.NAME]
     if len(exact) == 1:
         return exact[0].address

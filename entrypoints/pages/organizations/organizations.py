@@ -148,7 +148,7 @@ async def _found(call: Call, text: str) -> list[Group]:
             for one in organizations
         ]
     pages = found_pages(call, text, root=ACCOUNT, groups=(), actions=())
-    return grouped(pages, [(marked("Organizations"), found)], ())
+    return grouped(pages, [(marked("Organizations"), found)])
 
 
 class OwnOrganizationsQuery(DoneQuery, kw_only=True):

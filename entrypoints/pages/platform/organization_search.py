@@ -11,7 +11,7 @@ from entrypoints.pages.console.found_pages import (
     FindQuery,
     FoundPage,
     Group,
-    found_calls,
+    found_documentation,
     found_pages,
     grouped,
     only_page,
@@ -85,7 +85,7 @@ async def _found(call: Call, slug: str, text: str, *, rows_with: str) -> tuple[S
     rows = [
         (title, [_shown(hit, slug, text) for hit in hits if hit.kind is kind]) for kind, (title, _) in KINDS.items()
     ]
-    return standing, grouped(pages, rows, found_calls(call, text))
+    return standing, grouped(pages, rows, await found_documentation(call, text))
 
 
 def _shown(hit: OrganizationHit, slug: str, text: str) -> FoundPage:

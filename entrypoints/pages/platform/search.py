@@ -12,7 +12,7 @@ from entrypoints.pages.console.found_pages import (
     FindQuery,
     FoundPage,
     Group,
-    found_calls,
+    found_documentation,
     found_pages,
     grouped,
     only_page,
@@ -58,7 +58,7 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
     """Find anything by its address, name or id, and lead to the only hit."""
     searched = query.searched
     standing, hits = await opened_for_platform(call, search.find, searched)
-    groups = _found(call, standing, searched, hits)
+    groups = await _found(call, standing, searched, hits)
     only = only_page(groups)
     if only is not None:
         return see_other(only)
@@ -80,10 +80,10 @@ async def find_anything(call: Call, query: FindQuery) -> PageOrRedirect:
 async def show_options(call: Call, query: FindQuery) -> Page:
     """Return what a text finds on the platform while it is typed, as the options of the palette; to owners rows too."""
     standing, hits = await opened_for_platform(call, search.find_while_typed, query.typed)
-    return options_page(call, query, _found(call, standing, query.searched, hits), SEARCH)
+    return options_page(call, query, await _found(call, standing, query.searched, hits), SEARCH)
 
 
-def _found(call: Call, standing: PlatformStanding, text: str, hits: Sequence[SearchHit]) -> list[Group]:
+async def _found(call: Call, standing: PlatformStanding, text: str, hits: Sequence[SearchHit]) -> list[Group]:
     pages = found_pages(
         call,
         text,
@@ -92,7 +92,7 @@ def _found(call: Call, standing: PlatformStanding, text: str, hits: Sequence[Sea
         actions=actions_of_platform(standing),
     )
     rows = [(KINDS[kind], [_shown(hit, text) for hit in hits if hit.kind is kind]) for kind in KINDS]
-    return grouped(pages, rows, found_calls(call, text))
+    return grouped(pages, rows, await found_documentation(call, text))
 
 
 def _shown(hit: SearchHit, text: str) -> FoundPage:
