@@ -26,13 +26,11 @@ routes = Routes(
 PREVIEW = "/api/organizations/:org_slug/services/:service_slug/claims/preview"
 
 
-class PreviewQuery(Query, kw_only=True):
+class ClaimsPreviewQuery(Query, kw_only=True):
     """Whose tokens to show, for a customer or none, and with which scopes."""
 
     user_id: Annotated[UUID, msgspec.Meta(description="The id of the person.")]
-    customer: Annotated[
-        UUID | None, msgspec.Meta(description="The id of the customer for which the person comes; none by default.")
-    ] = None
+    customer: UUID | None = None
     scope: Annotated[
         str | None, msgspec.Meta(description="The scopes that are asked for; all that there are by default.")
     ] = None
@@ -89,7 +87,7 @@ class TokenPreview(SecretBody, kw_only=True):
 
 @routes.get(PREVIEW, refuses=(ServiceUnknown, PersonNotShown, CustomerUnknown))
 @on_service(Operation.CLAIMS_PREVIEW)
-async def preview_claims(call: Call, org_slug: str, service_slug: str, query: PreviewQuery) -> TokenPreview:
+async def preview_claims(call: Call, org_slug: str, service_slug: str, query: ClaimsPreviewQuery) -> TokenPreview:
     """Show what the tokens of a person would say, and from where each claim of the product comes.
 
     For members of your organization, people who have signed in to the service and, with `customer`, those of its people
@@ -101,7 +99,7 @@ async def preview_claims(call: Call, org_slug: str, service_slug: str, query: Pr
 @routes.post(PREVIEW, refuses=(ServiceUnknown, PersonNotShown, CustomerUnknown))
 @on_service(Operation.CLAIMS_PREVIEW)
 async def preview_given_claims(
-    call: Call, org_slug: str, service_slug: str, query: PreviewQuery, body: ClaimsToPreview
+    call: Call, org_slug: str, service_slug: str, query: ClaimsPreviewQuery, body: ClaimsToPreview
 ) -> TokenPreview:
     """Show the same with another list of claims, before it is saved."""
     return TokenPreview.of(call, await call.read(claims.preview, org_slug, service_slug, query.wish(body.claims)))

@@ -70,6 +70,7 @@ VALUES: Final[dict[str, Any]] = {
     "Usage.tier": "professional",
     "OrganizationMemberList.next": "2026-11-20T09:30:00Z_0191d3c1-5c00-7000-8000-000000000001",
     "Role.name": "Auditor",
+    "ServiceRole.name": "editor",
     "Role.slug": "auditor",
     "service_name": "Shop",
     "Profile.service": "shop",

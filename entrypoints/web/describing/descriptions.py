@@ -303,6 +303,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "members": _field("The members."),
     "limits": _field("The limit of the number of members."),
     "source": _field("Where the limit is set."),
+    "CurrentOwner.role": _field("The role of the new owner."),
     "role": _field("The role: `owner`, `admin`, `member`, or the slug of a custom role.", **_SLUG, examples=["admin"]),
     "MemberUpdate.role": _field("The new role: `admin`, `member`, or the slug of a custom role.", examples=["admin"]),
     "InvitationCreation.role": _field("`member`, `admin`, or the slug of a custom role.", examples=["member"]),
@@ -357,6 +358,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "sessions_revoked": _field("How many sessions were ended.", **_COUNT),
     "org": _field("The slug of the organization of your token; empty without one."),
     "service": _field("The slug of the service of your token; empty without one."),
+    "SecretRotated.service": _field("The service."),
+    "ServiceCreated.service": _field("The service."),
     "plan": _field("The name of your plan of the service; null without one."),
     "features": _field(
         "The features of your plan of the service.",

@@ -80,7 +80,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "livemode": _field("Whether the event is about live data; it is not used."),
     "success_url": _field(
         "Where the buyer returns after paying; `{CHECKOUT_SESSION_ID}` is replaced.",
-        format="uri",
+        format="uri-template",
         examples=["https://app.example.com/paid?session={CHECKOUT_SESSION_ID}"],
     ),
     "cancel_url": _field(

@@ -14,6 +14,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         " is taken, or the user is asked.",
         examples=["globex"],
     ),
+    "ClaimsPreviewQuery.customer": _field("The id of the customer for which the person comes; none by default."),
     "MagicLinkRequest.customer": _field(
         "The customer of the service for which the user comes, by its id or slug, unless the sign-in names another.",
         examples=["globex"],

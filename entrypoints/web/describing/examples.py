@@ -84,7 +84,9 @@ def answer_example(schemas: Schemas, schema: Schema, owners: tuple[str, ...] = (
             return _id(owners[-1] if name == "id" else name)
         case {"type": "array", "items": {"$ref": reference} as items}:
             is_recursive = _name(reference) in owners
-            return [] if is_recursive else [answer_example(schemas, items, owners, name)]
+            # Readers of the document take a field of this name for a reference, in examples too.
+            has_reference = "$ref" in schemas.resolved(items).get("properties", {})
+            return [] if is_recursive or has_reference else [answer_example(schemas, items, owners, name)]
         case _:
             return example(schemas, schema)
 

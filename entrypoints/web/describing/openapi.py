@@ -121,15 +121,10 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
         operation["parameters"] = parameters
     if route.sent is not None:
         schema = schemas.of(route.sent)
+        # In one media type, the first in which it may be sent: generated clients would send it in several at once.
         operation["requestBody"] = {
             "required": bool(schemas.resolved(schema).get("required")),
-            "content": {
-                **{
-                    media_type: {"schema": schema, "example": example(schemas, schema)}
-                    for media_type in route.media_types
-                },
-                **{media_type: {"schema": {"type": "string"}} for media_type in route.documents},
-            },
+            "content": {route.media_types[0]: {"schema": schema, "example": example(schemas, schema)}},
         }
     return operation
 

@@ -35,6 +35,22 @@ def view_of(name: str) -> RouteView:
     return next(view for view in views if (view.method, view.path) == (method, path))
 
 
+async def test_no_page_shows_the_marks_of_code(
+    client: Client, application: Application, subtests: pytest.Subtests
+) -> None:
+    for path in (
+        "/docs",
+        "/docs/pages",
+        "/docs/events",
+        "/docs/errors",
+        *(area.path for area in areas_of(application.paths.routes).values()),
+    ):
+        with subtests.test(path):
+            text = re.sub(r"<(pre|code|script)\b.*?</\1>", "", (await client.get(path)).text, flags=re.DOTALL)
+
+            assert re.findall(r".{0,60}`.{0,60}", text) == []
+
+
 async def test_the_root_redirects_to_the_pages_for_people(client: Client) -> None:
     answer = await client.get("/")
 

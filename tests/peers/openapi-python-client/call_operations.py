@@ -46,11 +46,6 @@ def plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def has_several_bodies(operation: dict[str, Any]) -> bool:
-    """Return whether a body has several forms: the generator makes modules of it that lack an import."""
-    return len(operation.get("requestBody", {}).get("content", {})) > 1
-
-
 class Caller:
     """Calls operations, and remembers ids and credentials that were answered."""
 
@@ -135,7 +130,7 @@ def main(base_url: str, email: str, password: str, slug: str, document: str, ans
         (path, method, operation)
         for path, methods in described["paths"].items()
         for method, operation in methods.items()
-        if operation["operationId"] not in LEFT_OUT and not has_several_bodies(operation)
+        if operation["operationId"] not in LEFT_OUT
     ]
     succeeded = [
         operation["operationId"]

@@ -94,6 +94,29 @@ def test_the_document_is_valid(document: Path, tmp_path: Path) -> None:
     assert_succeeded(peer("schemathesis").run("python", "-m", "openapi_spec_validator", str(document), folder=tmp_path))
 
 
+def test_spectral_finds_no_error_in_the_document(document: Path, tmp_path: Path) -> None:
+    linters = peer("openapi-linters")
+    rules = ("--ruleset", str(linters.files / "spectral.yaml"))
+
+    assert_succeeded(linters.run("spectral", "lint", str(document), *rules, folder=tmp_path))
+
+
+def test_redocly_finds_no_error_and_no_example_that_is_not_valid(document: Path, tmp_path: Path) -> None:
+    linters = peer("openapi-linters")
+    rules = ("--config", str(linters.files / "redocly.yaml"))
+
+    assert_succeeded(linters.run("redocly", "lint", str(document), *rules, folder=tmp_path))
+
+
+def test_every_generated_python_module_can_be_imported(document: Path, tmp_path: Path) -> None:
+    generate_python(document, tmp_path)
+    modules = [path.relative_to(tmp_path).with_suffix("") for path in (tmp_path / "gatehouse_client").rglob("*.py")]
+    program = "\n".join(f"import {'.'.join(module.parts)}" for module in modules if module.name != "__init__")
+
+    assert {"device_flow_verify_device", "saml_import_metadata"} <= {module.name for module in modules}
+    assert_succeeded(peer("openapi-python-client").run("python", "-c", program, folder=tmp_path))
+
+
 def test_a_generated_python_client_signs_in_with_and_without_a_second_factor(
     service: Service, document: Path, tmp_path: Path
 ) -> None:
