@@ -56,6 +56,7 @@ from ports.webhooks.deliveries import WebhookDeliveries
 from ports.webhooks.delivery_log import WebhookDeliveryLog
 from ports.webhooks.events import EventFeed
 from ports.webhooks.health import WebhookHealths
+from ports.webhooks.known_addresses import KnownAddresses
 
 
 class ReadsElsewhere(Protocol):
@@ -114,6 +115,9 @@ class ReadsElsewhere(Protocol):
 
     @property
     def invited(self) -> Invited: ...
+
+    @property
+    def known_addresses(self) -> KnownAddresses: ...
 
     @property
     def members(self) -> Members: ...

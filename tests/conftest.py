@@ -40,6 +40,7 @@ from tests.citus import ARCHIVE, running_cluster
 from tests.citus_databases import CitusDatabases
 from tests.clock import SettableClock
 from tests.costs import Costs
+from tests.declared_events import watch_events
 from tests.ids import FollowingRandomness, follow, now
 from tests.mailboxes import RecordedMailboxes
 from tests.memory import may_hold_programs, memory_folder
@@ -63,6 +64,7 @@ NEW_OBJECTS_MAX = 50_000
 register_profiles()
 draw_no_constants()
 watch_everything()
+watch_events()
 # A process started in the background ignores SIGINT, and the servers that tests stop with it would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

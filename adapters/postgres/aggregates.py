@@ -172,6 +172,7 @@ from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.delivery_log import PostgresWebhookDeliveryLog
 from adapters.postgres.webhooks.events import PostgresEventFeed
 from adapters.postgres.webhooks.health import PostgresWebhookHealths
+from adapters.postgres.webhooks.known_addresses import PostgresKnownAddresses
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 
@@ -303,6 +304,7 @@ class Aggregates:
     webhook_delivery_log: PostgresWebhookDeliveryLog
     webhook_healths: PostgresWebhookHealths
     event_feed: PostgresEventFeed
+    known_addresses: PostgresKnownAddresses
     event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations
     invited: PostgresInvited

@@ -8,7 +8,7 @@ between: the lease ends, and what is due is sent again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.paging import Pagination
 from core.webhooks import webhooks
+from core.webhooks.known_addresses import with_addresses, with_addresses_of_each, without_addresses
 from core.webhooks.webhooks import SigningSecrets, Webhook, WebhookUnknown
 
 if TYPE_CHECKING:
@@ -135,7 +136,9 @@ def list_page(
     if found is None:
         raise WebhookUnknown
     deliveries, total = found
-    return DeliveryList(deliveries=list(deliveries), pagination=Pagination.of(page, limit, total))
+    payloads = with_addresses(uow.elsewhere.known_addresses, organization.id, [one.payload for one in deliveries])
+    shown = [replace(one, payload=payload) for one, payload in zip(deliveries, payloads, strict=True)]
+    return DeliveryList(deliveries=shown, pagination=Pagination.of(page, limit, total))
 
 
 def test(uow: UnitOfWork, slug: str, webhook_id: UUID, event_type: EventType) -> UUID:
@@ -199,12 +202,18 @@ def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[L
     `ORGANIZATION_TARGETS_MAX` at once; dispatchers that lease at the same moment may exceed that.
     """
     uow.webhook_deliveries.postpone_inactive(webhooks_max=webhooks_max, until=uow.now + POSTPONEMENT)
-    return uow.webhook_deliveries.lease(
+    leased = uow.webhook_deliveries.lease(
         webhooks_max=webhooks_max,
         of_organization_max=ORGANIZATION_TARGETS_MAX,
         deliveries_max=deliveries_max,
         leased_until=uow.now + LEASE,
     )
+    due = [(webhook.organization_id, one.payload) for webhook in leased for one in webhook.deliveries]
+    payloads = iter(with_addresses_of_each(uow.known_addresses, due))
+    return [
+        replace(webhook, deliveries=[replace(one, payload=next(payloads)) for one in webhook.deliveries])
+        for webhook in leased
+    ]
 
 
 def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> DeliveryOutcome | None:
@@ -218,7 +227,7 @@ def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attem
         if deactivated is not None:
             webhooks.record(uow, webhook.organization_id, "webhook_deactivated", deactivated)
             _tell_owner(uow, webhook.organization_id, deactivated)
-    outcome = outcome_of(delivery, attempt, at=uow.now)
+    outcome = outcome_of(delivery, without_addresses(attempt, delivery.payload), at=uow.now)
     return outcome if uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome) else None
 
 

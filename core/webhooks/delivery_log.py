@@ -20,6 +20,7 @@ from core.log_times import LogTimes
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.webhooks.deliveries import Delivery, DeliveryUnknown
+from core.webhooks.known_addresses import with_addresses
 from core.webhooks.webhooks import Webhook, WebhookUnknown
 
 if TYPE_CHECKING:
@@ -149,7 +150,8 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> Sho
     if webhook is None or delivery is None:
         raise DeliveryUnknown
     attempts = uow.elsewhere.webhook_delivery_log.attempts(organization_id, delivery_id, limit=ATTEMPTS_SHOWN_MAX)
-    return ShownDelivery(webhook=webhook, delivery=delivery, attempts=attempts)
+    [payload] = with_addresses(uow.elsewhere.known_addresses, organization_id, [delivery.payload])
+    return ShownDelivery(webhook=webhook, delivery=replace(delivery, payload=payload), attempts=attempts)
 
 
 def show_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: str) -> tuple[Webhook, int]:

@@ -22,6 +22,7 @@ from core.events.events import EventType
 from core.ids import CLOCKS_DIFFER_MAX
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
+from core.webhooks.known_addresses import with_addresses
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -83,7 +84,7 @@ def read(uow: UnitOfWork, slug: str, *, after: str | None, types: Sequence[Event
     # Without more, the cursor moves past everything that the filter left out.
     reached = shown[-1].position if has_more else max(position, last_position)
     return EventList(
-        events=[item.payload for item in shown],
+        events=with_addresses(uow.elsewhere.known_addresses, organization.id, [item.payload for item in shown]),
         next_cursor=_cursor(uow, reached, organization.id),
         has_more=has_more,
     )

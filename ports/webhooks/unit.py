@@ -6,6 +6,7 @@ from ports.webhooks.deliveries import WebhookDeliveries
 from ports.webhooks.delivery_log import WebhookDeliveryLog
 from ports.webhooks.events import EventFeed
 from ports.webhooks.health import WebhookHealths
+from ports.webhooks.known_addresses import KnownAddresses
 from ports.webhooks.sequencing import EventSequencing
 from ports.webhooks.webhooks import Webhooks
 
@@ -27,6 +28,9 @@ class WebhooksUnit(Protocol):
 
     @property
     def event_feed(self) -> EventFeed: ...
+
+    @property
+    def known_addresses(self) -> KnownAddresses: ...
 
     @property
     def event_sequencing(self) -> EventSequencing: ...

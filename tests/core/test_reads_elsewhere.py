@@ -31,6 +31,8 @@ READ_ELSEWHERE: Final = {
     "found_users": "count page with_id",
     "invitations": "page",
     "invited": "count page",
+    # What is told of the people whom an event names.
+    "known_addresses": "",
     "members": "page",
     "organization_records": "count waiting",
     "people": "count page",

@@ -8,7 +8,6 @@ the entries are compared.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -16,9 +15,10 @@ from adapters.postgres.audit.audit_log import sealed_ids, with_actors
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_times import IN_TIMES, values_of
 from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks.known_addresses import OF_USERS, PostgresKnownAddresses
 from core.audit.audit_log import SYSTEM_ID, FoundEntry, SearchedEntries
 from core.audit.search import LOOKED_AT_MAX, EntrySearch
-from core.ids import LAST_ID, first_id_since
+from core.ids import LAST_ID
 from core.limits import COUNTED_MAX
 
 # An actor without an account, as it is shown; word for word the expression of the index.
@@ -150,19 +150,8 @@ def sealed_of(others: LiteralString) -> LiteralString:
     )
 
 
-# A former member has the address that the organization knows, unless it has changed since then: `known_since` is when.
-_NAMES: Final = """
-    SELECT id, name, known_since
-    FROM   (SELECT u.id, u.email AS name,
-                   CASE WHEN EXISTS (SELECT FROM memberships m
-                                     WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id)
-                        OR   EXISTS (SELECT FROM service_users l
-                                     WHERE  l.organization_id = %(organization_id)s AND l.user_id = u.id)
-                        THEN NULL
-                        ELSE coalesce(u.email_verified_at, 'infinity') END AS known_since
-            FROM   users u
-            WHERE  u.id = ANY (%(ids)s)) AS of_users
-    WHERE  known_since IS DISTINCT FROM 'infinity'
+_NAMES: Final = f"""
+    {OF_USERS}
     UNION ALL
     SELECT id, name, NULL FROM organizations WHERE id = ANY (%(ids)s) AND id = %(organization_id)s
     UNION ALL
@@ -185,13 +174,6 @@ _NAMES: Final = """
     SELECT id, name, NULL FROM webhooks WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
     SELECT id, display_name, NULL FROM tiers WHERE id = ANY (%(ids)s)
-"""
-_REMOVED: Final = """
-    SELECT   target_id, max(created_at) AS removed_at
-    FROM     audit_entries
-    WHERE    organization_id = %(organization_id)s AND target_type = 'user' AND target_id = ANY (%(ids)s)
-    AND      action = 'user.removed' AND id >= %(first_id)s
-    GROUP BY target_id
 """
 _NAMES_FOR_PLATFORM: Final = """
     SELECT id, email AS name FROM users WHERE id = ANY (%(ids)s)
@@ -311,27 +293,8 @@ class PostgresAuditSearches(Aggregate):
     def names(self, organization_id: UUID | None, ids: Collection[UUID]) -> Mapping[UUID, str]:
         if organization_id is None:
             return {row["id"]: row["name"] for row in self._rows(_NAMES_FOR_PLATFORM, {"ids": list(ids)})}
-        rows = self._rows(_NAMES, {"organization_id": organization_id, "ids": list(ids)})
-        former = {row["id"]: row["known_since"] for row in rows if row["known_since"] is not None}
-        removed = self._removed(organization_id, former)
-        return {row["id"]: row["name"] for row in rows if row["id"] not in former or row["id"] in removed}
-
-    def _removed(self, organization_id: UUID, known_since: Mapping[UUID, datetime]) -> set[UUID]:
-        """Return those of these people whom the organization has removed since a time of each."""
-        if not known_since:
-            return set()
-        rows = self._rows(
-            _REMOVED,
-            {
-                "organization_id": organization_id,
-                "ids": [str(user_id) for user_id in known_since],
-                "first_id": first_id_since(min(known_since.values())),
-            },
-            # Planned for these months.
-            prepare=False,
-        )
-        removed = {UUID(row["target_id"]): row["removed_at"] for row in rows}
-        return {user_id for user_id, at in removed.items() if at >= known_since[user_id]}
+        values = {"organization_id": organization_id, "ids": list(ids), "has_anonymized": True}
+        return PostgresKnownAddresses(self._transaction).known(organization_id, self._rows(_NAMES, values))
 
     def impersonators(self, ids: Collection[UUID]) -> Mapping[UUID, str]:
         rows = self._rows("SELECT id, email FROM users WHERE id = ANY (%s)", (list(ids),))

@@ -1,0 +1,17 @@
+"""Which addresses of users an organization knows."""
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+from uuid import UUID
+
+
+class KnownAddresses(Protocol):
+    """Addresses of users, as far as an organization knows them."""
+
+    def of_each(self, user_ids: Mapping[UUID, Collection[UUID]], /) -> Mapping[UUID, Mapping[UUID, str]]:
+        """Return for each organization the present addresses of those of its users that it knows, by their ids.
+
+        It knows its members, the end users of its services, and former ones whose address has not changed since the
+        organization removed them. Nobody is told the address of an anonymized account.
+        """
+        ...
