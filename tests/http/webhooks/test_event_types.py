@@ -1,4 +1,6 @@
-"""Every event type arrives at a webhook, caused by what the documents name (operations 6.1 and 6.3, decisions 7.2).
+"""Every event type arrives at a webhook with the data that are declared of it.
+
+Each is caused by what the documents name (operations 6.1 and 6.3, decisions 7.2).
 
 A capability that publishes a type adds a line to `CAUSES`.
 """
@@ -10,7 +12,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from core.events.data import Place
 from core.events.events import EventType
+from tests.declared_events import differences
 from tests.http.webhooks.causes import customers, people, services, settings
 from tests.http.webhooks.causes.stage import Stage
 from tests.receiver import Receiver
@@ -168,6 +172,7 @@ async def test_its_cause_sends_the_event_to_the_webhook(hooks: Hooks, receiver: 
         assert payload["event"] == event.value
         assert payload["organization_id"] == str(hooks.team.organization_id)
         assert payload["id"] == received.headers["webhook-id"]
+        assert differences(event, Place.EVENT, payload["data"], is_delivered=True) == []
 
 
 @pytest.mark.parametrize("event", BY_KEY, ids=lambda event: event.value)

@@ -1,0 +1,145 @@
+"""Beside the id of each user, receivers get the address that the organization knows, and no other."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import trio
+
+from tests.marks import mark_due
+from tests.receiver import Receiver
+from tests.world.builder import new_id
+from tests.world.hooks import Hooks
+
+MEMBER = "member@example.com"
+ROLE_UPDATED = "user.role_updated"
+
+
+async def change_role(hooks: Hooks) -> None:
+    """Give the member another role."""
+    answer = await hooks.team.request("owner", "PATCH", f"/members/{hooks.team.ids['member']}", body={"role": "admin"})
+    assert answer.status == 200, answer.text
+
+
+async def remove_member(hooks: Hooks) -> None:
+    """Remove the member."""
+    answer = await hooks.team.request("owner", "POST", f"/members/{hooks.team.ids['member']}")
+    assert answer.status in {200, 204}, answer.text
+
+
+async def in_feed(hooks: Hooks, event: str) -> list[dict[str, Any]]:
+    """Return the data of the events of a type in the feed."""
+    await hooks.hand_on()
+    return [one["data"] for one in (await hooks.feed(f"?types={event}")).json["events"]]
+
+
+def insert_event(hooks: Hooks, user_id: UUID) -> None:
+    """Insert a change of the role of any user."""
+    connection = hooks.team.world.connection
+    with connection.transaction():
+        mark_due(connection, hooks.team.organization_id)
+        connection.execute(
+            """
+            INSERT INTO events (id, type, organization_id, data, occurred_at)
+            VALUES (%s, %s, %s, jsonb_build_object('user_id', %s::text, 'old_role', 'member', 'new_role', 'admin'), %s)
+            """,
+            (new_id(), ROLE_UPDATED, hooks.team.organization_id, user_id, hooks.team.world.clock()),
+        )
+
+
+async def test_deliveries_the_feed_and_the_log_have_the_address_of_a_member_beside_the_id(
+    hooks: Hooks, receiver: Receiver
+) -> None:
+    webhook_id = await hooks.create(receiver.url, ROLE_UPDATED)
+
+    await change_role(hooks)
+    await hooks.send()
+
+    data = receiver.received[0].payload["data"]
+    assert (data["user_id"], data["user_email"]) == (str(hooks.team.ids["member"]), MEMBER)
+    assert list(data).index("user_email") == list(data).index("user_id") + 1
+    assert await in_feed(hooks, ROLE_UPDATED) == [data]
+    assert [one["payload"]["data"] for one in await hooks.deliveries(webhook_id)] == [data]
+
+
+async def test_the_address_is_not_stored_with_the_event(hooks: Hooks) -> None:
+    await change_role(hooks)
+
+    data = hooks.team.world.value("SELECT data FROM events WHERE type = %s", ROLE_UPDATED)
+    assert "user_email" not in data
+
+
+async def test_who_was_removed_is_told_by_the_address_that_the_organization_knew(hooks: Hooks) -> None:
+    await remove_member(hooks)
+
+    [data] = await in_feed(hooks, "user.removed")
+    assert data["user_email"] == MEMBER
+
+
+async def test_an_address_that_was_proved_after_the_removal_is_told_to_nobody(hooks: Hooks) -> None:
+    await remove_member(hooks)
+    hooks.team.world.clock.advance(timedelta(seconds=1))
+    hooks.team.world.connection.execute(
+        "UPDATE users SET email = 'new@example.com', email_verified_at = %s WHERE id = %s",
+        (hooks.team.world.clock(), hooks.team.ids["member"]),
+    )
+
+    [data] = await in_feed(hooks, "user.removed")
+    assert data["user_email"] is None
+
+
+async def test_nobody_is_told_the_address_of_a_stranger(hooks: Hooks) -> None:
+    stranger = hooks.team.world.user("stranger@example.com")
+    insert_event(hooks, stranger)
+    insert_event(hooks, hooks.team.ids["member"])
+
+    assert [one["user_email"] for one in await in_feed(hooks, ROLE_UPDATED)] == [None, MEMBER]
+
+
+async def test_what_is_told_of_an_end_user_is_not_told_to_another_organization(hooks: Hooks) -> None:
+    world = hooks.team.world
+    customer = world.user("customer@example.com")
+    other_id = world.organization("other")
+    world.link(other_id, world.service(other_id, "shop").id, customer)
+    insert_event(hooks, customer)
+    assert [one["user_email"] for one in await in_feed(hooks, ROLE_UPDATED)] == [None]
+
+    world.link(hooks.team.organization_id, world.service(hooks.team.organization_id, "shop").id, customer)
+
+    assert [one["user_email"] for one in await in_feed(hooks, ROLE_UPDATED)] == ["customer@example.com"]
+
+
+async def test_an_anonymized_person_has_no_address(hooks: Hooks, receiver: Receiver) -> None:
+    await hooks.create(receiver.url, ROLE_UPDATED)
+    await change_role(hooks)
+    answer = await hooks.team.world.client.delete(
+        f"/api/privacy/forget/{hooks.team.ids['member']}", token=await hooks.team.token("owner")
+    )
+    assert answer.status == 200, answer.text
+
+    await hooks.send()
+
+    assert receiver.received[0].payload["data"]["user_email"] is None
+
+
+async def test_what_a_receiver_answers_is_kept_without_the_addresses_that_it_was_told(
+    hooks: Hooks, receiver: Receiver
+) -> None:
+    async def echo(stream: trio.abc.Stream) -> None:
+        body = receiver.received[-1].body.replace(b"member@", b"Member@")
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+    receiver.answering = echo
+    webhook_id = await hooks.create(receiver.url, ROLE_UPDATED)
+    await change_role(hooks)
+    await hooks.send()
+
+    [delivery] = await hooks.deliveries(webhook_id)
+
+    assert json.loads(delivery["response_body"])["data"]["user_email"] == "[address]"
+    assert (
+        hooks.team.world.value("SELECT count(*) FROM webhook_attempts WHERE response_body ILIKE %s", f"%{MEMBER}%") == 0
+    )
