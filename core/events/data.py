@@ -85,8 +85,8 @@ class DeclaredKey:
 def keys_of(data: type[EventData]) -> tuple[DeclaredKey, ...]:
     """Return the keys of the data of an event and of its entry; first its own, then those that all may have."""
     kinds = get_type_hints(data, include_extras=True)
-    common = set(EventData.__dataclass_fields__)
-    each = sorted(fields(data), key=lambda one: one.name in common and one is EventData.__dataclass_fields__[one.name])
+    own = list(data.__annotations__) if data is not EventData else []
+    each = sorted(fields(data), key=lambda one: own.index(one.name) if one.name in own else len(own))
     return tuple(
         DeclaredKey(
             name=one.name,

@@ -25,6 +25,7 @@ from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
 from core.text import MESSAGE_CHARACTERS_MAX, SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
 from entrypoints.web.describing import (
     descriptions_of_customers,
+    descriptions_of_event_data,
     descriptions_of_events,
     descriptions_of_factors,
     descriptions_of_oauth,
@@ -82,6 +83,7 @@ _SMALL_PAGE: Final = f"At most how many to list; more than {PAGE_ITEMS_MAX} is l
 
 _OTHERS: Final = (
     descriptions_of_customers.FIELDS
+    | descriptions_of_event_data.FIELDS
     | descriptions_of_events.FIELDS
     | descriptions_of_factors.FIELDS
     | descriptions_of_oauth.FIELDS

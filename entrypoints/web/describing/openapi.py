@@ -12,6 +12,7 @@ from quart import Response
 
 from core.limits import PASSWORD_CHARACTERS_MIN
 from entrypoints.installation import Installation
+from entrypoints.web.describing import event_payloads
 from entrypoints.web.describing.areas import introductions
 from entrypoints.web.describing.documented_errors import all_codes
 from entrypoints.web.describing.documented_responses import HEADERS, Errors, responses_of
@@ -75,7 +76,7 @@ def describe(
 ) -> dict[str, Any]:
     """Return the OpenAPI document of the routes."""
     routes = tuple(routes)
-    schemas = Schemas(routes, password_minimum=password_minimum)
+    schemas = Schemas(routes, delivered=event_payloads.shapes(), password_minimum=password_minimum)
     errors = Errors(schemas)
     schemas.resolved(schemas.of(Error))["properties"]["error_code"] |= all_codes()
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
@@ -95,6 +96,7 @@ def describe(
             for capability, introduction in introductions(routes).items()
         ],
         "paths": paths,
+        "webhooks": event_payloads.described_webhooks(schemas),
         "components": {
             "schemas": dict(sorted((schemas.components() | errors.bodies).items())),
             "responses": errors.responses,

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, TypeAlias, Union, cast, get_args, get_
 import msgspec
 from msgspec import inspect
 
+from core.events.data import ABSENT, EventData, Place, keys_of
 from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
@@ -51,13 +52,19 @@ class DocumentedAnswer:
 class Schemas:
     """The schemas of the bodies, queries and responses of the given routes; each class is described once.
 
-    A new password has as many characters as the installation asks for.
+    `delivered` are the types of what receivers get. A new password has as many characters as the installation asks for.
     """
 
-    def __init__(self, routes: Iterable[Route], *, password_minimum: int = PASSWORD_CHARACTERS_MIN) -> None:
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        *,
+        delivered: Iterable[Any] = (),
+        password_minimum: int = PASSWORD_CHARACTERS_MIN,
+    ) -> None:
         self._password_minimum = password_minimum
         sent: list[Any] = []
-        answered: list[Any] = [Error]
+        answered: list[Any] = [Error, *delivered]
         queries: list[Any] = []
         for route in routes:
             sent += [route.sent] if route.sent is not None else []
@@ -95,9 +102,14 @@ class Schemas:
         """Return the schemas that references name, without queries, which are described parameter by parameter."""
         return {name: schema for name, schema in self._components.items() if name not in self._query_names}
 
-    def described(self, schema: Schema, owner: str, field: str, *, is_sent: bool = True) -> Schema:
-        """Return the schema of a field with its description and what it takes, with more of it where it is sent."""
-        key = next((key for key in (f"{owner}.{field}", field) if key in FIELDS), None)
+    def described(
+        self, schema: Schema, owner: str, field: str, *, family: str | None = None, is_sent: bool = True
+    ) -> Schema:
+        """Return the schema of a field with its description and what it takes, with more of it where it is sent.
+
+        `family` is what several owners are described as that have no line of their own.
+        """
+        key = next((key for key in (f"{owner}.{field}", f"{family}.{field}", field) if key in FIELDS), None)
         if key is None:
             self.undescribed += [] if "description" in schema else [f"{owner}.{field}"]
             return schema
@@ -127,11 +139,19 @@ class Schemas:
             component = self.resolved(self.of(cls))
             properties = component.get("properties", {})
             fields = _fields(inspect.type_info(cls))
+            if issubclass(cls, EventData):
+                names = [key.name for key in keys_of(cls) if key.place is not Place.ENTRY]
+                component["properties"] = properties = {name: properties[name] for name in names}
+                fields = [field for field in fields if field.encode_name in properties]
             is_answered = cls in only_answered
             for field in fields:
                 _mark_times(properties[field.encode_name], field.type)
                 properties[field.encode_name] = self.described(
-                    properties[field.encode_name], self.name_of(cls), field.encode_name, is_sent=not is_answered
+                    properties[field.encode_name],
+                    self.name_of(cls),
+                    field.encode_name,
+                    family=EventData.__name__ if issubclass(cls, EventData) else None,
+                    is_sent=not is_answered,
                 )
             if is_answered:
                 component["required"] = [field.encode_name for field in fields if _is_always_answered(cls, field)]
@@ -210,6 +230,8 @@ def _constants_of(values: list[str]) -> list[str] | None:
 def _is_always_answered(cls: Any, field: inspect.Field) -> bool:
     if issubclass(cls, PartialAnswer):
         return field.encode_name in cls.always_answered
+    if field.default is ABSENT:
+        return False
     omits_defaults = issubclass(cls, msgspec.Struct) and cls.__struct_config__.omit_defaults
     # A field that is unset by default has no default here.
     has_default = field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT

@@ -11,7 +11,7 @@ import pytest
 
 from core.secrets import Secret
 from entrypoints import capabilities
-from entrypoints.web.describing import openapi
+from entrypoints.web.describing import event_payloads, openapi
 from entrypoints.web.describing.answer_values import VALUES
 from entrypoints.web.describing.descriptions import FIELDS
 from entrypoints.web.describing.examples import answer_example, example, text_fields_without_example
@@ -20,6 +20,7 @@ from entrypoints.web.describing.schemas import Schemas, answers, inner_classes
 
 ROUTES = capabilities.routes(is_development=True)
 ANSWERED = [shape for route in ROUTES for answer in answers(route) for shape in answer.shapes]
+ANSWERED += event_payloads.shapes()
 WITH_INPUT = [route for route in ROUTES if route.sent is not None]
 # Of one character of a word, on average; a random word of base64 with 43 characters has about 4.9.
 ENTROPY_BITS_MAX = 4.5
@@ -32,7 +33,7 @@ SENTENCE = re.compile(r"[A-Z`].*[.]", re.DOTALL)
 @pytest.fixture(scope="module")
 def schemas() -> Schemas:
     """The schemas of all routes, with the parameters of their paths."""
-    schemas = Schemas(ROUTES)
+    schemas = Schemas(ROUTES, delivered=event_payloads.shapes())
     for route in ROUTES:
         openapi.parameters_of(route, schemas)
     return schemas
