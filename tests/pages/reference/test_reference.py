@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from html import unescape
 
 import pytest
 
 from core.errors import ErrorCode
+from core.events.data import EventData, Place, keys_of
+from core.events.declared_data import DATA
 from core.events.events import EventType
 from core.rate_limits import RateLimit
 from entrypoints import capabilities
@@ -21,10 +24,14 @@ from entrypoints.web.describing.schemas import Schemas
 from entrypoints.web.serving.application import Application
 from tests import specimen
 from tests.application import Client, serving
+from tests.declared_events import differences
 
 BASE_URL = "https://id.example.com"
 # Uncompressed; what all of it had on one page was 2.9 MB.
 PAGE_BYTES_MAX = 300_000
+# All event types are on one page.
+EVENTS_BYTES_MAX = 700_000
+COMMON = {key.name for key in keys_of(EventData) if key.place is not Place.ENTRY}
 ANCHOR = re.compile(r'<li id="([^"]+)"><a href="([^"]+)"')
 
 
@@ -123,7 +130,26 @@ async def test_the_parts_have_the_headers_of_a_page_may_be_revalidated_and_are_m
 async def test_every_event_type_has_a_line(client: Client) -> None:
     page = (await client.get("/docs/events")).text
 
-    assert re.findall(r'<div id="([^"]+)"', page) == [one.value for one in EventType]
+    assert re.findall(r'<div class="route-body" id="([^"]+)"', page) == [one.value for one in EventType]
+
+
+async def test_each_event_type_has_the_keys_of_its_data_and_an_example(
+    client: Client, subtests: pytest.Subtests
+) -> None:
+    page = (await client.get("/docs/events")).text
+
+    assert len(page.encode()) < EVENTS_BYTES_MAX
+    for event, data in DATA.items():
+        with subtests.test(event.value):
+            shown = page.partition(f'<div class="route-body" id="{event.value}">')[2].partition("</details>")[0]
+            example = unescape(
+                re.sub("<[^>]+>", "", shown.partition("<pre")[2].partition(">")[2].partition("</pre>")[0])
+            )
+            names = [key.name for key in keys_of(data) if key.place is not Place.ENTRY and key.name not in COMMON]
+
+            assert re.findall(r"<dt><code>([a-z_]+)</code></dt>", shown) == names
+            assert json.loads(example)["event"] == event.value
+            assert differences(event, Place.EVENT, json.loads(example)["data"], is_delivered=True) == []
 
 
 async def test_operations_codes_and_event_types_are_found_by_beginnings_of_words(client: Client) -> None:
