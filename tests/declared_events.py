@@ -17,7 +17,7 @@ import msgspec
 from adapters.postgres.events.actions import PostgresAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from core.events.actions import AuditAction
-from core.events.data import Place, keys_of
+from core.events.data import EntryData, Place, keys_of
 from core.events.declared_data import DATA
 from core.events.events import EventType
 
@@ -30,7 +30,8 @@ def differences(event: EventType, place: Place, data: Mapping[str, Any], *, is_d
 
     Only what is delivered has addresses, and an entry may lack any key.
     """
-    declared = {
+    declared = {key.name: key for key in keys_of(EntryData)} if place is Place.ENTRY else {}
+    declared |= {
         key.name: key
         for key in keys_of(DATA[event])
         if key.place in {None, place} and (key.address_of is None or is_delivered)

@@ -63,11 +63,19 @@ class EventData:
     organization_key_workload_id: UUID = ABSENT
     setup_link_id: UUID = ABSENT
     is_test: EventOnly[bool] = ABSENT
-    # Each entry names the key or token of the caller, and by whom and in which session the caller was impersonated.
-    api_key_id: EntryOnly[UUID] = ABSENT
-    scim_token_id: EntryOnly[UUID] = ABSENT
-    impersonator_id: EntryOnly[UUID] = ABSENT
-    impersonation_session: EntryOnly[UUID] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryData:
+    """The keys that the details of every entry may have besides.
+
+    They are the key or token of the caller, and by whom and in which session the caller was impersonated.
+    """
+
+    api_key_id: UUID = ABSENT
+    scim_token_id: UUID = ABSENT
+    impersonator_id: UUID = ABSENT
+    impersonation_session: UUID = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +90,8 @@ class DeclaredKey:
 
 
 @cache
-def keys_of(data: type[EventData]) -> tuple[DeclaredKey, ...]:
-    """Return the keys of the data of an event and of its entry; first its own, then those that all may have."""
+def keys_of(data: type[EventData | EntryData]) -> tuple[DeclaredKey, ...]:
+    """Return the keys of the data of an event and of its entry; first its own, then those that all events may have."""
     kinds = get_type_hints(data, include_extras=True)
     own = list(data.__annotations__) if data is not EventData else []
     each = sorted(fields(data), key=lambda one: own.index(one.name) if one.name in own else len(own))

@@ -211,6 +211,41 @@ def test_a_reader_reads_what_has_happened_each_time(blocking: Driver, issuer: Is
     assert found == [["e1"], ["e2"]]
 
 
+def test_a_reader_stops_after_a_time_and_waits_no_longer_than_it_has_left(blocking: Driver, issuer: Issuer) -> None:
+    cursors: list[str] = []
+    feed = Feed(organization="acme", load=lambda: None, save=cursors.append)
+    client = blocking.make("Gatehouse", issuer.url, key="gk_1")
+    now = [1_000.0]
+    client.io.clock = lambda: now[0]
+    event = {"id": "e", "event": "user.joined", "timestamp": "2026-02-03T04:05:06Z", "data": {}}
+
+    def answer() -> Any:
+        now[0] += 20
+        return 200, {"events": [event], "next_cursor": "c1", "has_more": False}, {}
+
+    issuer.answers["/api/organizations/acme/events?limit=500&wait=20"] = answer
+    issuer.answers["/api/organizations/acme/events?after=c1&limit=500&wait=10"] = answer
+
+    found = [event.id for event in blocking.make_with(client, "FeedReader", feed).events(stop_after=29.5)]
+
+    assert found == ["e", "e"]
+    assert cursors == ["c1", "c1"]
+
+
+def test_a_reader_stops_while_gatehouse_is_away(driver: Driver, issuer: Issuer) -> None:
+    saved: list[str] = []
+    issuer.answers["/api/organizations/acme/events?limit=500&wait=1"] = lambda: (503, REFUSAL, {})
+    client = driver.make("Gatehouse", issuer.url, key="gk_1")
+    feed = Feed(organization="acme", load=lambda: None, save=saved.append)
+    events = driver.make_with(client, "FeedReader", feed).events(stop_after=0.05)
+
+    async def collect() -> list[Any]:
+        return [event async for event in events]
+
+    assert (driver.call(collect) if driver.is_async else list(events)) == []
+    assert saved == []
+
+
 def test_the_feed_says_when_its_cursor_has_expired(driver: Driver, issuer: Issuer) -> None:
     client = driver.make("Gatehouse", issuer.url, key="gk_1")
     issuer.answers["/api/organizations/acme/events"] = lambda: (410, REFUSAL | {"error_code": "GONE"}, {})

@@ -10,7 +10,7 @@ import json
 import pytest
 from issuer import Clock
 
-from gatehouse_client import WebhookRefused, WebhookVerifier
+from gatehouse_client import WebhookRefused, WebhookVerifier, parse
 
 OLD = "whsec_" + base64.b64encode(b"o" * 32).decode()
 NEW = "whsec_" + base64.b64encode(b"n" * 32).decode()
@@ -44,6 +44,17 @@ def test_a_delivery_of_the_last_five_minutes_is_an_event(clock: Clock) -> None:
     for age in (301, -301):
         with pytest.raises(WebhookRefused, match="five minutes"):
             verifier.verify(headers(clock, signature(OLD, clock, age=age), age=age), BODY)
+
+
+def test_the_data_of_an_event_are_known_by_its_type(clock: Clock) -> None:
+    event = WebhookVerifier(OLD, clock=clock).verify(headers(clock, signature(OLD, clock)), BODY)
+
+    for payload in (parse(event), parse(json.loads(BODY))):
+        assert payload["event"] == "user.joined"
+        # A type checker knows the keys of this type here.
+        assert payload["data"]["user_id"] == "ann"
+    with pytest.raises(WebhookRefused):
+        parse({"event": "user.joined"})
 
 
 def test_during_a_rotation_either_secret_and_either_signature_fits(clock: Clock) -> None:

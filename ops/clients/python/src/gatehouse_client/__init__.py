@@ -21,7 +21,7 @@ from gatehouse_client.seen import MemorySeen, SeenOnce
 from gatehouse_client.sessions import MemorySessions, Session, SessionStore
 from gatehouse_client.sign_in import AsyncSignIn, SignedIn, SignedOut, SignIn, SignInBegun
 from gatehouse_client.tokens import AsyncTokenVerifier, TokenVerifier
-from gatehouse_client.webhooks import Event, WebhookVerifier
+from gatehouse_client.webhooks import Event, WebhookVerifier, parse
 
 __all__ = [
     "AsyncFeedReader",
@@ -60,4 +60,5 @@ __all__ = [
     "Unreachable",
     "WebhookRefused",
     "WebhookVerifier",
+    "parse",
 ]

@@ -6,6 +6,7 @@ whose handling was broken off come again. Keep the cursor in the transaction of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,7 +15,7 @@ from gatehouse_client.calls import Call, query_of, segment
 from gatehouse_client.clients import AsyncGatehouse, Calling, Gatehouse
 from gatehouse_client.errors import Refused, Unreachable
 from gatehouse_client.event_types import EventType
-from gatehouse_client.steps import Steps, invoke, run, run_async, sleep
+from gatehouse_client.steps import Steps, invoke, now, run, run_async, sleep
 from gatehouse_client.webhooks import Event, event_of
 
 WAIT_SECONDS_MAX: Final = 20
@@ -48,21 +49,36 @@ class _Reading:
     cursor: str | None = None
     has_more: bool = True
     _pause_seconds: float = field(default=PAUSE_SECONDS_MIN)
+    _stops_at: float | None = None
 
-    def begin(self) -> Steps[None]:
-        """Go to the place that was kept."""
+    def begin(self, stop_after: float | None) -> Steps[None]:
+        """Go to the place that was kept, and note when to stop."""
+        self._stops_at = None if stop_after is None else (yield from now()) + stop_after
         self.cursor = yield from invoke(self.feed.load)
         self.has_more = True
 
+    def next_wait(self, *, is_endless: bool) -> Steps[int | None]:
+        """Return for how many seconds to wait for the next events; None at the end."""
+        left = yield from self._seconds_left()
+        if left <= 0 or not (is_endless or self.has_more):
+            return None
+        return min(WAIT_SECONDS_MAX, math.ceil(left)) if is_endless else 0
+
     def next_events(self, wait_seconds: int) -> Steps[list[Event]]:
-        """Return the events after the cursor; while Gatehouse is away, pause and ask again, longer each time."""
+        """Return the events after the cursor; while Gatehouse is away, pause and ask again, longer each time.
+
+        There are none when it is still away at the time to stop.
+        """
         while True:
             try:
                 answer = yield from self.calling.send(self._call(wait_seconds))
             except (Refused, Unreachable) as problem:
                 if isinstance(problem, Refused) and not _passes(problem):
                     raise
-                yield from sleep(self._pause_seconds)
+                left = yield from self._seconds_left()
+                if left <= 0:
+                    return []
+                yield from sleep(min(self._pause_seconds, left))
                 self._pause_seconds = min(self._pause_seconds * 2, PAUSE_SECONDS_MAX)
             else:
                 self._pause_seconds = PAUSE_SECONDS_MIN
@@ -70,8 +86,12 @@ class _Reading:
                 return [event_of(payload) for payload in answer["events"]]
 
     def keep(self) -> Steps[None]:
-        """Save the place after the events that were returned last."""
-        yield from invoke(self.feed.save, self.cursor)
+        """Save the place after the events that were returned last, if there is one."""
+        if self.cursor is not None:
+            yield from invoke(self.feed.save, self.cursor)
+
+    def _seconds_left(self) -> Steps[float]:
+        return math.inf if self._stops_at is None else self._stops_at - (yield from now())
 
     def _call(self, wait_seconds: int) -> Call[Any]:
         types = ",".join(self.feed.types) or None
@@ -90,15 +110,15 @@ class FeedReader:
         self._io = client.io
         self._reading = _Reading(client.calling, feed)
 
-    def events(self, *, is_endless: bool = True) -> Generator[Event]:
-        """Yield events as they happen; without `is_endless`, those that have happened.
+    def events(self, *, is_endless: bool = True, stop_after: float | None = None) -> Generator[Event]:
+        """Yield events as they happen, for ever; without `is_endless`, those that have happened.
 
-        The cursor is saved when the event after an answer's last one is asked for. Raise `Refused` with status 410 when
-        the cursor has expired: what was kept is not complete any more, so begin anew.
+        With `stop_after`, end after so many seconds, when what was read until then was yielded. The cursor is saved
+        when the event after an answer's last one is asked for. Raise `Refused` with status 410 when the cursor has
+        expired: what was kept is not complete any more, so begin anew.
         """
-        run(self._reading.begin(), self._io)
-        while is_endless or self._reading.has_more:
-            wait = WAIT_SECONDS_MAX if is_endless else 0
+        run(self._reading.begin(stop_after), self._io)
+        while (wait := run(self._reading.next_wait(is_endless=is_endless), self._io)) is not None:
             yield from run(self._reading.next_events(wait), self._io)
             run(self._reading.keep(), self._io)
 
@@ -110,11 +130,10 @@ class AsyncFeedReader:
         self._io = client.io
         self._reading = _Reading(client.calling, feed)
 
-    async def events(self, *, is_endless: bool = True) -> AsyncGenerator[Event]:
-        """Yield events as they happen; without `is_endless`, those that have happened."""
-        await run_async(self._reading.begin(), self._io)
-        while is_endless or self._reading.has_more:
-            wait = WAIT_SECONDS_MAX if is_endless else 0
+    async def events(self, *, is_endless: bool = True, stop_after: float | None = None) -> AsyncGenerator[Event]:
+        """Yield events as `FeedReader.events` does."""
+        await run_async(self._reading.begin(stop_after), self._io)
+        while (wait := await run_async(self._reading.next_wait(is_endless=is_endless), self._io)) is not None:
             for event in await run_async(self._reading.next_events(wait), self._io):
                 yield event
             await run_async(self._reading.keep(), self._io)

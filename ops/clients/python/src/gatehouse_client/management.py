@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.7"
+API_VERSION: Final = "2.8"
 
 
 class AddressLimits(TypedDict):
@@ -5719,6 +5719,7 @@ def begin_device(
             resource=resource,
             customer=customer,
         ),
+        is_form=True,
     )
 
 
@@ -5727,7 +5728,7 @@ def verify_device(*, user_code: str) -> Call[DeviceService]:
 
     user_code: The code that the device shows, in any case, with or without the dash.
     """
-    return Call(method="POST", path="/auth/device/verify", body=body_of(user_code=user_code))
+    return Call(method="POST", path="/auth/device/verify", body=body_of(user_code=user_code), is_form=True)
 
 
 def openid_connect_push_request(
@@ -5817,6 +5818,7 @@ def openid_connect_push_request(
             client_assertion_type=client_assertion_type,
             client_assertion=client_assertion,
         ),
+        is_form=True,
     )
 
 
@@ -5881,6 +5883,7 @@ def openid_connect_exchange(
             scope=scope,
             resource=resource,
         ),
+        is_form=True,
     )
 
 
@@ -5913,6 +5916,7 @@ def openid_connect_introspect(
             token=token,
             token_type_hint=token_type_hint,
         ),
+        is_form=True,
     )
 
 
