@@ -19,8 +19,10 @@ from entrypoints.web.describing.openapi import describe
 from entrypoints.web.describing.schemas import Schemas, answers, inner_classes
 
 ROUTES = capabilities.routes(is_development=True)
-ANSWERED = [shape for route in ROUTES for answer in answers(route) for shape in answer.shapes]
-ANSWERED += event_payloads.shapes()
+ANSWERED = [
+    *(shape for route in ROUTES for answer in answers(route) for shape in answer.shapes),
+    *event_payloads.shapes(),
+]
 WITH_INPUT = [route for route in ROUTES if route.sent is not None]
 # Of one character of a word, on average; a random word of base64 with 43 characters has about 4.9.
 ENTROPY_BITS_MAX = 4.5

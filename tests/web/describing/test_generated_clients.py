@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.documents import MANUAL, block
 from tests.peers import Peer, peer
 from tests.processes import Service, Services, services
 from tests.shown_text import shows
@@ -115,6 +116,16 @@ def test_every_generated_python_module_can_be_imported(document: Path, tmp_path:
 
     assert {"device_flow_verify_device", "saml_import_metadata"} <= {module.name for module in modules}
     assert_succeeded(peer("openapi-python-client").run("python", "-c", program, folder=tmp_path))
+
+
+def test_the_package_is_not_named_as_ours_by_the_configuration_of_the_manual(document: Path, tmp_path: Path) -> None:
+    (tmp_path / "names.yml").write_text(block(MANUAL / "clients.md", "yaml"))
+    options = ("--path", str(document), "--config", "names.yml", "--fail-on-warning")
+
+    generated = peer("openapi-python-client").run("openapi-python-client", "generate", *options, folder=tmp_path)
+
+    assert_succeeded(generated)
+    assert (tmp_path / "gatehouse-api" / "gatehouse_api" / "client.py").exists()
 
 
 def test_a_generated_python_client_signs_in_with_and_without_a_second_factor(

@@ -8,11 +8,15 @@ import re
 from typing import Any
 
 from core.errors import ErrorCode
+from core.events.data import Place, keys_of
+from core.events.declared_data import DATA
+from core.events.events import EventType
 from entrypoints import capabilities
 from entrypoints.web.describing.documented_errors import CREDENTIAL_REFUSALS
 from entrypoints.web.describing.schemas import answers
 from entrypoints.web.serving.access_policies import CredentialKind
 from tests.application import VERSION, Client
+from tests.declared_events import differences
 from tests.web.describing.openapi_documents import BASE_URL, component, every_route, everything_in, operation
 
 
@@ -37,6 +41,22 @@ def test_no_undeclared_route_is_described(document: dict[str, Any]) -> None:
     described = {(method, path) for path, methods in document["paths"].items() for method in methods}
 
     assert described == {(route.method.lower(), route.path_template) for route in every_route()}
+
+
+def test_each_type_of_event_is_a_webhook_with_its_data_and_an_example_of_them(document: dict[str, Any]) -> None:
+    assert list(document["webhooks"]) == [event.value for event in EventType]
+    for event, data in DATA.items():
+        content = document["webhooks"][event.value]["post"]["requestBody"]["content"]["application/json"]
+        whole, of_type = content["schema"]["allOf"]
+        keys = [key for key in keys_of(data) if key.place is not Place.ENTRY]
+        described = component(document, data.__name__)
+
+        assert whole == {"$ref": "#/components/schemas/EventPayload"}
+        assert of_type["properties"]["event"] == {"const": event.value}
+        assert of_type["properties"]["data"] == {"$ref": f"#/components/schemas/{data.__name__}"}
+        assert list(described["properties"]) == [key.name for key in keys]
+        assert described["required"] == [key.name for key in keys if key.is_always_there]
+        assert differences(event, Place.EVENT, content["example"]["data"], is_delivered=True) == []
 
 
 def test_operation_ids_are_unique_and_valid_identifiers() -> None:
