@@ -8,10 +8,11 @@ recorded with what is declared here.
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
@@ -89,8 +90,16 @@ class DeclaredKey:
     address_of: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressKeys:
+    """The keys of ids of users with those of their addresses, and the same of the parts in lists, by the list's key."""
+
+    own: Mapping[str, str]
+    within: Mapping[str, AddressKeys]
+
+
 @cache
-def keys_of(data: type[EventData | EntryData]) -> tuple[DeclaredKey, ...]:
+def keys_of(data: type[Any]) -> tuple[DeclaredKey, ...]:
     """Return the keys of the data of an event and of its entry; first its own, then those that all events may have."""
     kinds = get_type_hints(data, include_extras=True)
     own = list(data.__annotations__) if data is not EventData else []
@@ -105,6 +114,21 @@ def keys_of(data: type[EventData | EntryData]) -> tuple[DeclaredKey, ...]:
         )
         for one in each
     )
+
+
+@cache
+def address_keys(data: type[Any]) -> AddressKeys:
+    """Return the keys of addresses in the data of an event, and in the parts of which it has lists."""
+    keys = keys_of(data)
+    return AddressKeys(
+        own={key.address_of: key.name for key in keys if key.address_of is not None},
+        within={key.name: address_keys(part) for key in keys for part in _parts(key.kind)},
+    )
+
+
+def _parts(kind: Any) -> list[type[Any]]:
+    parts = get_args(kind) if get_origin(kind) is list else ()
+    return [part for part in parts if isinstance(part, type) and is_dataclass(part)]
 
 
 def _marks(kind: Any) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from core.events import connection_data, organization_data, people_data, service_data
-from core.events.data import EventData, keys_of
+from core.events.data import AddressKeys, EventData, address_keys
 from core.events.events import EventType
 
 DATA: Final[Mapping[EventType, type[EventData]]] = {
@@ -110,7 +110,6 @@ DATA: Final[Mapping[EventType, type[EventData]]] = {
 
 
 @cache
-def addresses_of(event_type: str) -> Mapping[str, str]:
-    """Return the keys of the ids of users in the data of an event, with those of their addresses; none without any."""
-    data = next((data for event, data in DATA.items() if event.value == event_type), EventData)
-    return {key.address_of: key.name for key in keys_of(data) if key.address_of is not None}
+def address_keys_of(event_type: str) -> AddressKeys:
+    """Return the keys of addresses in the data of an event; none for a type that there is no more."""
+    return address_keys(next((data for event, data in DATA.items() if event.value == event_type), EventData))

@@ -80,6 +80,7 @@ class SessionRevokedData(EventData):
     reason: str = ABSENT
     connection_id: UUID = ABSENT
     revoked_by: EventOnly[str] = ABSENT
+    revoked_by_email: Annotated[Address, AddressOf(key="revoked_by")] = ABSENT
     service_id: EventOnly[UUID] = ABSENT
     customer_id: EventOnly[UUID] = ABSENT
 

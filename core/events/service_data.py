@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
-from core.events.data import ABSENT, Changes, EntryOnly, EventData, EventOnly, UserAddress
+from core.events.data import ABSENT, Address, AddressOf, Changes, EntryOnly, EventData, EventOnly, UserAddress
 from core.lazy_dataclasses import dataclass
 
 
@@ -53,6 +54,7 @@ class ChangedAssignment:
     """Whom it is about, `everyone`, `role:<slug>`, `group:<id>` or `user:<id>`, and the names of the roles."""
 
     subject: str
+    user_email: Annotated[Address, AddressOf(key="subject")] = ABSENT
     roles: list[str]
 
 

@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
-from core.events.declared_data import addresses_of
+from core.events.declared_data import address_keys_of
 
 if TYPE_CHECKING:
     from core.attempts import Attempt
+    from core.events.data import AddressKeys
     from ports.webhooks.known_addresses import KnownAddresses
 
 # Stands in the answer of a receiver for an address that it was told.
@@ -37,45 +38,66 @@ def with_addresses_of_each(
     """Return payloads, each of an organization, with the addresses that this one knows."""
     wanted: dict[UUID, set[UUID]] = {}
     for organization_id, payload in payloads:
-        for user_id in _users_in(payload):
-            wanted.setdefault(organization_id, set()).add(UUID(user_id))
+        if users := set(_users_in(payload["data"], address_keys_of(payload["event"]))):
+            wanted.setdefault(organization_id, set()).update(users)
     found = known.of_each(wanted)
-    return [_with(payload, found.get(organization_id, {})) for organization_id, payload in payloads]
+    return [
+        {
+            **payload,
+            "data": _with(payload["data"], address_keys_of(payload["event"]), found.get(organization_id, {})),
+        }
+        for organization_id, payload in payloads
+    ]
 
 
 def without_addresses(attempt: Attempt, payload: Mapping[str, Any]) -> Attempt:
     """Return the attempt without the addresses of the payload in the answer: a receiver may send back what it got."""
-    told = {address.lower() for address in _addresses_in(payload)}
+    told = set(_addresses_in(payload["data"], address_keys_of(payload["event"])))
     if attempt.body is None or not told:
         return attempt
     pattern = re.compile("|".join(re.escape(address) for address in sorted(told, key=len, reverse=True)), re.IGNORECASE)
     return replace(attempt, body=pattern.sub(LEFT_OUT, attempt.body))
 
 
-def _with(payload: Mapping[str, Any], known: Mapping[UUID, str]) -> dict[str, Any]:
-    keys = addresses_of(payload["event"])
-    data: dict[str, Any] = {}
-    for name, value in payload["data"].items():
-        data[name] = value
-        if name in keys:
-            addresses = [known.get(UUID(user_id)) for user_id in _listed(value)]
-            data[keys[name]] = addresses if isinstance(value, list) else addresses[0]
-    return {**payload, "data": data}
+def _with(data: Mapping[str, Any], keys: AddressKeys, known: Mapping[UUID, str]) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for name, value in data.items():
+        told[name] = value
+        if name in keys.within:
+            told[name] = [_with(part, keys.within[name], known) for part in value]
+        if name in keys.own:
+            addresses = [known.get(user_id) if (user_id := _user_of(one)) else None for one in _listed(value)]
+            told[keys.own[name]] = addresses if isinstance(value, list) else addresses[0]
+    return told
 
 
-def _users_in(payload: Mapping[str, Any]) -> Iterator[str]:
-    yield from _values_in(payload, addresses_of(payload["event"]).keys())
+def _users_in(data: Mapping[str, Any], keys: AddressKeys) -> Iterator[UUID]:
+    yield from (user_id for one in _values_in(data, keys.own) if (user_id := _user_of(one)))
+    for name in keys.within.keys() & data.keys():
+        for part in data[name]:
+            yield from _users_in(part, keys.within[name])
 
 
-def _addresses_in(payload: Mapping[str, Any]) -> Iterator[str]:
-    yield from (one for one in _values_in(payload, addresses_of(payload["event"]).values()) if one is not None)
+def _addresses_in(data: Mapping[str, Any], keys: AddressKeys) -> Iterator[str]:
+    yield from (one for one in _values_in(data, keys.own.values()) if one is not None)
+    for name in keys.within.keys() & data.keys():
+        for part in data[name]:
+            yield from _addresses_in(part, keys.within[name])
 
 
-def _values_in(payload: Mapping[str, Any], names: Iterable[str]) -> Iterator[Any]:
+def _values_in(data: Mapping[str, Any], names: Iterable[str]) -> Iterator[Any]:
     for name in names:
-        if name in payload["data"]:
-            yield from _listed(payload["data"][name])
+        if name in data:
+            yield from _listed(data[name])
 
 
 def _listed(value: Any) -> Sequence[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else [value]
+
+
+def _user_of(text: str) -> UUID | None:
+    """Return the id of a user, also in what names one among others; None where it names something else."""
+    try:
+        return UUID(text.removeprefix("user:"))
+    except ValueError:
+        return None

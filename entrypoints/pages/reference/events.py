@@ -47,7 +47,7 @@ async def list_event_types(call: Call) -> Page | Annotated[None, AnswerStatus(30
 
 
 def _write(_routes: tuple[Route, ...], installation: Installation) -> Document:
-    schemas = Schemas((), delivered=event_payloads.shapes())
+    schemas = Schemas((), delivered=[*event_payloads.shapes(), EventData])
     html = render(
         "reference/events.html",
         version=installation.version,

@@ -72,6 +72,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "Who has ended them, as `actor.id` of the audit log names them.",
         examples=["01890a5d-ac96-774b-bcce-b302099a8057"],
     ),
+    "EventData.revoked_by_email": _field(f"The address of that user; {_ADDRESS}", **_EMAIL),
     "EventData.reason": _field("Why it happened without being asked for.", examples=["email_change_undone"]),
     "LoginFailedData.reason": _field("Why the sign-in was refused.", examples=["wrong_password"]),
     "EventData.services": _field(
@@ -167,6 +168,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ServiceAccessChangedData.removed": _field("To whom the service is not assigned any more."),
     "EventData.removed": _field("Whether the credentials were removed."),
     "ChangedAssignment.roles": _field("The names of the roles of the service.", examples=[["editor"]]),
+    "ChangedAssignment.user_email": _field(
+        "The address of the user, if it is about one; null if the organization does not know it.", **_EMAIL
+    ),
     "ChangedAssignment.subject": _field(
         "Whom it is about: `everyone`, `role:` and a slug, `group:` and an id, or `user:` and an id.",
         examples=["role:member"],

@@ -68,7 +68,7 @@ class EventPayload(msgspec.Struct, kw_only=True):
 
 def shapes() -> list[Any]:
     """List the types of which payloads are."""
-    return [EventPayload, EventData, *dict.fromkeys(DATA.values())]
+    return [EventPayload, *dict.fromkeys(DATA.values())]
 
 
 def example_of(schemas: Schemas, event: EventType) -> dict[str, Any]:

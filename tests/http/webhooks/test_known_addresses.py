@@ -143,3 +143,22 @@ async def test_what_a_receiver_answers_is_kept_without_the_addresses_that_it_was
     assert (
         hooks.team.world.value("SELECT count(*) FROM webhook_attempts WHERE response_body ILIKE %s", f"%{MEMBER}%") == 0
     )
+
+
+async def test_to_whom_a_service_was_assigned_is_told_by_the_address_too(hooks: Hooks, receiver: Receiver) -> None:
+    team = hooks.team
+    await hooks.create(receiver.url, "service.access_changed")
+    service = {"slug": "wiki", "name": "Wiki", "service_type": "web"}
+    assert (await team.request("owner", "POST", "/services", body=service)).status == 200
+    member = f"user:{team.ids['member']}"
+    wanted = {
+        "access": "assigned",
+        "assignments": [{"subject": member, "roles": []}, {"subject": "role:admin", "roles": []}],
+    }
+
+    answer = await team.request("owner", "PATCH", "/services/wiki", body=wanted)
+    assert answer.status == 200, answer.text
+    await hooks.send()
+
+    added = {one["subject"]: one["user_email"] for one in receiver.received[0].payload["data"]["added"]}
+    assert added == {member: MEMBER, "role:admin": None}

@@ -79,6 +79,7 @@ class ChangedAssignment(TypedDict):
 
     subject: str
     roles: list[str]
+    user_email: NotRequired[str | None]
 
 
 class ConnectionData(TypedDict):
@@ -724,6 +725,7 @@ class SessionRevokedData(TypedDict):
     reason: NotRequired[str]
     connection_id: NotRequired[str]
     revoked_by: NotRequired[str]
+    revoked_by_email: NotRequired[str | None]
     service_id: NotRequired[str]
     customer_id: NotRequired[str]
     organization_key_id: NotRequired[str]
