@@ -136,7 +136,9 @@ def list_page(
     if found is None:
         raise WebhookUnknown
     deliveries, total = found
-    payloads = with_addresses(uow.elsewhere.known_addresses, organization.id, [one.payload for one in deliveries])
+    payloads = with_addresses(
+        uow.elsewhere.known_addresses.of_each, organization.id, [one.payload for one in deliveries]
+    )
     shown = [replace(one, payload=payload) for one, payload in zip(deliveries, payloads, strict=True)]
     return DeliveryList(deliveries=shown, pagination=Pagination.of(page, limit, total))
 
@@ -209,7 +211,7 @@ def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[L
         leased_until=uow.now + LEASE,
     )
     due = [(webhook.organization_id, one.payload) for webhook in leased for one in webhook.deliveries]
-    payloads = iter(with_addresses_of_each(uow.known_addresses, due))
+    payloads = iter(with_addresses_of_each(uow.known_addresses.of_each, due))
     return [
         replace(webhook, deliveries=[replace(one, payload=next(payloads)) for one in webhook.deliveries])
         for webhook in leased

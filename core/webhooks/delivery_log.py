@@ -150,7 +150,7 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> Sho
     if webhook is None or delivery is None:
         raise DeliveryUnknown
     attempts = uow.elsewhere.webhook_delivery_log.attempts(organization_id, delivery_id, limit=ATTEMPTS_SHOWN_MAX)
-    [payload] = with_addresses(uow.elsewhere.known_addresses, organization_id, [delivery.payload])
+    [payload] = with_addresses(uow.elsewhere.known_addresses.of_each, organization_id, [delivery.payload])
     return ShownDelivery(webhook=webhook, delivery=replace(delivery, payload=payload), attempts=attempts)
 
 

@@ -84,7 +84,7 @@ def read(uow: UnitOfWork, slug: str, *, after: str | None, types: Sequence[Event
     # Without more, the cursor moves past everything that the filter left out.
     reached = shown[-1].position if has_more else max(position, last_position)
     return EventList(
-        events=with_addresses(uow.elsewhere.known_addresses, organization.id, [item.payload for item in shown]),
+        events=with_addresses(uow.elsewhere.known_addresses.of_each, organization.id, [item.payload for item in shown]),
         next_cursor=_cursor(uow, reached, organization.id),
         has_more=has_more,
     )

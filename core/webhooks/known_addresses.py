@@ -9,9 +9,9 @@ ids of users is declared in `core/events/declared_data.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from uuid import UUID
 
 from core.events.declared_data import address_keys_of
@@ -19,28 +19,25 @@ from core.events.declared_data import address_keys_of
 if TYPE_CHECKING:
     from core.attempts import Attempt
     from core.events.data import AddressKeys
-    from ports.webhooks.known_addresses import KnownAddresses
 
+# What returns for each organization the addresses of those of these users that it knows.
+Known: TypeAlias = Callable[[Mapping[UUID, Collection[UUID]]], Mapping[UUID, Mapping[UUID, str]]]
 # Stands in the answer of a receiver for an address that it was told.
 LEFT_OUT: Final = "[address]"
 
 
-def with_addresses(
-    known: KnownAddresses, organization_id: UUID, payloads: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def with_addresses(known: Known, organization_id: UUID, payloads: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the payloads of an organization with the addresses that it knows."""
     return with_addresses_of_each(known, [(organization_id, payload) for payload in payloads])
 
 
-def with_addresses_of_each(
-    known: KnownAddresses, payloads: Sequence[tuple[UUID, Mapping[str, Any]]]
-) -> list[dict[str, Any]]:
+def with_addresses_of_each(known: Known, payloads: Sequence[tuple[UUID, Mapping[str, Any]]]) -> list[dict[str, Any]]:
     """Return payloads, each of an organization, with the addresses that this one knows."""
     wanted: dict[UUID, set[UUID]] = {}
     for organization_id, payload in payloads:
         if users := set(_users_in(payload["data"], address_keys_of(payload["event"]))):
             wanted.setdefault(organization_id, set()).update(users)
-    found = known.of_each(wanted)
+    found = known(wanted)
     return [
         {
             **payload,

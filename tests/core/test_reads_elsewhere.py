@@ -32,7 +32,7 @@ READ_ELSEWHERE: Final = {
     "invitations": "page",
     "invited": "count page",
     # What is told of the people whom an event names.
-    "known_addresses": "",
+    "known_addresses": "of_each",
     "members": "page",
     "organization_records": "count waiting",
     "people": "count page",
