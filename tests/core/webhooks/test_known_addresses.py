@@ -18,7 +18,7 @@ def told(event: str, **data: Any) -> dict[str, Any]:
     """Return the data of an event with the addresses that the organization knows."""
 
     def known(wanted: Mapping[UUID, Collection[UUID]]) -> Mapping[UUID, Mapping[UUID, str]]:
-        return {organization_id: KNOWN for organization_id in wanted}
+        return dict.fromkeys(wanted, KNOWN)
 
     [payload] = with_addresses(known, ORGANIZATION, [{"id": "1", "event": event, "data": data}])
     assert (payload["id"], payload["event"]) == ("1", event)
