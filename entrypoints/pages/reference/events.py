@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 
 from core.events.actions import AuditAction
@@ -51,7 +52,10 @@ def _write(_routes: tuple[Route, ...], installation: Installation) -> Document:
     html = render(
         "reference/events.html",
         version=installation.version,
-        payload=field_rows(schemas, schemas.of(event_payloads.EventPayload)),
+        payload=[
+            replace(row, takes="one of the types below") if row.name == "event" else row
+            for row in field_rows(schemas, schemas.of(event_payloads.EventPayload))
+        ],
         # The keys that the data of every type may have are shown once.
         common=_rows(schemas, EventData),
         views=[_view(schemas, event) for event in EventType],
