@@ -28,10 +28,14 @@ ATTEMPTS_MAX: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryCounts:
-    """How many deliveries have arrived, wait for an attempt, and have failed for good."""
+    """How many deliveries have arrived, wait for an attempt, and have failed for good.
+
+    `retried` are those of the waiting ones whose last attempt has failed.
+    """
 
     delivered: int
     waiting: int
+    retried: int
     failed: int
 
     @property
@@ -41,9 +45,14 @@ class DeliveryCounts:
 
     @property
     def success_percent(self) -> float | None:
-        """The share of those that are over and have arrived, in percent; None when none is over."""
-        over = self.delivered + self.failed
-        return 100 * self.delivered / over if over else None
+        """The share of those attempted that have arrived, in percent; None when none was attempted."""
+        attempted = self.delivered + self.retried + self.failed
+        return 100 * self.delivered / attempted if attempted else None
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether a delivery has failed, for good or until its next attempt."""
+        return self.failed + self.retried > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +105,7 @@ class WebhookHealth:
         return DeliveryCounts(
             delivered=sum(hour.delivered for hour in self.hours),
             waiting=sum(hour.waiting for hour in self.hours),
+            retried=sum(hour.retried for hour in self.hours),
             failed=sum(hour.failed for hour in self.hours),
         )
 

@@ -21,6 +21,7 @@ from core.webhooks.webhooks import Webhook
 _COUNTS: Final = """
     count(*) FILTER (WHERE delivered) AS delivered,
     count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NOT NULL) AS waiting,
+    count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NOT NULL AND attempt_count > 0) AS retried,
     count(*) FILTER (WHERE NOT delivered AND next_retry_at IS NULL) AS failed
 """
 WEBHOOKS: Final = f"""
@@ -35,7 +36,7 @@ LISTED: Final = f"""
     FROM     unnest(%(webhook_ids)s::uuid[]) WITH ORDINALITY AS webhook (id, number)
     CROSS JOIN LATERAL (
         SELECT {_COUNTS}
-        FROM   (SELECT   delivered, next_retry_at
+        FROM   (SELECT   delivered, next_retry_at, attempt_count
                 FROM     webhook_deliveries d
                 WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = webhook.id
                 AND      d.created_at >= %(since)s AND d.id >= %(first_id)s
@@ -58,7 +59,7 @@ HOURS: Final = f"""
              ) AS hour
     CROSS JOIN LATERAL (
         SELECT {_COUNTS}
-        FROM   (SELECT delivered, next_retry_at
+        FROM   (SELECT delivered, next_retry_at, attempt_count
                 FROM   webhook_deliveries d
                 WHERE  d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
                 AND    d.id >= %(first_id)s

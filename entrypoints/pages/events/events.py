@@ -58,6 +58,15 @@ _MEMBERS: Final = {SETS[title]: frozenset(value for value, _ in events) for titl
 CHOICES: Final = tuple((value, value) for _, events in GROUPS for value, _ in events)
 
 
+def by_group(events: Sequence[str]) -> list[tuple[str, int, list[str]]]:
+    """Return the chosen types by groups: the title, the number of a group that is whole or zero, and the types.
+
+    A group of one is never whole, and one without a chosen type is left out.
+    """
+    found = [(title, len(members), [value for value, _ in members if value in events]) for title, members in GROUPS]
+    return [(title, count if len(some) == count > 1 else 0, some) for title, count, some in found if some]
+
+
 def chosen(events: Sequence[str], sets: Sequence[str]) -> list[str]:
     """Return the event types that were ticked, with those of the sets; what is no set stands for nothing."""
     if ALL in sets:

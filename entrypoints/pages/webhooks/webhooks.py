@@ -15,7 +15,7 @@ from core.webhooks.health import HourOfDeliveries
 from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTaken, WebhookUnknown
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.console.plots import Plot, Point, bars
-from entrypoints.pages.events.events import ALL, CHOICES, EVENTS, GROUPS, SETS, chosen
+from entrypoints.pages.events.events import ALL, CHOICES, EVENTS, GROUPS, SETS, by_group, chosen
 from entrypoints.pages.frame.forms import DoneQuery, moment_seen
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -180,6 +180,7 @@ async def show_webhook_here(
         tested=form.event_type if form is not None else EventType.WEBHOOK_TEST.value,
         choices=CHOICES,
         words=EVENTS,
+        groups=by_group(shown.webhook.events),
         receiver=RECEIVER,
         tabs=tabs_of(org_slug, webhook_id),
         page=page,
@@ -226,6 +227,7 @@ async def ask_to_change_webhook(
         done=query.done if query is not None else "",
         refusal=refusal,
         webhook=webhook,
+        is_failing=shown.counts.is_failing,
         off_reason=shown.off_reason,
         off_at=shown.off_at,
         previous_until=shown.previous_until,

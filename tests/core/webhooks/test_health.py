@@ -24,9 +24,9 @@ WEBHOOK = Webhook(
 )
 
 
-def hour(delivered: int, waiting: int, failed: int) -> HourOfDeliveries:
+def hour(delivered: int, waiting: int, failed: int, *, retried: int = 0) -> HourOfDeliveries:
     """Return an hour with so many deliveries."""
-    return HourOfDeliveries(since=NOW, delivered=delivered, waiting=waiting, failed=failed)
+    return HourOfDeliveries(since=NOW, delivered=delivered, waiting=waiting, retried=retried, failed=failed)
 
 
 def health(hours: Sequence[HourOfDeliveries]) -> WebhookHealth:
@@ -37,19 +37,30 @@ def health(hours: Sequence[HourOfDeliveries]) -> WebhookHealth:
 
 
 @pytest.mark.parametrize(
-    ("delivered", "waiting", "failed", "percent"),
-    [(3, 0, 1, 75), (3, 96, 1, 75), (2, 0, 0, 100), (0, 0, 2, 0), (0, 5, 0, None), (0, 0, 0, None)],
+    ("delivered", "waiting", "retried", "failed", "percent", "is_failing"),
+    [
+        (3, 0, 0, 1, 75, True),
+        (3, 96, 0, 1, 75, True),
+        (2, 0, 0, 0, 100, False),
+        (0, 0, 0, 2, 0, True),
+        (1, 4, 3, 0, 25, True),
+        (0, 4, 4, 0, 0, True),
+        (0, 5, 0, 0, None, False),
+        (0, 0, 0, 0, None, False),
+    ],
 )
-def test_the_share_that_arrived_is_of_those_that_are_over(
-    delivered: int, waiting: int, failed: int, percent: float | None
+def test_the_share_that_arrived_is_of_those_that_were_attempted(
+    delivered: int, waiting: int, retried: int, failed: int, percent: float | None, *, is_failing: bool
 ) -> None:
-    assert DeliveryCounts(delivered=delivered, waiting=waiting, failed=failed).success_percent == percent
+    counts = DeliveryCounts(delivered=delivered, waiting=waiting, retried=retried, failed=failed)
+
+    assert (counts.success_percent, counts.is_failing) == (percent, is_failing)
 
 
 def test_the_deliveries_of_a_webhook_are_those_of_all_hours() -> None:
-    counts = health([hour(1, 2, 3), hour(10, 20, 30)]).counts
+    counts = health([hour(1, 2, 3, retried=1), hour(10, 20, 30, retried=5)]).counts
 
-    assert counts == DeliveryCounts(delivered=11, waiting=22, failed=33)
+    assert counts == DeliveryCounts(delivered=11, waiting=22, retried=6, failed=33)
     assert counts.total == 66
     assert health([]).counts.total == 0
 

@@ -113,6 +113,48 @@ async def test_the_numbers_of_the_day_agree_with_the_deliveries_behind_them(
         assert "One found" in (await owner.open(bar)).text
 
 
+async def test_a_webhook_whose_four_tries_failed_is_failing_and_they_count_before_the_last_one(
+    hooks: Hooks, owner: Visitor, receiver: Receiver
+) -> None:
+    webhook_id = await hooks.create(receiver.url)
+    await hooks.test(webhook_id)
+    await hooks.send()
+    receiver.answers(FAILURE)
+    await hooks.test(webhook_id)
+    for minutes in (0, 2, 6, 35):
+        await hooks.send_after(timedelta(minutes=minutes))
+
+    shown, settings, listed = [
+        await owner.open(page) for page in (f"{PAGE}/{webhook_id}", f"{PAGE}/{webhook_id}/change", PAGE)
+    ]
+
+    assert [delivery["attempt_count"] for delivery in await hooks.deliveries(webhook_id)] == [4, 1]
+    for page in (shown, settings, listed):
+        assert ">Failing<" in page.text
+        assert ">Active<" not in page.text
+    assert "One delivery has failed, and is tried again." in shown.text
+    assert "One is tried again" in listed.text
+    for page in (shown, listed):
+        assert "50.0 %" in page.text
+        assert "100.0 %" not in page.text
+
+
+async def test_groups_of_events_that_are_chosen_whole_are_one_line_each(hooks: Hooks, owner: Visitor) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/", *(event.value for event in EventType))
+    some = await hooks.create("https://some.example.com/", "user.joined", name="some")
+
+    shown, settings = await owner.open(f"{PAGE}/{webhook_id}"), await owner.open(f"{PAGE}/{webhook_id}/change")
+    partly = await owner.open(f"{PAGE}/{some}/change")
+
+    people = [event for event in EventType if event.category == "User management"]
+    assert f"<li>People: all {len(people)}</li>" in shown.text
+    assert "<code>user.joined</code>" not in shown.text.partition('id="about"')[2]
+    assert f'<span class="hint">All {len(people)}</span>' in settings.text
+    assert '<details class="more" open>' not in settings.text.partition('id="events"')[2]
+    assert len(re.findall(r'name="events" type="checkbox" value="[^"]+" checked>', settings.text)) == len(EventType)
+    assert '<details class="more" open>' in partly.text.partition('id="events"')[2]
+
+
 async def test_a_test_is_sent_as_an_event_of_any_type_to_this_webhook_alone(
     hooks: Hooks, owner: Visitor, receiver: Receiver
 ) -> None:
