@@ -32,7 +32,7 @@ API_KEY: Final = "api_key_id"
 SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
 # Further details that are ids of what may have a name, also where they were changed.
 NAMED_DETAILS: Final = (
-    *(API_KEY, SCIM_TOKEN, ORGANIZATION_KEY, "organization_id", "plan_id", "service_id", "tier_id"),
+    *(API_KEY, SCIM_TOKEN, ORGANIZATION_KEY, "organization_id", "customer_id", "plan_id", "service_id", "tier_id"),
     *("connection_id", "provider_id", "route_id", "webhook_id", "user_id", "approved_by"),
 )
 _TARGET_MALFORMED: Final = "Give an email address, or the id of what the action was done to."

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events import platform_actions
+from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
@@ -96,6 +97,15 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
         created_at=uow.now,
     )
     uow.members.defer_add(membership, is_confirmed=True)
+    # Operations 6.3 has no action for it, and no webhook of the organization is there to be told.
+    uow.audit(
+        AuditAction.ORGANIZATION_UPDATED,
+        organization.id,
+        organization_id=organization.id,
+        change="organization_created",
+        slug=organization.slug,
+        name=organization.name,
+    )
     platform_actions.record_impersonated(
         uow, "organization.created", organization_id=organization.id, slug=organization.slug
     )

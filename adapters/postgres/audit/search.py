@@ -153,6 +153,14 @@ def sealed_of(others: LiteralString) -> LiteralString:
 _NAMES: Final = f"""
     {OF_USERS}
     UNION ALL
+    -- Of the people of its customers those whom it was told of.
+    SELECT u.id, u.email, NULL
+    FROM   users u
+    WHERE  u.id = ANY (%(ids)s)
+      AND  EXISTS (SELECT FROM customer_users_told t
+                   JOIN   service_customers c ON c.id = t.customer_id
+                   WHERE  c.vendor_id = %(organization_id)s AND t.user_id = u.id AND t.told <> '')
+    UNION ALL
     SELECT id, name, NULL FROM organizations WHERE id = ANY (%(ids)s) AND id = %(organization_id)s
     UNION ALL
     SELECT id, name, NULL FROM services WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
@@ -172,6 +180,11 @@ _NAMES: Final = f"""
     SELECT id, domain, NULL FROM domain_routes WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
     UNION ALL
     SELECT id, name, NULL FROM webhooks WHERE id = ANY (%(ids)s) AND organization_id = %(organization_id)s
+    UNION ALL
+    SELECT c.id, coalesce(o.name, c.offered_slug), NULL
+    FROM   service_customers c
+    LEFT JOIN organizations o ON o.id = c.organization_id
+    WHERE  c.id = ANY (%(ids)s) AND c.vendor_id = %(organization_id)s
     UNION ALL
     SELECT id, display_name, NULL FROM tiers WHERE id = ANY (%(ids)s)
 """

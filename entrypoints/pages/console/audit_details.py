@@ -6,6 +6,7 @@ A name or a value that is not here, such as one of a later version, is shown as 
 from collections.abc import Mapping
 from typing import Final
 
+from entrypoints.pages.events.actions import CHANGES, SETUP_LINKS
 from entrypoints.pages.frame.languages import marked
 
 # A name with a dot is that of a part of an object.
@@ -213,29 +214,7 @@ FIELDS: Final[Mapping[str, str]] = {
 # Names that the log of the platform uses for something else.
 PLATFORM_FIELDS: Final[Mapping[str, str]] = {"left": marked("Secrets that could not be encrypted")}
 VALUES: Final[Mapping[str, Mapping[str, str]]] = {
-    "change": {
-        "access_granted": marked("Access granted"),
-        "access_revoked": marked("Access withdrawn"),
-        "client_secret_rotated": marked("New client secret"),
-        "client_secret_withdrawn": marked("Client secret withdrawn"),
-        "customer_changed": marked("Customer of the service changed"),
-        "group_rule_withdrawn": marked("Rule of groups withdrawn"),
-        "group_rules_changed": marked("Rules of groups changed"),
-        "role_created": marked("Role created"),
-        "role_deleted": marked("Role deleted"),
-        "role_updated": marked("Role changed"),
-        "saml_configured": marked("SAML settings changed"),
-        "saml_deleted": marked("SAML settings deleted"),
-        "saml_fallen_back": marked("SAML settings as before"),
-        "saml_disabled": marked("SAML turned off"),
-        "saml_metadata_imported": marked("SAML metadata imported"),
-        "webhook_created": marked("Webhook created"),
-        "webhook_deactivated": marked("Webhook turned off, because its receiver is gone"),
-        "webhook_deleted": marked("Webhook deleted"),
-        "webhook_switched_off": marked("Webhook turned off"),
-        "webhook_secret_rotated": marked("New secret of the webhook"),
-        "webhook_updated": marked("Webhook changed"),
-    },
+    "change": CHANGES,
     "access": {
         "assigned": marked("Assigned members"),
         "everyone": marked("Everyone"),
@@ -281,10 +260,7 @@ VALUES: Final[Mapping[str, Mapping[str, str]]] = {
         "second_factor_removed": marked("The second factor was turned off"),
         "user_removed": marked("The person was removed"),
     },
-    "setup_link.action": {
-        "created": marked("Created"),
-        "revoked": marked("Withdrawn"),
-    },
+    "setup_link.action": SETUP_LINKS,
     "source": {
         "billing_event": marked("Notice of the payment provider"),
         "billing_reconciliation": marked("Comparison with the payment provider"),

@@ -13,22 +13,39 @@ from uuid import UUID
 
 from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, ORGANIZATION_KEY, SYSTEM_ID, FoundEntry
 from core.audit.browser import API_KEY, NAMED_DETAILS, SCIM_TOKEN, EntryNames
-from core.events.actions import AuditAction
+from core.events.actions import AuditAction, TargetType
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.console.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
-from entrypoints.pages.events.actions import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES, UNDONE
+from entrypoints.pages.events.actions import (
+    ACTIONS,
+    CHANGES,
+    PARTS,
+    PLATFORM_ACTIONS,
+    SETUP_LINKS,
+    STATUSES,
+    TARGET_TYPES,
+    UNDONE,
+)
 
 # Details that say who did it, and stand there.
 _OF_ACTOR: Final = frozenset(
     {IMPERSONATOR, IMPERSONATION_SESSION, ORGANIZATION_KEY, "organization_key_name", SCIM_TOKEN}
 )
 # Details that name the target, the most telling first.
+_NAMES_OF_PERSON: Final = ("invited_email", "email")
 _NAMES_OF_TARGET: Final = (
-    *("invited_email", "email", "service_name", "plan_name", "name", "domain", "slug", "service_slug", "recipient"),
+    *(*_NAMES_OF_PERSON, "service_name", "organization_name", "organization_slug", "plan_name", "name", "domain"),
+    *("slug", "service_slug", "recipient"),
 )
 # The detail that is an object, whose parts are shown as fields.
 _SETUP_LINK: Final = "setup_link"
+# Details that name files by their hashes.
+_FILES: Final = frozenset({"icon", "logo"})
+# Values that the words of the entry say.
+_SAID: Final[Mapping[str, Mapping[str, str]]] = {"change": CHANGES, f"{_SETUP_LINK}.action": SETUP_LINKS}
+# Of what an entry of the list says, so much is shown.
+_BRIEF_MAX: Final = 2
 VALUE_CHARACTERS_MAX: Final = 400
 JSON_CHARACTERS_MAX: Final = 12_000
 
@@ -86,6 +103,17 @@ class ShownRow:
     organization: str
     comparisons: Sequence[Comparison]
 
+    @property
+    def target_name(self) -> str:
+        """The name of the target; empty for one that has an id alone."""
+        return "" if self.target == self.target_id else self.target
+
+    @property
+    def brief(self) -> Sequence[Comparison]:
+        """What the list says of it: neither ids and files nor what the row has already."""
+        told = [one for one in self.comparisons if one.field not in _FILES]
+        return [one for one in told if one.before is not None or one.after.text not in {"", self.target}][:_BRIEF_MAX]
+
 
 def rows_of(entries: Sequence[FoundEntry], names: EntryNames, *, is_platform: bool) -> list[ShownRow]:
     """Return entries as rows."""
@@ -102,9 +130,11 @@ def row_of(entry: FoundEntry, names: EntryNames, *, is_platform: bool) -> ShownR
         # A later version has written it.
         what = entry.action
     else:
+        what = _change_of(entry.details) or what
         undone = UNDONE.get(entry.action)
         if undone is not None and entry.details.get(undone[0]) is False:
             what = undone[1]
+    target_type, target = _target_of(entry, names)
     concerned = names.named.get(entry.organization_id) if entry.organization_id is not None else None
     return ShownRow(
         id=entry.id,
@@ -113,8 +143,8 @@ def row_of(entry: FoundEntry, names: EntryNames, *, is_platform: bool) -> ShownR
         action=entry.action,
         is_failed=not entry.success,
         actor=_actor_of(entry, names, is_platform=is_platform),
-        target_type=TARGET_TYPES.get(entry.target_type, entry.target_type),
-        target=_target_of(entry, names),
+        target_type=target_type,
+        target=target,
         target_id=entry.target_id,
         ip_address=entry.ip_address,
         user_agent=entry.user_agent,
@@ -148,7 +178,11 @@ def comparisons_of(details: Mapping[str, Any], names: EntryNames, *, is_platform
             tell(name, change)
     for name, value in _with_parts(details).items():
         kind, _, field = name.partition("_")
-        if name in _OF_ACTOR or (name == "changes" and changes):
+        if (
+            name in _OF_ACTOR
+            or (name == "changes" and changes)
+            or (isinstance(value, str) and value in _SAID.get(name, {}))
+        ):
             continue
         if kind == "old" and f"new_{field}" in details:
             compare(field, value, details[f"new_{field}"])
@@ -204,13 +238,36 @@ def _actor_of(entry: FoundEntry, names: EntryNames, *, is_platform: bool) -> Sho
     return ShownActor(kind=kind, name="", search=SYSTEM_ID, impersonator=impersonator)
 
 
-def _target_of(entry: FoundEntry, names: EntryNames) -> str:
-    """Return the present name of the target, else the one in the details, else its id."""
+def _change_of(details: Mapping[str, Any]) -> str | None:
+    """Return the words of a change that has no action of its own; None for any other."""
+    link, status = _fields_of(details.get(_SETUP_LINK)), _fields_of(_fields_of(details.get("changes")).get("status"))
+    return (
+        CHANGES.get(str(details.get("change")))
+        or SETUP_LINKS.get(str(link.get("action")))
+        or STATUSES.get((str(status.get("from")), str(status.get("to"))))
+    )
+
+
+def _target_of(entry: FoundEntry, names: EntryNames) -> tuple[str, str]:
+    """Return what kind of thing the target is, and its present name, else the one in the details, else its id.
+
+    What the log has as done to the organization, and was done to a part of it, has this part as its target.
+    """
+    if entry.target_type == TargetType.ORGANIZATION.value:
+        if _fields_of(entry.details.get(_SETUP_LINK)):
+            return FIELDS[_SETUP_LINK], entry.target_id
+        for part in PARTS:
+            if entry.details.get(part.id_detail):
+                present = _named(entry.details[part.id_detail], names.named)
+                told = entry.details.get(part.name_detail)
+                is_named = present != entry.details[part.id_detail]
+                return part.words, present if is_named or not isinstance(told, str) else told
     present = _named(entry.target_id, names.named)
-    if present != entry.target_id:
-        return present
-    told = (entry.details.get(name) for name in _NAMES_OF_TARGET)
-    return next((text for text in told if isinstance(text, str) and text), entry.target_id)
+    if present == entry.target_id:
+        known = _NAMES_OF_PERSON if entry.target_type == TargetType.USER.value else _NAMES_OF_TARGET
+        told = (entry.details.get(name) for name in known)
+        present = next((text for text in told if isinstance(text, str) and text), present)
+    return TARGET_TYPES.get(entry.target_type, entry.target_type), present
 
 
 def _named(value: Any, names: Mapping[UUID, str]) -> str:

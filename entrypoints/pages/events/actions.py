@@ -1,7 +1,7 @@
 """What the actions of the audit logs, and what they are done to, are called on pages: each has a text here."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
@@ -127,6 +127,61 @@ PLATFORM_ACTIONS: Final[Mapping[PlatformAction, str]] = {
     PlatformAction.SIGNING_KEY_ROTATED: marked("Made a new signing key"),
     PlatformAction.SECRETS_REWRAPPED: marked("Encrypted the stored secrets with the newest master key"),
 }
+# What is said of an entry whose detail `change` has this value: the log has no action of its own for it.
+CHANGES: Final[Mapping[str, str]] = {
+    "access_granted": marked("Gave access to a service"),
+    "access_revoked": marked("Withdrew access to a service"),
+    "client_secret_rotated": marked("Made a new client secret for a service"),
+    "client_secret_withdrawn": marked("Withdrew the client secret of a service"),
+    "customer_changed": marked("Changed a customer of a service"),
+    "group_rule_withdrawn": marked("Withdrew a rule of groups"),
+    "group_rules_changed": marked("Changed the rules of groups"),
+    "organization_created": marked("Created the organization"),
+    "role_created": marked("Created a role"),
+    "role_deleted": marked("Deleted a role"),
+    "role_updated": marked("Changed a role"),
+    "saml_configured": marked("Changed the SAML settings of a service"),
+    "saml_deleted": marked("Deleted the SAML settings of a service"),
+    "saml_fallen_back": marked("Put back the SAML settings of a service"),
+    "saml_disabled": marked("Turned off SAML for a service"),
+    "saml_metadata_imported": marked("Imported the SAML metadata of a service"),
+    "webhook_created": marked("Created a webhook"),
+    "webhook_deactivated": marked("A webhook was turned off, because its receiver is gone"),
+    "webhook_deleted": marked("Deleted a webhook"),
+    "webhook_switched_off": marked("Turned off a webhook"),
+    "webhook_secret_rotated": marked("Made a new secret for a webhook"),
+    "webhook_updated": marked("Changed a webhook"),
+}
+# The same by what was done to a setup link, and by the states of the organization before and after.
+SETUP_LINKS: Final[Mapping[str, str]] = {
+    "created": marked("Created a setup link"),
+    "revoked": marked("Withdrew a setup link"),
+}
+STATUSES: Final[Mapping[tuple[str, str], str]] = {
+    ("pending", "active"): marked("Approved the organization"),
+    ("pending", "rejected"): marked("Rejected the organization"),
+    ("pending", "suspended"): marked("Suspended the organization"),
+    ("active", "suspended"): marked("Suspended the organization"),
+    ("suspended", "active"): marked("Activated the organization again"),
+}
+
+
+class OrganizationPart(NamedTuple):
+    """A part of an organization: the details with its id and its name, and what it is called."""
+
+    id_detail: str
+    name_detail: str
+    words: str
+
+
+# What entries are about whose target is the organization.
+PARTS: Final = (
+    OrganizationPart("webhook_id", "webhook_name", marked("Webhook")),
+    OrganizationPart("provider_id", "provider_name", marked("Connection to the identity provider")),
+    OrganizationPart("route_id", "domain", marked("Mail domain")),
+    OrganizationPart("role_slug", "role_name", marked("Role")),
+    OrganizationPart("scim_token_id", "scim_token_name", marked("Token of the directory")),
+)
 # What is said of an action whose detail of this name is false: it was asked for, and did not happen.
 UNDONE: Final[Mapping[str, tuple[str, str]]] = {
     PlatformAction.USER_VERIFICATION_SENT.value: (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from uuid import UUID
 
 import pytest
 
@@ -84,12 +85,17 @@ async def test_the_stored_organization_equals_the_answer(ada: SignedInUser) -> N
     assert (mine["organization"], mine["membership"]) == (answer.json["organization"], answer.json["membership"])
 
 
-async def test_creation_writes_no_audit_entry_because_the_documents_name_no_action(
-    world: World, ada: SignedInUser
-) -> None:
+async def test_creation_is_the_first_audit_entry_and_no_event(world: World, ada: SignedInUser) -> None:
     await create(ada)
 
-    assert world.value("SELECT count(*) FROM audit_entries") == 0
+    [(action, actor, target, details)] = world.audit_entries(None, "action", "actor_user_id", "target_id", "details")
+    assert (action, actor, UUID(target)) == (
+        "organization.updated",
+        ada.id,
+        world.value("SELECT id FROM organizations"),
+    )
+    assert details == {"change": "organization_created", "slug": "acme", "name": "Acme Ltd"}
+    assert world.events("organization.updated") == []
 
 
 async def test_blanks_around_the_name_are_removed(ada: SignedInUser) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.world.fixtures import hooks
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 from tests.world.world import World
+
+__all__ = ["hooks"]
 
 
 @pytest.fixture

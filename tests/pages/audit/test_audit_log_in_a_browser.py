@@ -93,3 +93,24 @@ def test_an_entry_is_found_opened_and_followed(
     assert "<b>Shop</b>" in compared
     assert found == 2
     assert [problem for problem in watched.problems if "feed" not in problem] == []
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 900, 760, 360])
+def test_no_column_of_the_list_is_cut_off(
+    site: Site, connection: Connection, watch: Callable[..., Watched], width: int
+) -> None:
+    connection.execute("UPDATE audit_entries SET ip_address = '2001:db8:1234:5678:9abc:def0:1234:5678'")
+    connection.execute(
+        'UPDATE audit_entries SET details = details || \'{"service_name": "A service with a long name"}\''
+    )
+    page = watch(viewport={"width": width, "height": 800}).page
+    page.goto(f"{site.url}/app/organizations/acme/audit")
+    sign_in(page)
+
+    cut = page.locator(".within-width, .within-width th > span, .within-width td").evaluate_all(
+        "all => all.filter(one => one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1)"
+        ".map(one => one.outerHTML)"
+    )
+
+    assert cut == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
