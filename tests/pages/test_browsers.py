@@ -1,5 +1,6 @@
 """Which routes a browser session opens, as their decorators declare it, and what their declaration requires."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated
@@ -9,10 +10,12 @@ import pytest
 
 from core.organizations import management
 from core.organizations.access import Operation
+from core.secrets import Secret
 from core.sessions import callers
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints import capabilities
 from entrypoints.installation import Installation
+from entrypoints.pages.frame.forms import no_secret
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.sign_in.conclusion import send_to_sign_in
 from entrypoints.settings import Settings
@@ -28,7 +31,7 @@ from entrypoints.web.serving.credentials import (
     signed_in_or_browser,
 )
 from entrypoints.web.serving.routes import Routes
-from tests.application import Client, serving
+from tests.application import Answer, Client, serving
 from tests.clock import SettableClock
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
@@ -57,6 +60,7 @@ class ThingForm(ProtectedForm, kw_only=True):
     """A form with a field."""
 
     name: str = ""
+    word: Secret = msgspec.field(default_factory=no_secret)
 
 
 @interface.get("/pieces/either")
@@ -172,19 +176,88 @@ async def test_what_is_sensitive_asks_for_a_recent_sign_in_and_leads_back(
     assert changed.json == {"email": "new"}
 
 
-async def test_a_form_that_comes_too_late_leads_back_to_its_page_or_without_one_to_the_first(
+async def test_a_form_that_comes_too_late_is_sent_after_the_sign_in(
     world: World, visitor: Visitor, clock: SettableClock
 ) -> None:
     world.user()
     token = forms_of(await visitor.sign_in())[0].fields["form_token"]
     clock.advance(timedelta(minutes=11))
-    fields = {"form_token": token}
 
-    with_a_page = await visitor.post("/pieces/sensitive", fields, is_followed=False)
-    without = await visitor.post("/pieces/sensitive/now", fields, is_followed=False)
+    for path, answer in (("/pieces/sensitive?tab=one", "<new>"), ("/pieces/sensitive/now", EMAIL)):
+        asked = await visitor.post(path, {"form_token": token, "name": "<new>"})
+        waiting = await visitor.submit(asked, password=PASSWORD)
+        done = await visitor.submit(waiting)
 
-    assert with_a_page.headers["Location"] == "/app/sign-in-again?return_to=%2Fpieces%2Fsensitive"
-    assert without.headers["Location"] == "/app/sign-in-again"
+        assert "What you have pressed is done then." in asked.text
+        assert "data-submits-itself" in waiting.text
+        assert [form.action for form in forms_of(waiting)] == [path]
+        assert done.json == {"email": answer}
+        token = forms_of(await visitor.open("/app"))[0].fields["form_token"]
+        clock.advance(timedelta(minutes=11))
+
+
+async def test_a_form_is_sent_once_in_its_own_session_and_within_ten_minutes_else_its_page_is_opened(
+    world: World, visitor: Visitor, clock: SettableClock
+) -> None:
+    world.user()
+    token = forms_of(await visitor.sign_in())[0].fields["form_token"]
+    other = Visitor(world.client)
+    await other.sign_in()
+    clock.advance(timedelta(minutes=11))
+
+    async def press() -> tuple[Answer, str]:
+        asked = await visitor.post("/pieces/sensitive", {"form_token": token, "name": "new"})
+        led = await visitor.submit(asked, password=PASSWORD, is_followed=False)
+        return asked, led.headers["Location"]
+
+    _, address = await press()
+    elsewhere = await other.send("GET", address)
+    ahead = await visitor.send("GET", address, headers={"Sec-Purpose": "prefetch"})
+    first, second = await visitor.send("GET", address), await visitor.send("GET", address)
+    assert (first.status, ahead.status) == (200, 403)
+    assert [one.headers["Location"] for one in (elsewhere, second)] == ["/pieces/sensitive"] * 2
+
+    clock.advance(timedelta(minutes=11))
+    token = forms_of(await visitor.open("/app"))[0].fields["form_token"]
+    asked = await visitor.post("/pieces/sensitive", {"form_token": token, "name": "new"})
+    clock.advance(timedelta(minutes=11))
+    assert (await visitor.submit(asked, password=PASSWORD)).json == {"email": f"{EMAIL} "}
+
+
+async def test_a_form_with_a_secret_or_with_very_much_leads_back_to_its_page(
+    world: World, visitor: Visitor, clock: SettableClock
+) -> None:
+    world.user()
+    token = forms_of(await visitor.sign_in())[0].fields["form_token"]
+    clock.advance(timedelta(minutes=11))
+
+    for fields in ({"word": "secret"}, {"name": "x" * 17_000}):
+        asked = await visitor.post("/pieces/sensitive", {"form_token": token, **fields}, is_followed=False)
+        assert asked.headers["Location"] == "/app/sign-in-again?return_to=%2Fpieces%2Fsensitive"
+    assert world.value("SELECT count(*) FROM shown_secrets") == 0
+
+
+async def test_signing_in_again_focuses_the_password_and_is_cancelled_to_where_the_browser_was(
+    world: World, visitor: Visitor
+) -> None:
+    world.member(world.organization(), world.user(), "owner")
+    await visitor.sign_in()
+    base = world.installation.settings.base_url
+    page = "/app/sign-in-again?return_to=/app/organizations/acme/webhooks/new"
+
+    async def back(referrer: str) -> str:
+        shown = await visitor.send("GET", page, headers={"Referer": referrer})
+        refused = await visitor.submit(shown, "/app/sign-in-again", password="wrong")
+        [first, again] = [re.findall(r'href="([^"]*)">Cancel</a>', one.text) for one in (shown, refused)]
+        assert first == again
+        return first[0]
+
+    shown = await visitor.open(page)
+    assert re.search(r'<input id="password"[^>]* autofocus', shown.text)
+    assert await back(f"{base}/app/organizations/acme/webhooks?q=a") == "/app/organizations/acme/webhooks?q=a"
+    for other in ("", "https://evil.example/x", "http://[", f"{base}/app/sign-in-again", f"{base}{page[25:]}"):
+        assert await back(other) == "/app/organizations/acme", other
+    assert 'href="/app">Cancel</a>' in (await visitor.open("/app/sign-in-again")).text
 
 
 async def test_a_flow_may_ask_a_browser_that_is_signed_in_again(world: World, visitor: Visitor) -> None:

@@ -20,11 +20,11 @@ from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.interrupted_sign_ins import over_page
 from entrypoints.pages.frame.returns import REGISTER, ReturnQuery
 from entrypoints.shared.sessions import token_answers
-from entrypoints.web.serving import browsers
+from entrypoints.web.serving import browsers, pressed_forms
 from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import HOME
 from entrypoints.web.serving.calls import Call
 
-HOME: Final = "/app"
 SECOND_FACTOR: Final = "/app/second-factor"
 UPSTREAM: Final = "/auth/upstream"
 SET_UP: Final = "/app/second-factor/set-up"
@@ -49,7 +49,7 @@ async def go_on(call: Call, way: ReturnQuery, *, is_organization_chosen: bool = 
     if kept.organization_slug is not None and kept.service_slug is None and not is_organization_chosen:
         return see_other(way.on(CHOOSE_ORGANIZATION))
     used = await call.transact(browser_returns.use, way.return_id)
-    return see_other(used.target if used is not None else HOME)
+    return see_other(pressed_forms.address_of(used.target) if used is not None else HOME)
 
 
 async def _lapsed_place(call: Call, way: ReturnQuery) -> ReturnTarget | None:

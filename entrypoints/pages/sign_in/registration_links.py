@@ -25,7 +25,7 @@ from entrypoints.pages.frame.returns import ReturnQuery, read_in
 from entrypoints.pages.frame.routes import registration_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.browsers import HOME, SIGN_IN
 from entrypoints.web.serving.calls import Call, shielded
 from entrypoints.web.serving.credentials import in_browser_or_not
 
@@ -112,7 +112,7 @@ async def _back_page(call: Call, email: str, back: ReturnTarget) -> Response:
         heading=translated(call, "Your email address is verified"),
         text=translated(call, "You are signed in with %(email)s now.", email=email),
         back=back,
-        next=(marked("Your account"), conclusion.HOME),
+        next=(marked("Your account"), HOME),
         request_id=None,
         brand=await brand_of(call, back.organization_id),
     )

@@ -3,10 +3,16 @@
 One factor is enough: the session has proved what it needed when it began.
 """
 
+from typing import Annotated
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import msgspec
+
 from core.credentials import mfa
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
-from core.sign_in import second_factor
+from core.sign_in import browser_returns, second_factor
 from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from core.sign_in.refusals import CountedRefusal, SignInRefused
 from core.sign_in.second_factor import CodeWrong, PreAuthOver
@@ -19,7 +25,10 @@ from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.login import LIMITS
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
-from entrypoints.web.serving.browsers import SIGN_IN_AGAIN
+from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving import browsers, hosts, pressed_forms
+from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.browsers import HOME, SIGN_IN, SIGN_IN_AGAIN
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_in_person
 from entrypoints.web.serving.hosts import on_custom_hosts
@@ -28,23 +37,36 @@ routes = sign_in_pages()
 
 
 class AgainForm(WayForm, kw_only=True):
-    """The password, or a code where the account has a second factor."""
+    """The password, or a code where the account has a second factor; `back` is the page that the browser came from."""
 
     password: str = ""
     code: str = ""
+    back: str = ""
+
+
+class PressedFormQuery(Query, kw_only=True):
+    """The page of a form that is sent again."""
+
+    page: Annotated[str, msgspec.Meta(description="A path of Gatehouse, to open where the form is gone.")] = ""
 
 
 @routes.get(SIGN_IN_AGAIN)
 @on_custom_hosts
 @in_browser_in_person
-async def show_sign_in_again(call: Call, query: ReturnQuery, *, refusal: Refusal | None = None) -> Page:
+async def show_sign_in_again(
+    call: Call, query: ReturnQuery, *, refusal: Refusal | None = None, back: str | None = None
+) -> Page:
     """Ask for the password, or for a code."""
+    kept = await returns.kept_return(call, query)
+    target = kept.target if kept is not None else query.return_to
     return form_page(
         call,
         "sign_in/sign_in_again.html",
         status=refusal.code.status if refusal is not None else 200,
         connects=True,
-        **await returns.context(call, query),
+        **returns.shown(call, query, kept),
+        back=browser_returns.safe_target(back if back is not None else _came_from(call, target)) or HOME,
+        goes_on=pressed_forms.leads_to_one(target),
         has_code=(await call.read(mfa.status)).enabled,
         problem=problem_of(refusal),
     )
@@ -62,8 +84,35 @@ async def submit_sign_in_again(call: Call, form: AgainForm) -> PageOrRedirect:
     try:
         outcome = await (_by_code(call, form) if form.code else _by_password(call, form))
     except (CountedRefusal, PreAuthOver, BadRequest) as refusal:
-        return await show_sign_in_again(call, form.way, refusal=refusal)
+        return await show_sign_in_again(call, form.way, refusal=refusal, back=form.back)
     return await conclusion.conclude(call, outcome, form.way)
+
+
+@routes.get(f"{pressed_forms.PAGE}/:form_id")
+@on_custom_hosts
+@in_browser_in_person
+async def send_pressed_form(call: Call, form_id: UUID, query: PressedFormQuery) -> PageOrRedirect:
+    """Send a form that was kept until its user had signed in again, in the browser that has sent it, and once."""
+    browsers.require_opened(call)
+    pressed = await pressed_forms.take(call, form_id) if call.request.method != "HEAD" else None
+    if pressed is None:
+        return see_other(browser_returns.safe_target(query.page) or HOME)
+    return form_page(call, "sign_in/sign_in_again_form.html", pressed=pressed)
+
+
+def _came_from(call: Call, target: str) -> str:
+    """Return the page that the browser came from, to go back to; else the first of what the target is a part of."""
+    try:
+        referrer = urlsplit(call.request.headers.get("Referer", ""))
+    except ValueError:
+        referrer = urlsplit("")
+    path, own = target.partition("?")[0], hosts.origin_of(call)
+    is_ours = f"{referrer.scheme}://{referrer.netloc}" == own and not referrer.path.startswith(SIGN_IN)
+    # A page that asked for this sign-in would ask again; one with a button did not.
+    if is_ours and (referrer.path != path or pressed_forms.leads_to_one(target)):
+        return f"{referrer.path}?{referrer.query}" if referrer.query else referrer.path
+    slug = browser_returns.organization_of_page(path)
+    return f"/app/organizations/{slug}" if slug is not None else HOME
 
 
 async def _by_password(call: Call, form: AgainForm) -> SignInCompleted | SecondFactorPending:

@@ -27,7 +27,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving import hosts
+from entrypoints.web.serving import hosts, pressed_forms
 from entrypoints.web.serving.calls import Call
 
 SESSION_COOKIE: Final = "gatehouse_session"
@@ -51,6 +51,7 @@ RECENT: Final = timedelta(minutes=10)
 TIME_TO_TYPE: Final = timedelta(minutes=5)
 # What is not escaped in the path of a page.
 PATH_CHARACTERS: Final = "/!$&'()*+,;=:@"
+HOME: Final = "/app"
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
 SIGN_OUT: Final = "/app/sign-out"
@@ -272,8 +273,8 @@ async def sign_in_for_page(call: Call, refusal: Refusal) -> None:
 async def recent(call: Call, *, page: str | None = None) -> None:
     """Lead a browser to sign in again, and back, unless its user has done so within `RECENT`.
 
-    Back is the page that is named, else the one of this request. What changes something that matters begins with it
-    (decisions 12.5).
+    Back is the page that is named, else the one of this request; a form that was sent goes on then. What changes
+    something that matters begins with it (decisions 12.5).
     """
     await _signed_in_within(call, RECENT, page)
 
@@ -301,6 +302,9 @@ async def _signed_in_within(call: Call, period: timedelta, page: str | None) -> 
             # What is asked for to sign in again is the user's.
             raise ImpersonationTooOld
         target = BrowserReturn(target=page) if page is not None else present_target(call)
+        if call.request.method == "POST":
+            pressed = await pressed_forms.keep(call, target.target if target is not None else HOME)
+            target = BrowserReturn(target=pressed) if pressed is not None else target
         raise SignInFirst(await sign_in_address(call, target, page=SIGN_IN_AGAIN))
 
 
