@@ -35,12 +35,10 @@ class SettingPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCheck:
-    """One rule with what it answers; `because` and `next_step` are empty where it needs nothing.
-
-    One that is not reached stands after the rule that refuses.
-    """
+    """One rule with what it answers; `because` and `next_step` are empty where it needs nothing."""
 
     rule: Rule
+    verdict: RuleVerdict
     title: str
     badge: tuple[str, str]
     because: str
@@ -49,7 +47,6 @@ class ShownCheck:
     networks: tuple[str, ...]
     required: NamedConnection | None
     place: SettingPlace | None
-    is_after: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +64,29 @@ class ShownWalk:
     refusal: ShownCheck | None
     besides: tuple[ShownCheck, ...]
     depends: bool
+
+    @property
+    def telling(self) -> tuple[ShownCheck, ...]:
+        """The rule that refuses, and those that ask or depend."""
+        return (self.refusal, *self.besides) if self.refusal is not None else self.besides
+
+    @property
+    def passed(self) -> tuple[ShownCheck, ...]:
+        """The rules that pass, in their order."""
+        return self._with(RuleVerdict.PASSES)
+
+    @property
+    def untold(self) -> tuple[ShownCheck, ...]:
+        """The rules that concern the account alone, and are not shown to the reader."""
+        return self._with(RuleVerdict.NOT_TOLD)
+
+    @property
+    def after(self) -> tuple[ShownCheck, ...]:
+        """The rules after the one that refuses, which are not reached."""
+        return self._with(RuleVerdict.NOT_REACHED)
+
+    def _with(self, verdict: RuleVerdict) -> tuple[ShownCheck, ...]:
+        return tuple(check for check in self.checks if check.verdict is verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +252,7 @@ def _check(walk: SignInWalk, check: RuleCheck, places: Mapping[Rule, SettingPlac
     is_telling = check.verdict in _TELLING
     return ShownCheck(
         rule=check.rule,
+        verdict=check.verdict,
         title=rule_texts.title_of(check.rule, walk.way),
         badge=rule_texts.VERDICTS[check.verdict],
         because=rule_texts.because(check.rule, check.reason) if is_telling else "",
@@ -240,5 +261,4 @@ def _check(walk: SignInWalk, check: RuleCheck, places: Mapping[Rule, SettingPlac
         networks=check.networks,
         required=check.required,
         place=places.get(check.rule) if is_telling else None,
-        is_after=check.verdict is RuleVerdict.NOT_REACHED,
     )

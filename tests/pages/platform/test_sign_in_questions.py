@@ -18,7 +18,7 @@ from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.languages import LANGUAGES
 from entrypoints.pages.sign_in import rules
-from tests.application import serving_with_rate_limits
+from tests.application import Answer, serving_with_rate_limits
 from tests.world.builder import EMAIL
 from tests.world.team import Team
 from tests.world.visitor import Visitor, without_tokens
@@ -106,6 +106,31 @@ async def test_it_says_which_rule_refuses_and_what_to_do(world: World, acme: Tea
     assert "What these rules depend on" in every
     assert 'href="/app/organizations/acme/services">Services</a>' in one
     assert len(every.encode()) < 40 * 1024
+
+
+async def test_the_rule_that_refuses_is_first_what_passed_is_folded_and_what_is_not_shown_is_one_line(
+    world: World, acme: Team, ann: Visitor
+) -> None:
+    execute(world, "UPDATE users SET password_hash = NULL WHERE email = 'cid@example.com'")
+    world.member(acme.organization_id, world.user(), is_confirmed=False)
+
+    refused = _panel(await ann.open(f"{PAGE}?email=cid@example.com&way=password"))
+    passing = _panel(await ann.open(f"{PAGE}?email=cid@example.com&way=link"))
+    untold = _panel(await ann.open(f"{PAGE}?email={EMAIL}&way=password"))
+
+    assert re.search(r'<ul class="checks telling">\s*<li>[^/]*>Refuses<', refused)
+    assert ">Passes<" not in refused.partition("<details")[0]
+    folded = int(re.findall(r"<summary>(\d+) rules pass</summary>", refused)[0])
+    assert folded == refused.count(">Passes<") > 1
+    assert "checks telling" not in passing
+    assert passing.count(">Passes<") == int(re.findall(r"(\d+) rules pass", passing)[0])
+    assert untold.count(">Not shown<") == 1
+    assert re.search(r"\d+ rules that concern the account alone", untold)
+
+
+def _panel(page: Answer) -> str:
+    """Return the panel of the first way."""
+    return page.text.partition('id="way-1"')[2].partition("</section>")[0]
 
 
 async def test_it_says_that_nothing_refuses(world: World, acme: Team, ann: Visitor) -> None:
