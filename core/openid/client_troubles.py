@@ -59,6 +59,7 @@ def note(uow: UnitOfWork, client: Client, refusal: OAuthRefusal | None) -> None:
 def leaving_address(refusal: RedirectUriRefused, client: Client) -> RedirectUriRefused:
     """Return the refusal of a redirect URI, which is noted when it is raised."""
     service = client.service
+    refusal.client = client
     return problems.leaving(
         refusal, service, ProblemKind.REDIRECT_URI, sent=refusal.redirect_uri, registered=service.redirect_uris
     )

@@ -18,7 +18,10 @@ class RequestRefused(BadRequest):
 
 
 class RedirectUriRefused(RequestRefused):
-    """The request names a redirect URI that the service has not registered."""
+    """The request names a redirect URI that the service has not registered.
+
+    `client` is whose request it is, where the refusal ends on a page.
+    """
 
     default_message = (
         "The request names a redirect_uri that is not registered with the application."
@@ -28,6 +31,7 @@ class RedirectUriRefused(RequestRefused):
     def __init__(self, redirect_uri: str | None) -> None:
         super().__init__()
         self.redirect_uri = redirect_uri
+        self.client: Client | None = None
 
 
 class RedirectUriMissing(RedirectUriRefused):

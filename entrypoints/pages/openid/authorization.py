@@ -1,5 +1,6 @@
 """The authorization endpoint: where services send browsers, and from where those return with a code."""
 
+from contextlib import suppress
 from typing import Annotated, Final
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
@@ -8,7 +9,7 @@ import msgspec
 from quart import Response
 
 from core.accounts import return_targets
-from core.errors import ErrorCode, Forbidden, OrganizationNotActive
+from core.errors import ErrorCode, Forbidden, OrganizationNotActive, Refusal
 from core.openid import authorization, requests
 from core.openid.answers import (
     Answer,
@@ -21,8 +22,12 @@ from core.openid.answers import (
     SignInNeeded,
     Visitor,
 )
-from core.openid.refused_requests import RequestOver, RequestRefused
+from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
+from core.organizations.access import Operation
 from core.secrets import Secret
+from core.services import access
+from core.services.redirect_uris import URI_CHARACTERS_MAX
+from core.services.shown_requests import printable
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
@@ -34,6 +39,7 @@ from entrypoints.pages.frame.refusals import prefers_json, protocol_refusal_page
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page, page
 from entrypoints.pages.frame.returns import WayForm
 from entrypoints.pages.frame.routes import shows_again
+from entrypoints.pages.services.standing import page_of_service
 from entrypoints.pages.sign_in.conclusion import send_to_connection, send_to_set_up, send_to_sign_in
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.shared.sessions import token_answers
@@ -105,9 +111,33 @@ async def _over_page(call: Call, *, refusal: RequestOver) -> Response:
     return await over_page(call, place, is_signed_in=call.browser is not None, status=refusal.code.status)
 
 
+async def _unregistered_page(call: Call, *, refusal: RedirectUriRefused) -> Response:
+    """Return the page that names the redirect URI; raise the refusal where none was named, and for programs."""
+    client = refusal.client
+    if client is None or refusal.redirect_uri is None or prefers_json(call):
+        raise refusal
+    service = client.service
+    may_register = False
+    if call.browser is not None and call.custom_host is None:
+        with suppress(Refusal):
+            await call.read(access.authorize, client.organization_slug, service.slug, Operation.SERVICE_UPDATE)
+            may_register = True
+    connecting = page_of_service(client.organization_slug, service.slug)
+    return form_page(
+        call,
+        "openid/authorization_unregistered.html",
+        status=refusal.code.status,
+        service_name=service.name,
+        redirect_uri=printable(refusal.redirect_uri[:URI_CHARACTERS_MAX]),
+        setting=f"{connecting}#redirect-uris" if may_register else "",
+        request_id=call.request_id,
+    )
+
+
 @routes.get(AUTHORIZE, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_unregistered_page, RedirectUriRefused)
 @shows_again(_over_page, RequestOver)
 async def authorize(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
     """Sign the user in to a service, and send the browser back with a code.
@@ -123,6 +153,7 @@ async def authorize(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
 @routes.get(CONTINUE, refuses=REFUSALS)
 @on_custom_hosts
 @in_browser_or_not
+@shows_again(_unregistered_page, RedirectUriRefused)
 @shows_again(_over_page, RequestOver)
 async def continue_after_sign_in(call: Call, query: AuthorizationQuery) -> PageOrRedirect:
     """Do the same after a sign-in that Gatehouse has begun for the service, as with an external provider."""

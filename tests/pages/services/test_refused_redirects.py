@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from urllib.parse import quote
+from html import escape
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import pytest
@@ -86,6 +87,29 @@ async def test_the_page_names_the_address_that_was_refused_last(world: World, cl
     assert "<strong>shop.example</strong>" in page.text
     assert f"<code>{OTHER}</code>" in page.text
     assert "Add the address only if it is yours." in page.text
+
+
+async def test_the_refusal_shows_the_address_and_leads_to_the_setting_who_may_change_it(
+    world: World, client_id: UUID, ann: Visitor
+) -> None:
+    world.user("stranger@example.com")
+    stranger, nobody = Visitor(world.client), Visitor(world.client)
+    await stranger.sign_in("stranger@example.com")
+    hostile = "https://evil.example/<b>&x=1"
+    setting = f'href="{SHOP}#redirect-uris"'
+
+    for visitor, may_register in ((ann, True), (stranger, False), (nobody, False)):
+        for address in (OTHER, hostile):
+            query = urlencode({"response_type": "code", "client_id": str(client_id), "redirect_uri": address})
+            page = await visitor.open(f"/auth/authorize?{query}")
+
+            assert page.status == 400
+            assert escape(address) in page.text
+            assert hostile not in page.text
+            assert (setting in page.text) == may_register
+            assert ("You have done nothing wrong." in page.text) != may_register
+    query = urlencode({"response_type": "code", "client_id": str(client_id)})
+    assert "names no redirect_uri" in (await nobody.open(f"/auth/authorize?{query}")).text
 
 
 async def test_one_refusal_in_a_minute_is_remembered(world: World, client_id: UUID) -> None:
