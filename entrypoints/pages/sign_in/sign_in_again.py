@@ -95,9 +95,10 @@ async def send_pressed_form(call: Call, form_id: UUID, query: PressedFormQuery) 
     """Send a form that was kept until its user had signed in again, in the browser that has sent it, and once."""
     browsers.require_opened(call)
     pressed = await pressed_forms.take(call, form_id) if call.request.method != "HEAD" else None
+    back = browser_returns.safe_target(query.page) or HOME
     if pressed is None:
-        return see_other(browser_returns.safe_target(query.page) or HOME)
-    return form_page(call, "sign_in/sign_in_again_form.html", pressed=pressed)
+        return see_other(back)
+    return form_page(call, "sign_in/sign_in_again_form.html", pressed=pressed, back=back)
 
 
 def _came_from(call: Call, target: str) -> str:

@@ -17,7 +17,7 @@ from tests.world.page_sign_ins import by_code_of_mail
 from tests.world.relying_party import RelyingParty
 from tests.world.second_factors import Person
 from tests.world.signing_in import claims_of
-from tests.world.visitor import Visitor
+from tests.world.visitor import Visitor, forms_of
 from tests.world.world import World
 
 
@@ -215,9 +215,14 @@ async def test_the_code_is_not_typed_twice_when_a_new_sign_in_is_due(
     typed = await visitor.submit(await visitor.open("/auth/device"), "/auth/device", user_code=device["user_code"])
 
     pressed = await visitor.submit(early, "/auth/device/approve", user_code=device["user_code"])
-    questions = [await visitor.submit(page, "/app/sign-in-again", password=PASSWORD) for page in (typed, pressed)]
+    question = await visitor.submit(
+        await visitor.submit(typed, "/app/sign-in-again", password=PASSWORD), "/auth/device"
+    )
+    sent = await visitor.submit(pressed, "/app/sign-in-again", password=PASSWORD)
 
-    assert ["/auth/device/approve" in page.text for page in questions] == [True, True]
+    assert "/auth/device/approve" in question.text
+    [form] = [form for form in forms_of(sent) if form.action == "/auth/device/approve"]
+    assert form.fields["user_code"] == device["user_code"]
 
 
 async def test_the_question_is_shown_in_another_language_too(

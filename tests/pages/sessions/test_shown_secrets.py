@@ -256,17 +256,17 @@ async def test_the_token_of_a_setup_is_shown_once_to_its_browser(acme: Team, ann
         (
             f"{ACME}/keys",
             {"name": "Deployment", "permissions": "services.manage", "expires_in_days": "30"},
-            ['value="Deployment"', 'value="services.manage" checked', 'value="30"'],
+            ['value="Deployment"', 'value="services.manage"', 'value="30"'],
         ),
         (
             f"{ACME}/setup-links",
             {"parts": "scim", "expires_in_days": "3"},
-            ['value="scim" checked', '<option value="3" selected'],
+            ['value="scim"', 'value="3"'],
         ),
-        (f"{ACME}/provisioning", {"name": "Okta", "days": "90"}, ['value="Okta"', '<option value="90" selected']),
+        (f"{ACME}/provisioning", {"name": "Okta", "days": "90"}, ['value="Okta"', 'value="90"']),
     ],
 )
-async def test_what_was_typed_is_there_after_signing_in_again(
+async def test_what_was_typed_is_sent_after_signing_in_again(
     ann: Visitor, clock: SettableClock, page: str, fields: dict[str, str], typed: list[str]
 ) -> None:
     opened = await ann.open(page)
@@ -277,4 +277,4 @@ async def test_what_was_typed_is_there_after_signing_in_again(
 
     assert f'action="{AGAIN}"' in asked.text
     assert [one for one in typed if one not in again.text] == []
-    assert is_shown(await ann.submit(again, page, fields))
+    assert is_shown(await ann.submit(again, page))

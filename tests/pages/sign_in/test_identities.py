@@ -11,7 +11,7 @@ from tests.world.world import World
 PAGE = "/app/account/identities"
 
 
-async def test_linking_comes_back_to_its_page_after_a_new_sign_in(world: World, visitor: Visitor) -> None:
+async def test_linking_goes_on_after_a_new_sign_in_and_leads_back_to_its_page(world: World, visitor: Visitor) -> None:
     world.user()
     await visitor.sign_in()
     token = forms_of(await visitor.open("/app/sign-out"))[0].fields["form_token"]
@@ -21,7 +21,8 @@ async def test_linking_comes_back_to_its_page_after_a_new_sign_in(world: World, 
         await visitor.post(f"{PAGE}/{action}", {"form_token": token, "provider": "codehost"})
         for action in ("link", "unlink")
     ]
-    back = await visitor.submit(asked[0], "/app/sign-in-again", password=PASSWORD)
+    waiting = await visitor.submit(asked[0], "/app/sign-in-again", password=PASSWORD)
 
-    assert [forms_of(one)[0].fields.get("return_to") for one in asked] == [PAGE] * 2
-    assert "Linked accounts" in back.text
+    assert [form.action for form in forms_of(waiting)] == [f"{PAGE}/link"]
+    assert forms_of(waiting)[0].fields["provider"] == "codehost"
+    assert f'href="{PAGE}">Back</a>' in waiting.text
