@@ -2190,6 +2190,7 @@ CREATE TABLE invitations (
     answered_at timestamp with time zone,
     service_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     message text,
+    name text,
     CONSTRAINT invitations_email_check CHECK ((length(email) <= 254)),
     CONSTRAINT invitations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])))
 );
@@ -2198,6 +2199,7 @@ COMMENT ON COLUMN invitations.token_sealed IS 'For the invited person, who sees 
 COMMENT ON COLUMN invitations.proof_hash IS 'Of what only the mailed link has, so that the token alone proves no address.';
 COMMENT ON COLUMN invitations.service_ids IS 'Services to which the person is linked with the acceptance; one that is gone is left out.';
 COMMENT ON COLUMN invitations.message IS 'From the inviter to the person, who sees it after a proof of the address; no mail and no log has it.';
+COMMENT ON COLUMN invitations.name IS 'As the inviter has called the person, who finds it filled in where they accept; no mail and no log has it.';
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY invitations

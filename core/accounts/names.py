@@ -71,6 +71,14 @@ def checked_or_none(name: str | None, field: str = "name") -> str | None:
     return checked(name, field) if name is not None else None
 
 
+def usable_or_none(name: str | None) -> str | None:
+    """Return a name that others have told as it is stored; None for one that is not given or that nobody may have."""
+    try:
+        return checked_or_none(name)
+    except BadRequest:
+        return None
+
+
 def change(uow: UnitOfWork, name: str | None) -> None:
     """Set the name of the caller's account, or remove it with None; repeating it changes nothing.
 

@@ -9,7 +9,8 @@ decided where it is invited.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
@@ -32,13 +33,15 @@ class TypedList:
     """What a text contains: each address once, those that it has more than once, and texts without an address.
 
     `names` are texts on the lines of addresses, such as the other cells of a spreadsheet; `lines` are the lines without
-    any address.
+    any address. `called` has what people are called, by their addresses: the name of a mail program, or the only text
+    beside the only address of a line.
     """
 
     addresses: tuple[str, ...]
     repeated: tuple[str, ...]
     names: tuple[str, ...]
     lines: tuple[str, ...]
+    called: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def read(text: str) -> TypedList:
@@ -47,33 +50,50 @@ def read(text: str) -> TypedList:
     repeated: dict[str, str] = {}
     names: dict[str, None] = {}
     lines: dict[str, None] = {}
+    called: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.translate(_INVISIBLE).splitlines())):
-        found, beside = _parts(line)
+        found, beside, named = _parts(line)
         if not found:
             lines[line] = None
             continue
         names.update(dict.fromkeys(beside))
+        if len(found) == len(beside) == 1:
+            named.setdefault(found[0], beside[0])
         for address in found:
+            if address in named:
+                called.setdefault(address, named[address])
             key = address.lower()
             if key in addresses:
                 repeated.setdefault(key, address)
             else:
                 addresses[key] = address
     return TypedList(
-        addresses=tuple(addresses.values()), repeated=tuple(repeated.values()), names=tuple(names), lines=tuple(lines)
+        addresses=tuple(addresses.values()),
+        repeated=tuple(repeated.values()),
+        names=tuple(names),
+        lines=tuple(lines),
+        called=called,
     )
 
 
-def _parts(line: str) -> tuple[list[str], list[str]]:
-    """Return the addresses of a line, and the texts beside them."""
+def written(address: str, name: str | None) -> str:
+    """Return an address with its name, as a list is read again; an address alone where the name has a quote."""
+    return f'"{name}" <{address}>' if name and '"' not in name else address
+
+
+def _parts(line: str) -> tuple[list[str], list[str], dict[str, str]]:
+    """Return the addresses of a line, the texts beside them, and the names that stand before addresses in brackets."""
     addresses: list[str] = []
     beside: list[str] = []
+    named: dict[str, str] = {}
     for cell in _CELL.findall(line):
         if bracketed := _IN_ANGLE_BRACKETS.findall(cell):
             own = [_bare(address) for address in bracketed]
             addresses += own
             # An address in the name of another one is not invited, but named.
             name = _IN_ANGLE_BRACKETS.sub(" ", cell)
+            if len(own) == 1 and "@" not in name and (words := _unquoted(name.strip())):
+                named[own[0]] = words
             beside += [word for word in _words(name) if "@" in word and word not in own]
             continue
         words = [*_words(cell)]
@@ -83,7 +103,7 @@ def _parts(line: str) -> tuple[list[str], list[str]]:
             beside += [word for word in words if "@" not in word]
         elif name := _unquoted(cell.strip()):
             beside.append(name)
-    return addresses, beside
+    return addresses, beside, named
 
 
 def _words(text: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BadRequest
 from core.invitations import invitations
 from core.invitations.address_lists import TypedList
-from core.limits import EMAIL_CHARACTERS_MAX
+from core.limits import EMAIL_CHARACTERS_MAX, NAME_CHARACTERS_MAX
 from core.organizations.bulk_jobs import WantedRow
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ class LeftOut(StrEnum):
     NAMES = "names"
 
 
+# What is stored of a row with a name in its place.
+_CALLED: Final = "called "
 REPEATED: Final = "The list has this address more than once; it is invited once."
 NAMES: Final = "These texts have no address, so they were taken as names. Add the addresses of people who are missing."
 # A row is as long as an address; one character more shows that it is cut.
@@ -40,7 +42,8 @@ def rows_of(typed: TypedList) -> list[WantedRow]:
     return [
         *(_row(text, seen=LeftOut.NAMES) for text in _joined(typed.names)),
         *(_row(text, seen=LeftOut.REPEATED) for text in typed.repeated),
-        *(_row(text) for text in (*typed.lines, *typed.addresses)),
+        *(_row(text) for text in typed.lines),
+        *(_row(text, seen=_seen(typed.called.get(text))) for text in typed.addresses),
     ]
 
 
@@ -57,7 +60,13 @@ def invite(uow: UnitOfWork, slug: str, address: str, details: Mapping[str, str],
     if left_out == LeftOut.NAMES:
         raise BadRequest(NAMES)
     services = details["services"].split(_BETWEEN_SLUGS) if "services" in details else []
-    invitations.invite(uow, slug, address, details["role"], services=services, message=details.get("message"))
+    name = left_out.removeprefix(_CALLED) if left_out.startswith(_CALLED) else None
+    message = details.get("message")
+    invitations.invite(uow, slug, address, details["role"], services=services, message=message, name=name)
+
+
+def _seen(name: str | None) -> str:
+    return f"{_CALLED}{name[:NAME_CHARACTERS_MAX]}" if name else ""
 
 
 def _row(text: str, *, seen: str = "") -> WantedRow:

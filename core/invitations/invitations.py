@@ -14,6 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from core.accounts import names
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExceeded, Refusal, all_valid
 from core.events.actions import AuditAction
@@ -120,6 +121,8 @@ class Invitation:
     # The slugs of the services that it includes and that still exist.
     services: list[str] = field(default_factory=list[str])
     message: str | None = field(default=None, repr=False)
+    # What the inviter's list calls the person.
+    name: str | None = field(default=None, repr=False)
 
     def is_open(self, at: datetime) -> bool:
         """Return whether it can be accepted at that time."""
@@ -173,8 +176,9 @@ class InvitationDetails:
     service_names: list[str] = field(default_factory=list[str])
 
     def without_included(self) -> InvitationDetails:
-        """Return what a person may see who holds the token alone: neither the message nor the services."""
-        return replace(self, invitation=replace(self.invitation, services=[], message=None), service_names=[])
+        """Return what a person may see who holds the token alone: neither message, name nor services."""
+        invitation = replace(self.invitation, services=[], message=None, name=None)
+        return replace(self, invitation=invitation, service_names=[])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,9 +221,19 @@ def require_may_invite(
 
 
 def invite(
-    uow: UnitOfWork, slug: str, email: str, role: str, *, services: Sequence[str] = (), message: str | None = None
+    uow: UnitOfWork,
+    slug: str,
+    email: str,
+    role: str,
+    *,
+    services: Sequence[str] = (),
+    message: str | None = None,
+    name: str | None = None,
 ) -> Invited:
-    """Invite the person with an address to the organization, by mail, with services of it and a message."""
+    """Invite the person with an address to the organization, by mail, with services of it and a message.
+
+    `name` is proposed to the person where they accept; one that nobody may have is left out.
+    """
     # Locked, so that the role cannot be deleted and the person cannot join in the meantime.
     access = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
     organization, caller = access.organization, access.caller
@@ -249,6 +263,7 @@ def invite(
         created_at=uow.now,
         services=list(included_services),
         message=words,
+        name=names.usable_or_none(name),
     )
     _expire_earlier(uow, invitation)
     service_ids = list(included_services.values())

@@ -86,5 +86,6 @@ def send_again(uow: UnitOfWork, slug: str, invitation_id: UUID) -> str:
         invitation.role,
         services=invitation.services,
         message=invitation.message,
+        name=invitation.name,
     )
     return invitation.email

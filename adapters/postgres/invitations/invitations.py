@@ -39,12 +39,12 @@ _SERVICE_NAMES: Final = """
 """
 _INVITATION: Final = f"""
     SELECT i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at, i.created_at,
-           i.message, {SERVICES}
+           i.message, i.name, {SERVICES}
     FROM   invitations i
 """
 _OF_PAGE: Final = f"""
     SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
-              i.created_at, i.message, {SERVICES}, u.email AS inviter_email, u.created_at AS inviter_created_at
+              i.created_at, i.message, i.name, {SERVICES}, u.email AS inviter_email, u.created_at AS inviter_created_at
     FROM      page
     JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
     LEFT JOIN users u       ON u.id = i.invited_by
@@ -129,8 +129,8 @@ class PostgresInvitations(Aggregate):
         return self._changes_one(
             """
             INSERT INTO invitations (id, organization_id, email, role, invited_by, status, token_hash, token_sealed,
-                                     proof_hash, created_at, expires_at, service_ids, message)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                     proof_hash, created_at, expires_at, service_ids, message, name)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (organization_id, email) WHERE status = 'pending' DO NOTHING
             """,
             (
@@ -147,6 +147,7 @@ class PostgresInvitations(Aggregate):
                 invitation.expires_at,
                 list(service_ids),
                 invitation.message,
+                invitation.name,
             ),
         )
 
@@ -197,7 +198,7 @@ class PostgresInvitations(Aggregate):
             _presented,
             f"""
             SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
-                      i.expires_at, i.created_at, i.message, {SERVICES}, {_SERVICE_NAMES}, i.proof_hash,
+                      i.expires_at, i.created_at, i.message, i.name, {SERVICES}, {_SERVICE_NAMES}, i.proof_hash,
                       o.slug AS organization_slug, o.name AS organization_name, o.status AS organization_status,
                       CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
             FROM      invitations i

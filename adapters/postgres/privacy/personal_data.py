@@ -132,7 +132,11 @@ ADDRESSES_IN_LOGS: Final[tuple[tuple[LiteralString, tuple[LiteralString, ...]], 
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
-    "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE lower(label) = ANY (%(addresses)s)",
+    """
+    UPDATE bulk_job_rows
+    SET    label = %(placeholder)s, seen = '', problem = NULL
+    WHERE  lower(label) = ANY (%(addresses)s)
+    """,
     "UPDATE bulk_job_rows SET label = %(placeholder)s, problem = NULL WHERE subject_id = %(user_id)s",
     # Until the worker finds that their session is over.
     """
@@ -161,7 +165,7 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     SET    email = %(placeholder)s,
            status = CASE status WHEN 'pending' THEN 'cancelled' ELSE status END,
            answered_at = CASE status WHEN 'pending' THEN %(at)s ELSE answered_at END,
-           token_sealed = NULL, message = NULL
+           token_sealed = NULL, message = NULL, name = NULL
     WHERE  email = ANY (%(addresses)s)
     """,
 )

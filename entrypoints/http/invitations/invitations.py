@@ -50,7 +50,7 @@ class InvitationCreation(msgspec.Struct, kw_only=True):
     message: str | None = None
 
 
-class InvitationRecord(Record, of=Invitation):
+class InvitationRecord(Record, of=Invitation, without=("name",)):
     """An invitation (operations 2.5). `token` is the SHA-256 hash of the token, which only the creation returns."""
 
 

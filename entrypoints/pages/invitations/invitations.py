@@ -258,7 +258,7 @@ async def _page(
         join_by=found.join_by.value,
         connection=found.connection,
         signed_in_as=other,
-        name=form.name if form is not None else "",
+        name=form.name if form is not None else found.details.invitation.name or "",
         problems=problems,
         problem=message_on_page(refusal) if refusal is not None and not problems else "",
         brand=await brand_of(call, found.details.invitation.organization_id),

@@ -151,8 +151,8 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
         details = bulk_invitations.details_of(form.role, services, message)
         job_id = await call.transact(bulk_jobs.begin, org_slug, JobKind.INVITATIONS_SEND, rows, details)
         return after(f"{page_of_jobs(org_slug)}/{job_id}", "job-begun")
-    results = [(one, await _invite(call, org_slug, one, form)) for one in wanted]
-    refused = [one for one, problem in results if problem]
+    results = [(one, await _invite(call, org_slug, one, form, typed.called.get(one))) for one in wanted]
+    refused = [address_lists.written(one, typed.called.get(one)) for one, problem in results if problem]
     if not refused and not typed.repeated and not typed.names:
         return after(f"{page_of(org_slug)}/people/invited", "invited")
     # What was refused is kept, to be corrected and sent again.
@@ -215,10 +215,15 @@ def _shown(texts: Sequence[str]) -> list[str]:
     return [*texts[:NAMED_MAX], *([f"+ {len(texts) - NAMED_MAX}"] if len(texts) > NAMED_MAX else [])]
 
 
-async def _invite(call: Call, slug: str, email: str, form: InvitationsForm) -> str:
+async def _invite(call: Call, slug: str, email: str, form: InvitationsForm, name: str | None) -> str:
     """Invite a person; return what was refused, in English, or nothing."""
     try:
-        await call.transact(invitations.invite, slug, email, form.role, services=form.services, message=form.message)
+        await call.transact(
+            *(invitations.invite, slug, email, form.role),
+            services=form.services,
+            message=form.message,
+            name=name,
+        )
     except (BadRequest, Forbidden, RateLimitExceeded) as refusal:
         return problem_of(refusal)
     return ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.invitations.address_lists import TypedList, read
+from core.invitations.address_lists import TypedList, read, written
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyzÄöß-'.", min_size=1, max_size=12)
 ADDRESSES = st.builds(
@@ -54,8 +54,36 @@ def test_every_form_of_a_list_is_read(text: str, addresses: list[str]) -> None:
 
 def test_a_spreadsheet_has_its_addresses_and_the_other_cells_are_named() -> None:
     assert read("name,email\nEmma,emma@x.de,Sales\n,,\nBob;bob@x.de\n\n") == TypedList(
-        addresses=("emma@x.de", "bob@x.de"), repeated=(), names=("Emma", "Sales", "Bob"), lines=("name,email", ",,")
+        addresses=("emma@x.de", "bob@x.de"),
+        repeated=(),
+        names=("Emma", "Sales", "Bob"),
+        lines=("name,email", ",,"),
+        called={"bob@x.de": "Bob"},
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("Emma Stone <emma@x.de>", {"emma@x.de": "Emma Stone"}),
+        ('"Stone, Emma" <emma@x.de>, Bob <bob@x.de>', {"emma@x.de": "Stone, Emma", "bob@x.de": "Bob"}),
+        ("Emma Stone\temma@x.de\nbob@x.de", {"emma@x.de": "Emma Stone"}),
+        ("Emma,Stone,emma@x.de", {}),
+        ("Emma, emma@x.de, bob@x.de", {}),
+        ("emma@y.de <emma@x.de>; <bob@x.de>", {}),
+        ("A <emma@x.de>\nB <emma@x.de>", {"emma@x.de": "A"}),
+        ("A <emma@x.de> <bob@x.de>", {}),
+    ],
+)
+def test_the_name_beside_an_address_is_what_its_person_is_called(text: str, called: dict[str, str]) -> None:
+    assert read(text).called == called
+
+
+def test_an_address_is_written_with_its_name_as_it_is_read_again() -> None:
+    for name in ("Emma Stone", "Stone, Emma"):
+        again = read(written("emma@x.de", name))
+        assert (again.addresses, again.called) == (("emma@x.de",), {"emma@x.de": name})
+    assert written("emma@x.de", 'The "Rock"') == written("emma@x.de", None) == "emma@x.de"
 
 
 def test_an_address_that_is_there_more_than_once_is_named() -> None:

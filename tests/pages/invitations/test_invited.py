@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 
 from core.organizations.bulk_jobs import ROWS_MAX
-from entrypoints.pages.invitations.invited import NAMED_MAX
+from entrypoints.pages.invitations.invited import LINES_MAX, NAMED_MAX
 from tests.application import Answer
 from tests.world.inviter import GUEST, INVITER, Inviter
+from tests.world.jobs import work_off
 from tests.world.visitor import Visitor, forms_of
 
+ACCEPT = "/app/invitations/accept"
 PAGE = "/app/organizations/acme/people/invited"
 HOSTILE = "<b>bolt</b>@example.com"
 
@@ -48,6 +51,44 @@ async def test_many_are_invited_and_each_line_has_its_result(inviter: Inviter, o
         ("one@example.com",),
         ("two@example.com",),
     ]
+
+
+@pytest.mark.parametrize("others", [0, LINES_MAX])
+async def test_a_name_of_the_list_is_filled_in_on_the_page_of_acceptance(
+    inviter: Inviter, olga: Visitor, others: int
+) -> None:
+    world = inviter.world
+    lines = ["Emma Stone <emma@example.com>", "<b>Bob</b> https://evil.example <bob@example.com>"]
+    await olga.submit(
+        await olga.open(PAGE),
+        PAGE,
+        emails="\n".join([*lines, *(f"{number}@example.com" for number in range(others))]),
+        role="member",
+    )
+    if others:
+        await work_off(world.installation)
+    emma = Visitor(world.client)
+
+    [mailed] = [one for one in await world.mails() if one.to == "emma@example.com"]
+    link = f"{ACCEPT}?token={mailed.values['token']}"
+    page = await emma.open(f"{link}&proof={mailed.values['proof']}")
+
+    assert 'value="Emma Stone"' in page.text
+    assert 'value="Emma Stone"' not in (await emma.open(link)).text
+    assert world.rows("SELECT name FROM invitations WHERE name IS NOT NULL") == [("Emma Stone",)]
+
+
+async def test_a_row_has_one_button_and_a_menu(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+
+    page = await olga.open(PAGE)
+
+    [row] = re.findall(r'<div class="row-line">(.*?)</div></details>\s*</div>', page.text, re.DOTALL)
+    shown, _, menu = row.partition("<details")
+    assert re.findall(r"<button.*?>(.*?)</button>", shown) == ["Send again"]
+    assert re.findall(r">([\w ]+)</(?:a|button)>", menu) == ["Add at once", "Withdraw"]
+    again = await act(olga, page, f"{PAGE}/{invitation.id}/send-again")
+    assert "A new invitation is sent." in again.text
 
 
 async def test_when_all_are_invited_the_page_says_so(olga: Visitor) -> None:
