@@ -24,6 +24,7 @@ from core.ids import first_id_since, moment_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_support
 from core.positions import Position
+from core.services import access
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.sign_ins import SignInOutcome, outcome_of
 
@@ -161,6 +162,14 @@ def listed(uow: UnitOfWork, slug: str, asked: SignInFilter, *, after: Position |
         return _none(uow)
     person = SignInPerson(organization_id=organization_id, user_id=user_id, since=affiliation.since)
     return find_of_person(uow, person, asked, after=after, limit=limit)
+
+
+def listed_of_service(
+    uow: UnitOfWork, slug: str, service_slug: str, asked: SignInFilter, *, after: Position | None, limit: int
+) -> FoundSignIns:
+    """Do what `listed` does, for the sign-ins to one service; raise `ServiceUnknown`."""
+    service = access.authorize(uow, slug, service_slug, Operation.SIGN_INS_READ).service
+    return listed(uow, slug, replace(asked, service_id=service.id), after=after, limit=limit)
 
 
 def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:

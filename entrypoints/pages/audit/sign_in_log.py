@@ -7,6 +7,7 @@ from core.audit.sign_in_counts import MONTH_DAYS
 from core.audit.sign_in_log import FoundActiveUsers, FoundSignIns
 from core.organizations.access import Operation
 from core.positions import Position
+from core.services.services import ServiceUnknown
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile
 from entrypoints.pages.console.frame import (
     PLATFORM,
@@ -27,6 +28,7 @@ from entrypoints.pages.console.sign_in_lists import (
 from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, platform_pages
+from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console, platform_support_in_console
 from entrypoints.web.serving.routes import Routes
@@ -95,6 +97,50 @@ async def download_sign_ins_of_organization(call: Call, org_slug: str, query: Fo
         return await call.read(sign_in_log.listed, org_slug, query.asked, after=after, limit=ROWS_AT_ONCE)
 
     return await sign_ins_file(f"{org_slug}-sign-ins", query, find)
+
+
+SERVICE_SIGN_INS: Final = "/app/organizations/:org_slug/services/:service_slug/sign-ins"
+
+
+@routes.get(SERVICE_SIGN_INS, refuses=(ServiceUnknown,))
+@in_console(Operation.SIGN_INS_READ)
+async def show_sign_ins_of_service(call: Call, org_slug: str, service_slug: str, query: FoundSignInsQuery) -> Page:
+    """Show the sign-ins to a service by day, outcome, reason, method and network."""
+    at, found = await opened_service(
+        call,
+        *(org_slug, service_slug, Operation.SIGN_INS_READ, sign_in_log.listed_of_service, query.asked),
+        after=query.position,
+        limit=ROWS_SHOWN,
+    )
+    return service_page(
+        call,
+        "audit/sign_in_log_service.html",
+        at,
+        program=Program("analytics_recent_logins", org_slug, query={"limit": str(ROWS_SHOWN)}),
+        v=sign_ins_values(
+            language_of(call),
+            query,
+            found,
+            page=f"{page_of_service(org_slug, service_slug)}/sign-ins",
+            people=f"{page_of(org_slug)}/people",
+        ),
+    )
+
+
+@routes.get(f"{SERVICE_SIGN_INS}/sign-ins.csv", refuses=(ServiceUnknown,))
+@in_console(Operation.SIGN_INS_READ)
+async def download_sign_ins_of_service(
+    call: Call, org_slug: str, service_slug: str, query: FoundSignInsQuery
+) -> CsvFile:
+    """Download the sign-ins to a service that a search finds, at most 100,000, for a spreadsheet."""
+
+    async def find(after: Position | None) -> FoundSignIns:
+        asked = query.asked
+        return await call.read(
+            sign_in_log.listed_of_service, org_slug, service_slug, asked, after=after, limit=ROWS_AT_ONCE
+        )
+
+    return await sign_ins_file(f"{org_slug}-{service_slug}-sign-ins", query, find)
 
 
 platform_routes: Routes = platform_pages()

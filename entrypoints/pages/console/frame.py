@@ -19,7 +19,7 @@ platform is declared by `@platform_support_in_console` or `@platform_owner_in_co
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar, cast
 from urllib.parse import urlencode
 from uuid import UUID
@@ -176,12 +176,16 @@ def console_page(
     standing: Standing | PlatformStanding | None,
     *,
     program: Program,
+    besides: Sequence[Program] = (),
     done: str = "",
     refusal: Refusal | None = None,
     **values: Any,
 ) -> Response:
-    """Return a page of the console, with what was just done, or with what was refused; None is in no organization."""
-    route = route_of(call, program.operation)
+    """Return a page of the console, with what was just done, or with what was refused; None is in no organization.
+
+    `program` reads what the page shows, and `besides` are the calls of its forms.
+    """
+    calls = [(one, route_of(call, one.operation)) for one in (program, *besides)]
     return form_page(
         call,
         template,
@@ -189,8 +193,8 @@ def console_page(
         # Its palette asks for what is typed.
         connects=True,
         standing=standing,
-        curl=program.curl(route, call.installation.settings.base_url),
-        is_called_with_key=takes_key(route),
+        curls=[one.curl(route, call.installation.settings.base_url) for one, route in calls],
+        is_called_with_key=takes_key(calls[0][1]),
         # Another word in the address means nothing.
         outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),

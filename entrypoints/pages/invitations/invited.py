@@ -107,6 +107,10 @@ async def show_invited(
         "invitations/invited.html",
         standing,
         program=Program("invitations_list_invitations", org_slug, query={"status": query.status}),
+        besides=[
+            Program("invitations_invite", org_slug, body={"email": "ann@example.com", "role": MEMBER}),
+            Program("invitations_revoke", org_slug, "$ID"),
+        ],
         done=query.done,
         refusal=refusal,
         **FOUND.values(query, found, org_slug),

@@ -25,6 +25,8 @@ from entrypoints.pages.frame.home import HOME
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import platform_pages
+from entrypoints.pages.platform import system
+from entrypoints.shared.platform.findings import Verdict
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
@@ -58,6 +60,9 @@ _STATES: Final = PartialTable(
 async def show_platform(call: Call, query: DoneQuery) -> Page:
     """Show what waits for platform owners and support, and the numbers of the platform."""
     standing, found = await opened_for_platform(call, overview.show)
+    # What the page of the system says is wrong, which owners alone may open.
+    findings = (await system.checked(call))[1] if standing.is_owner else []
+    failing = [(system.SUBJECTS[one.subject], one) for one in findings if one.verdict is Verdict.NOT_OK]
     steps = _steps_of(call, found)
     return console_page(
         call,
@@ -66,8 +71,13 @@ async def show_platform(call: Call, query: DoneQuery) -> Page:
         program=Program(
             "platform_organizations_list_organizations", query={"status": OrganizationStatus.PENDING.value}
         ),
+        besides=[
+            Program("platform_organizations_approve", "$ID", body={}),
+            Program("platform_mails_list_mails", query={"state": MailState.FAILED.value}),
+        ],
         done=query.done,
         found=found,
+        failing=failing,
         steps=steps,
         current_step=current_of(steps),
         is_set_up=all(one.is_done for one in steps),

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -81,10 +82,8 @@ TABS: Final = [
 ]
 
 
-@routes.get(SYSTEM)
-@platform_owner_in_console
-async def show_system(call: Call) -> Page:
-    """Show what the checks of the installation find that are quick and reach nothing but this machine."""
+async def checked(call: Call) -> tuple[PlatformStanding, list[Finding]]:
+    """Return what the checks of the installation find that are quick and reach nothing but this machine."""
     installation = call.installation
     before = installation.machine_clock()
     standing, state = await opened_for_platform(
@@ -96,7 +95,7 @@ async def show_system(call: Call) -> Page:
     )
     now = installation.machine_clock()
     on_machine = await trio.to_thread.run_sync(partial(_of_machine, installation.settings), limiter=THREADS)
-    findings = [
+    return standing, [
         *on_machine,
         checks.migrations(newest=state.schema.newest, pending=state.schema.pending, ahead=state.schema.ahead),
         checks.clock(before, state.schema.database_time, now),
@@ -104,6 +103,13 @@ async def show_system(call: Call) -> Page:
         *late_work.findings(state.late, installation.settings),
         *([] if (missing := late_work.log_months(state.late)) is None else [missing]),
     ]
+
+
+@routes.get(SYSTEM)
+@platform_owner_in_console
+async def show_system(call: Call) -> Page:
+    """Show what the checks of the installation find that are quick and reach nothing but this machine."""
+    standing, findings = await checked(call)
     return _tab(
         call,
         "system",
@@ -118,7 +124,9 @@ async def show_system(call: Call) -> Page:
 async def show_queues(call: Call) -> Page:
     """Show what waits in the installation."""
     standing, queues = await opened_for_platform(call, system.read_queues)
-    return _tab(call, "system_queues", "/queues", standing, work=queues.work, figures=queues.figures)
+    return _tab(
+        call, "system_queues", "/queues", standing, program="metrics_metrics", work=queues.work, figures=queues.figures
+    )
 
 
 @routes.get(f"{SYSTEM}/process")
@@ -132,6 +140,7 @@ async def show_process(call: Call) -> Page:
         "system_process",
         "/process",
         standing,
+        program="metrics_metrics",
         actors=[
             (
                 report,
@@ -153,7 +162,7 @@ async def show_signing_keys(call: Call) -> Page:
     standing, keys = await opened_for_platform(call, system.read_keys)
     now = call.installation.machine_clock()
     shown = [(key, KEY_STATES[key.state.value], max((now - key.created_at).days, 0)) for key in keys]
-    return _tab(call, "system_keys", "/keys", standing, keys=shown)
+    return _tab(call, "system_keys", "/keys", standing, program="signing_keys_jwks", keys=shown)
 
 
 @routes.get(f"{SYSTEM}/settings")
@@ -166,12 +175,14 @@ async def show_settings(call: Call) -> Page:
     )
 
 
-def _tab(call: Call, name: str, path: str, standing: PlatformStanding, **values: Any) -> Response:
+def _tab(
+    call: Call, name: str, path: str, standing: PlatformStanding, *, program: str = "health_ready", **values: Any
+) -> Response:
     return console_page(
         call,
         f"platform/{name}.html",
         standing,
-        program=Program("health_ready"),
+        program=Program(program),
         python=platform.python_version(),
         worker=call.installation.worker,
         process_id=os.getpid(),
@@ -193,7 +204,9 @@ def _of_machine(settings: Settings) -> list[Finding]:
 
 
 def _of_people(settings: Settings, state: SystemChecks) -> list[Finding]:
+    owners = checks.platform_owners(settings, present=state.owners, without_factor=state.owners_without_factor)
     return [
-        checks.platform_owners(settings, present=state.owners, without_factor=state.owners_without_factor),
+        # The overview asks for it too; the command of operators only says so.
+        replace(owners, is_for_production=owners.is_for_production and not state.owners_without_factor),
         checks.mail(settings),
     ]

@@ -11,7 +11,7 @@ from core.errors import Refusal
 from core.organizations.access import Capability, Operation, RequiredStanding
 from core.services import standing
 from core.services.standing import ServiceStanding
-from entrypoints.pages.console.frame import Program, console_page, page_of, with_query
+from entrypoints.pages.console.frame import Program, console_page, page_of
 from entrypoints.pages.frame.languages import marked
 from entrypoints.web.serving.calls import Call
 
@@ -70,7 +70,6 @@ def page_of_service(slug: str, service_slug: str) -> str:
 
 
 def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | RequiredStanding | None]]:
-    sign_ins = f"{page_of(at.reader.organization.slug)}/analytics/sign-ins"
     return [
         (page, marked("Connect"), None),
         (f"{page}/options", marked("Settings"), None),
@@ -83,6 +82,5 @@ def _tabs(at: ServiceStanding, page: str) -> list[tuple[str, str, Capability | R
         (f"{page}/workloads", marked("Workloads"), at.lacks(Operation.WORKLOADS_READ)),
         (f"{page}/single-sign-on", marked("SAML"), None),
         (f"{page}/problems", marked("Troubles"), at.lacks(Operation.SERVICE_PROBLEMS_READ)),
-        # The list of all services, filtered.
-        (with_query(sign_ins, service=at.service.id), marked("Sign-ins"), at.reader.lacks(Operation.SIGN_INS_READ)),
+        (f"{page}/sign-ins", marked("Sign-ins"), at.reader.lacks(Operation.SIGN_INS_READ)),
     ]

@@ -85,6 +85,7 @@ async def show_webhooks(call: Call, org_slug: str, query: DoneQuery) -> Page:
         "webhooks/webhooks.html",
         standing,
         program=Program("webhooks_list_webhooks", org_slug),
+        besides=[Program("webhooks_create_webhook", org_slug, body=_EXAMPLE)],
         done=query.done,
         found=found,
         counted_max=health.LISTED_MAX,
@@ -172,6 +173,7 @@ async def show_webhook_here(
         "webhooks/webhooks_one.html",
         standing,
         program=Program("webhooks_show_webhook", org_slug, webhook_id),
+        besides=[Program("webhooks_test_webhook", org_slug, webhook_id)],
         done=query.done if query is not None else "",
         refusal=refusal,
         webhook=shown.webhook,
@@ -224,6 +226,10 @@ async def ask_to_change_webhook(
         program=Program(
             "webhooks_change_webhook", org_slug, webhook_id, body={"name": webhook.name, "events": webhook.events}
         ),
+        besides=[
+            Program("webhooks_rotate_secret", org_slug, webhook_id),
+            Program("webhooks_delete_webhook", org_slug, webhook_id),
+        ],
         done=query.done if query is not None else "",
         refusal=refusal,
         webhook=webhook,

@@ -114,3 +114,6 @@ def test_no_column_of_the_list_is_cut_off(
 
     assert cut == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    # What is for programmers stands in the foot, and not on phones.
+    assert page.locator(".page-foot > .program").is_visible() == (width > 640)
+    assert page.get_by_role("button", name="Keyboard shortcuts").is_visible() == (width > 640)

@@ -47,6 +47,20 @@ async def test_an_empty_list_shows_a_receiver_and_leads_to_creating_one(owner: V
     assert f'href="{PAGE}/new"' in page.text
 
 
+async def test_a_page_shows_programs_its_own_call_and_those_of_its_forms(hooks: Hooks, owner: Visitor) -> None:
+    webhook_id = await hooks.create("https://hooks.example.com/")
+    webhooks = "http://localhost:8000/api/organizations/acme/webhooks"
+
+    for path, calls in (
+        (PAGE, [f"curl {webhooks}", f"curl -X POST {webhooks}"]),
+        (f"{PAGE}/{webhook_id}", [f"curl {webhooks}/{webhook_id}", f"curl -X POST {webhooks}/{webhook_id}/test"]),
+    ):
+        page = await owner.open(path)
+        foot = page.text.partition('class="more program"')[2]
+        assert re.findall(r"curl [^\\]+(?= )", foot) == calls
+        assert "These calls of the interface do the same." in foot
+
+
 async def test_a_webhook_is_created_and_its_secret_is_shown_once(
     hooks: Hooks, owner: Visitor, receiver: Receiver
 ) -> None:
