@@ -25,6 +25,10 @@ REQUESTS: Final = "requests"
 # These log every connection or request at level info; our own lines already cover that.
 _VERBOSE_LIBRARIES: Final = ("hypercorn", "httpx", "httpcore", "aiosmtpd", "mail.log")
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+# What becomes of a request, and how long its line is at most in development mode; there is none for the files of pages.
+_OF_REQUESTS: Final = frozenset({"request", "request.abandoned"})
+_BRIEF_CHARACTERS_MAX: Final = 100
+_FILES: Final = "/assets/"
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 _DROPPED_ADVICE: Final = "What reads the log was too slow, or its disk is full."
 
@@ -32,8 +36,11 @@ _dropped = DroppedLines()
 _lines: LogLines | None = None
 
 
-def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout) -> None:
-    """Configure the log; call this before the first line is written."""
+def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout, is_brief: bool = False) -> None:
+    """Configure the log; call this before the first line is written.
+
+    For a terminal one that `is_brief` has a short line for each request, and none for the files of pages.
+    """
     global _lines  # noqa: PLW0603 - the log is of the process, as its output is
     add_time = structlog.processors.TimeStamper(fmt="iso", utc=True)
     shared: list[Any] = [structlog.contextvars.merge_contextvars, structlog.processors.add_log_level, add_time]
@@ -44,7 +51,7 @@ def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout) -
     else:
         show_traceback = structlog.dev.plain_traceback
         render = structlog.dev.ConsoleRenderer(colors=output.isatty(), exception_formatter=show_traceback)
-        last = [render]
+        last = [_brief(render) if is_brief else render]
 
     def told(dropped: Mapping[str, int], since: datetime) -> bytes:
         fields = {"event": "log.lines_dropped", "dropped": dict(dropped), "since": since.isoformat()}
@@ -144,6 +151,22 @@ class _LibraryHandler(logging.Handler):
         structlog.get_logger(record.name).log(
             record.levelno, "library.message", logger=record.name, text=record.getMessage(), exc_info=record.exc_info
         )
+
+
+def _brief(render: Any) -> Callable[[Any, str, MutableMapping[str, Any]], str]:
+    """Return a last processor that renders requests in a short line of their own, such as `200 GET /app 57ms`."""
+
+    def rendered(logger: Any, method: str, fields: MutableMapping[str, Any]) -> str:
+        if fields["event"] not in _OF_REQUESTS:
+            return render(logger, method, fields)
+        if str(fields["route"]).startswith(_FILES):
+            raise structlog.DropEvent
+        told = [fields.get("status", "gone"), fields["method"], fields["route"], f"{fields['duration_ms']:.0f}ms"]
+        told += [fields[name] for name in ("error_code", "reason") if name in fields]
+        line = " ".join(map(str, told))
+        return line if len(line) <= _BRIEF_CHARACTERS_MAX else f"{line[: _BRIEF_CHARACTERS_MAX - 1]}…"
+
+    return rendered
 
 
 def _rendered_as_json(_logger: object, _method: str, fields: MutableMapping[str, Any]) -> bytes:

@@ -110,7 +110,7 @@ class Process:
 
 def serve(settings: Settings, *, workers: int) -> int:
     """Serve until a stop signal; return the exit status."""
-    logs.configure(log_format=settings.log_format, log_level=settings.log_level)
+    logs.configure(log_format=settings.log_format, log_level=settings.log_level, is_brief=settings.dev)
     _allow_many_files(settings)
     with database.serving_lock(settings), _reserved(settings) as listeners:
         equipment.require_settings(settings)
@@ -260,7 +260,9 @@ def _work(start: _Start, process: Process) -> None:
     # From here on, signals are pending until the event loop receives them.
     signal.pthread_sigmask(signal.SIG_BLOCK, process.signals)
     if process.is_of_reload:
-        logs.configure(log_format=start.settings.log_format, log_level=start.settings.log_level)
+        logs.configure(
+            log_format=start.settings.log_format, log_level=start.settings.log_level, is_brief=start.settings.dev
+        )
         # Its settings may name another database, and the workers before it go on meanwhile.
         if start.address_before is not None:
             database.require_same(start.address, start.address_before)
@@ -484,8 +486,6 @@ def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> N
     metrics = f"http://{places['metrics_bind']}" if "metrics_bind" in places else base
     lines = [
         "",
-        f"  Gatehouse is ready at {base}",
-        "",
         f"  Reference   {base}/docs",
         f"  Mailbox     {base}/dev/mailbox",
         f"  Metrics     {metrics}/metrics",
@@ -494,7 +494,8 @@ def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> N
         is_given = settings.owner_password is not None
         password = "as in GATEHOUSE_OWNER_PASSWORD" if is_given else _development_password(settings).reveal()
         lines += [f"  Owner       {owner}", f"  Password    {password}"]
-    lines += ["", "  Stop with Ctrl-C.", ""]
+    # The address is the last line, where a developer looks for it.
+    lines += ["", "  Stop with Ctrl-C.", "", f"  Gatehouse is ready at {base}"]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import argon2
+import httpx
 import psutil
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -293,12 +294,10 @@ def test_a_database_that_still_starts_is_waited_for(services: Services, database
 @pytest.mark.long
 def test_the_development_owner_is_announced_with_a_valid_password(services: Services, connection: Connection) -> None:
     service = services.start(DEV="on", LOG_FORMAT="console", BASE_URL="http://localhost:8000")
-    wait_until(lambda: "Stop with Ctrl-C" in service.log or not service.is_running())
+    wait_until(lambda: "Gatehouse is ready at" in service.log or not service.is_running())
 
     announced = re.search(
         r"""
-  Gatehouse is ready at http://localhost:8000
-
   Reference   http://localhost:8000/docs
   Mailbox     http://localhost:8000/dev/mailbox
   Metrics     http://localhost:8000/metrics
@@ -306,7 +305,9 @@ def test_the_development_owner_is_announced_with_a_valid_password(services: Serv
   Password    (\S{16})
 
   Stop with Ctrl-C\.
-""",
+
+  Gatehouse is ready at http://localhost:8000
+$""",
         service.log,
     )
     assert announced is not None, service.log
@@ -314,6 +315,35 @@ def test_the_development_owner_is_announced_with_a_valid_password(services: Serv
     [(email, password_hash)] = connection.execute("SELECT email, password_hash FROM users WHERE is_platform_owner")
     assert email == "owner@gatehouse.test"
     assert argon2.PasswordHasher().verify(password_hash, announced[1])
+
+
+@pytest.mark.long
+def test_the_log_of_development_mode_has_a_short_line_for_each_request_and_none_for_assets(services: Services) -> None:
+    service = services.start(DEV="on", LOG_FORMAT="console")
+    wait_until(lambda: "Gatehouse is ready at" in service.log or not service.is_running())
+    began = len(service.log.splitlines())
+    [port] = re.findall(r" bind=\S+:(\d+)", service.log)
+
+    def get(path: str) -> httpx.Response:
+        return httpx.get(f"http://127.0.0.1:{port}{path}")
+
+    page = get("/app/sign-in")
+    style = re.findall('href="(/assets/[^"]+css)"', page.text)[0]
+
+    assert get(style).status_code == 200
+    assert get(f"/api/organizations/{'x' * 60}/services/{'y' * 60}").status_code == 401
+    assert get("/none").status_code == 404
+
+    def of_requests() -> list[str]:
+        # Other lines begin with the time.
+        return [line for line in service.log.splitlines()[began:] if not line.startswith("20") or "[" not in line[:40]]
+
+    wait_until(lambda: len(of_requests()) >= 3)
+    lines = of_requests()
+    assert [line for line in lines if len(line) > 100] == []
+    for line, begin in zip(lines, ("200 GET /app/sign-in ", "401 GET /api/organizations/", "404 GET "), strict=True):
+        assert line.startswith(begin), line
+    assert re.fullmatch(r"200 GET /app/sign-in \d+ms", lines[0])
 
 
 @pytest.mark.long
