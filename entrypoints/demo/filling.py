@@ -29,6 +29,7 @@ from entrypoints.demo.story import (
     PASSWORD,
     SHOP,
     DemoOrganization,
+    name_of,
     visitor_of,
 )
 from entrypoints.local_names import LocalNames
@@ -86,6 +87,9 @@ class DemoMonth:
         installation = self.past.installation
         new = new_passwords.accepted(PASSWORD, "password", installation.password_rules, [story.PLATFORM_OWNER])
         await installation.database.transact(owners.appoint, story.PLATFORM_OWNER, await hashed(installation, new))
+        named = {"name": name_of(story.PLATFORM_OWNER)}
+        token = await self._sign_in(story.PLATFORM_OWNER)
+        await self.past.request(visitor_of(story.PLATFORM_OWNER), "PATCH", "/api/user", named, token=token)
         for organization in ORGANIZATIONS:
             self.report(f"Creating {organization.name} …")
             await self._found(organization)
@@ -120,7 +124,7 @@ class DemoMonth:
     async def _register(self, email: str) -> str:
         """Make an account with a proved address, sign in, and return the access token."""
         visitor = visitor_of(email)
-        account = {"email": email, "password": PASSWORD}
+        account = {"email": email, "password": PASSWORD, "name": name_of(email)}
         await self.past.request(visitor, "POST", "/api/auth/register", account)
         await self.past.request(visitor, "GET", await self.past.mailed_link(email))
         await self._later(2)
@@ -248,7 +252,12 @@ class DemoMonth:
 
         ids: dict[str, str] = {}
         for email in DIRECTORY:
-            user = {"schemas": [USER_SCHEMA], "userName": email, "emails": [{"value": email, "primary": True}]}
+            user = {
+                "schemas": [USER_SCHEMA],
+                "userName": email,
+                "displayName": name_of(email),
+                "emails": [{"value": email, "primary": True}],
+            }
             ids[email] = (await send("Users", user))["id"]
         members = [{"value": ids[email]} for email in IN_WAREHOUSE]
         group = {"schemas": [GROUP_SCHEMA], "displayName": story.WAREHOUSE, "members": members}

@@ -23,6 +23,7 @@ from markupsafe import Markup
 from quart import Response, redirect, request
 
 from core.lazy_dataclasses import dataclass
+from entrypoints.demo import story
 from entrypoints.demo.frame import page
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ class DemoIdentityProvider:
         wanted = {name: request.args.get(name, "") for name in ("client_id", "redirect_uri", "state", "nonce")}
         wanted["code_challenge"] = request.args.get("code_challenge", "")
         people = Markup("").join(
-            Markup('<li><a href="{}">{}</a>').format(f"{self._issuer}/sign-in?{urlencode({**wanted, 'as': one})}", one)
+            Markup('<li><a class="button" href="{}">{}</a> {}').format(
+                f"{self._issuer}/sign-in?{urlencode({**wanted, 'as': one})}", one, story.name_of(one)
+            )
             for one in self._emails
         )
         text = Markup(
@@ -140,6 +143,7 @@ class DemoIdentityProvider:
             "sub": code.email,
             "email": code.email,
             "email_verified": True,
+            "name": story.name_of(code.email),
             "nonce": code.nonce,
             "iat": now,
             "exp": now + TOKEN_SECONDS,

@@ -44,7 +44,11 @@ KEYS_AT: Final = "/.well-known/jwks.json"
 PEOPLE_MAX: Final = 1_000
 # What the page shows as one sentence, beside the claims as they are.
 ROLES: Final = "service_roles"
-LINKS: Final = Markup('<nav><a href="/">Shop</a> <a href="/webhooks">Webhooks</a></nav>')
+# What it sells, if it sold anything.
+GOODS: Final = Markup(
+    '<ul class="goods"><li>Hammer<b>$24</b><li>Saw<b>$31</b><li>Wrench<b>$18</b><li>Tool box<b>$79</b></ul>'
+)
+LINKS: Final = Markup('<nav aria-label="Shop"><a href="/">Shop</a> <a href="/webhooks">Webhooks</a></nav>')
 
 
 @dataclass
@@ -105,23 +109,30 @@ class DemoShop:
             for name, value in browser.claims.items()
         )
         text = Markup(
-            '<p>Signed in as <strong>{}</strong>. <a href="/sign-out">Sign out</a></p>{}'
-            "<h2>What the ID token says</h2><table>{}</table>"
+            '<section><p class="welcome">Welcome, {}</p><p>Signed in as <strong>{}</strong>.'
+            ' <a href="/sign-out">Sign out</a></p>{}</section>{}'
+            "<section><h2>What the ID token says</h2><table>{}</table></section>"
         )
         known = browser.claims.get("email", browser.claims["sub"])
-        return page("Acme Shop", text.format(known, self._context(browser.claims), rows), links=LINKS)
+        name = browser.claims.get("name", known)
+        return page("Acme Shop", text.format(name, known, self._context(browser.claims), GOODS, rows), links=LINKS)
 
     def _entrances(self) -> Markup:
         """Return the ways to sign in; a product would have an address for each customer, such as bolt.example.com."""
         ways = Markup("").join(
-            Markup('<li><a href="/sign-in?customer={}">Sign in for {}</a>').format(customer_id, name)
+            Markup('<li><a class="button quiet" href="/sign-in?customer={}">Sign in for {}</a>').format(
+                customer_id, name
+            )
             for name, customer_id in self._service.customers.items()
         )
         text = Markup(
-            '<p><a href="/sign-in">Sign in with Gatehouse</a></p>'
-            "<p>Or from the page that the shop has for a customer:</p><ul>{}</ul>"
+            "<section><p>Tools that last. Sign in to order them.</p>"
+            '<p><a class="button" href="/sign-in">Sign in with Gatehouse</a></p>'
+            "<p>Or from the page that the shop has for a customer. It goes straight to how the people of this customer"
+            " sign in: at Bolt Logistics its identity provider, at Cord Media a password.</p>"
+            '<ul class="ways">{}</ul></section>{}'
         )
-        return text.format(ways)
+        return text.format(ways, GOODS)
 
     def _context(self, claims: dict[str, Any]) -> Markup:
         """Return for whom a person is here, with what roles, and the links by which they switch."""
@@ -235,7 +246,9 @@ class DemoShop:
             for one in reversed(self.received)
         )
         head = Markup("<tr><th>Received</th><th>Event</th><th>Data</th></tr>")
-        text = Markup("<p>{} deliveries with the right signature, the newest first.</p><table>{}{}</table>")
+        text = Markup(
+            "<section><p>{} deliveries with the right signature, the newest first.</p><table>{}{}</table></section>"
+        )
         return page("Webhooks", text.format(len(self.received), head, rows), links=LINKS)
 
     async def _receive(self) -> Response:

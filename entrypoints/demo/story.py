@@ -92,8 +92,44 @@ DIRECTORY: Final = (BOLT.address_of("lars"), BOLT.address_of("mona"))
 IN_WAREHOUSE: Final = DIRECTORY[:1]
 PROVIDER_PATH: Final = "/bolt"
 MAIL_DOMAIN: Final = "bolt.example"
+# What people are called, by the first parts of their addresses.
+NAMES: Final = {
+    "ann": "Ann Archer",
+    "ben": "Ben Okafor",
+    "cleo": "Cleo Laurent",
+    "dan": "Dan Fischer",
+    "eve": "Eve Novak",
+    "finn": "Finn Larsen",
+    "gwen": "Gwen Price",
+    "hugo": "Hugo Brandt",
+    "iris": "Iris Costa",
+    "jan": "Jan de Vries",
+    "kim": "Kim Nguyen",
+    "lars": "Lars Holm",
+    "lea": "Lea Moreau",
+    "mia": "Mia Rossi",
+    "mona": "Mona Haddad",
+    "nils": "Nils Berg",
+    "olga": "Olga Petrova",
+    "pia": "Pia Keller",
+    "quin": "Quin Adler",
+    "rita": "Rita Mendes",
+    "rosa": "Rosa Klein",
+    "sam": "Sam Carter",
+    "saul": "Saul Weiss",
+    "tess": "Tess Morgan",
+    "tove": "Tove Lind",
+    "uma": "Uma Patel",
+    "vic": "Vic Dumont",
+    "owner": "Olivia Stone",
+}
 # People who use the shop for themselves.
 INDIVIDUALS: Final = tuple(f"{name}@customer.example" for name in ("quin", "rosa", "sam", "tess", "uma", "vic"))
+
+
+def name_of(email: str) -> str:
+    """Return what the person with an address is called."""
+    return NAMES[email.partition("@")[0]]
 
 
 def visitor_of(email: str) -> Visitor:

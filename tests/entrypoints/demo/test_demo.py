@@ -33,6 +33,7 @@ from entrypoints.demo.story import (
     PASSWORD,
     PLATFORM_OWNER,
     DemoOrganization,
+    name_of,
 )
 from tests.processes import clean_environment
 from tests.waiting import wait_until
@@ -170,6 +171,7 @@ def test_the_demo_is_filled_once_and_a_person_signs_in_at_its_application(demo: 
     with new_browser() as browser:
         page = come(demo, browser, INDIVIDUALS[0])
 
+        assert f"Welcome, {name_of(INDIVIDUALS[0])}" in page.text
         assert f"Signed in as <strong>{INDIVIDUALS[0]}" in page.text
         assert "You are here for yourself." in page.text
 
