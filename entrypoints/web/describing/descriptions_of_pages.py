@@ -16,6 +16,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "form_token": _field("The token of the browser, which every form of a page carries."),
     "return_to": _field("A path of Gatehouse without parameters, to open after signing in."),
     "return_id": _field("The id of a kept path, to open after signing in; valid once."),
+    "back": _field("The page that the browser came from, to which it is led where the sign-in is cancelled."),
+    "form_id": _field("Under which a form is kept until its user has signed in again."),
     "stay": _field("Whether the browser stays signed in for 30 days.", **_BOX),
     "by": _field(
         "How the invited person accepts, as the page has offered it.",
