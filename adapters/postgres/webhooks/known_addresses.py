@@ -50,7 +50,7 @@ class PostgresKnownAddresses(Aggregate):
         """Return the names of rows without those of former members whom the organization has not removed since."""
         former = {row["id"]: row["known_since"] for row in rows if row["known_since"] is not None}
         removed = self._removed(organization_id, former)
-        return {row["id"]: row["name"] for row in rows if row["id"] not in former or row["id"] in removed}
+        return {row["id"]: row["name"] for row in rows if row["known_since"] is None or row["id"] in removed}
 
     def _removed(self, organization_id: UUID, known_since: Mapping[UUID, datetime]) -> set[UUID]:
         """Return those of these people whom the organization has removed since a time of each."""
