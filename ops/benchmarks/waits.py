@@ -37,7 +37,9 @@ def sampled(address: str) -> Generator[dict[str, float]]:
     def sample() -> None:
         nonlocal samples
         with psycopg.connect(address, autocommit=True) as connection:
-            while not is_done.wait(SAMPLE_SECONDS):
+            is_last = False
+            while not is_last:
+                is_last = is_done.wait(SAMPLE_SECONDS)
                 states.update(dict(connection.execute(_ACTIVITY).fetchall()))
                 samples += 1
 

@@ -25,6 +25,7 @@ from ops.benchmarks.beside import (
 from ops.benchmarks.servers import CannotMeasure
 from ops.benchmarks.waits import sampled
 from tests.documents import MANUAL, README
+from tests.waiting import wait_until
 
 [WHO_AM_I, LOGIN, *_] = COMPARED
 BEGAN_AT = datetime(2026, 11, 28, 19, 0, tzinfo=UTC)
@@ -88,7 +89,7 @@ def test_a_wait_for_a_lock_is_named_with_its_statement(empty_database_url: str) 
         waiting = threading.Thread(target=waiter.execute, args=("UPDATE accounts SET id = 3",))
         with sampled(empty_database_url) as connections:
             waiting.start()
-            waiting.join(0.3)
+            wait_until(lambda: holder.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount == 1)
         holder.commit()
         waiting.join()
 

@@ -11,6 +11,7 @@ import pytest
 from core.events.platform_actions import PlatformAction
 from tests.application import Answer
 from tests.pages.platform.conftest import browser_of
+from tests.shown_text import shows
 from tests.world.callers import CUSTOM_ROLE, Caller, Callers
 from tests.world.trade import insert_trade
 from tests.world.visitor import Visitor
@@ -139,7 +140,7 @@ async def test_every_option_leads_to_a_page_that_is_shown_and_nothing_of_another
     assert {href: status for href, status in statuses.items() if status != 200} == {}
     assert len(found) > 20
     if PLATFORM not in consoles:
-        assert [title for title in (*found.values(), *shown) if "globex" in title.lower()] == []
+        assert [title for title in (*found.values(), *shown) if shows(title.lower(), "globex")] == []
 
 
 async def test_what_a_role_may_not_read_is_not_found(callers: Callers) -> None:
