@@ -494,6 +494,8 @@ def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> N
         is_given = settings.owner_password is not None
         password = "as in GATEHOUSE_OWNER_PASSWORD" if is_given else _development_password(settings).reveal()
         lines += [f"  Owner       {owner}", f"  Password    {password}"]
+    if not settings.auto_approve:
+        lines += ["  Approval    new organizations wait for it; GATEHOUSE_AUTO_APPROVE=on opens them at once"]
     # The address is the last line, where a developer looks for it.
     lines += ["", "  Stop with Ctrl-C.", "", f"  Gatehouse is ready at {base}"]
     sys.stdout.write("\n".join(lines) + "\n")

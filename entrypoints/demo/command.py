@@ -64,6 +64,8 @@ def run(settings: Settings, *, folder: Path, port: int, shop_port: int, report: 
     settings = replace(
         settings, dev=True, data_dir=folder.absolute(), base_url=addresses["gatehouse"], rate_limits=False
     )
+    if not settings.auto_approve:
+        report("New organizations wait for approval. Start with GATEHOUSE_AUTO_APPROVE=on, and they do not.")
     record = folder / RECORD
     if not record.exists():
         if folder.exists() and any(folder.iterdir()):
@@ -187,6 +189,7 @@ def _environment(settings: Settings, port: int, dns_port: int) -> dict[str, str]
         "GATEHOUSE_RATE_LIMITS": "off",
         "GATEHOUSE_OWNER_EMAIL": story.PLATFORM_OWNER,
         "GATEHOUSE_OWNER_PASSWORD": story.PASSWORD,
+        "GATEHOUSE_AUTO_APPROVE": "on" if settings.auto_approve else "off",
         "GATEHOUSE_LOG_FORMAT": "console",
         "GATEHOUSE_LOG_LEVEL": "error",
     }

@@ -303,6 +303,7 @@ def test_the_development_owner_is_announced_with_a_valid_password(services: Serv
   Metrics     http://localhost:8000/metrics
   Owner       owner@gatehouse\.test
   Password    (\S{16})
+  Approval    new organizations wait for it; GATEHOUSE_AUTO_APPROVE=on opens them at once
 
   Stop with Ctrl-C\.
 
