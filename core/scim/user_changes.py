@@ -100,7 +100,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     record(uow, AuditAction.USER_JOINED, organization.id, found.id, role=MEMBER)
     if values.is_active is not False:
         uow.own_accounts.activate(organization.id, [found.id], at=uow.now)
-        welcome.send(uow, organization, [membership], uow.scim_groups.lock_new([found.id]))
+        welcome.send(uow, organization, [membership], uow.scim_groups.lock_new(found.id))
     else:
         _suspend(uow, organization.id, users.find_account(uow, organization.id, found.id))
     return users.find_account(uow, organization.id, found.id)

@@ -37,8 +37,8 @@ class ScimGroups(Protocol):
         """
         ...
 
-    def lock_new(self, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
-        """Hold and return the accounts with these ids."""
+    def lock_new(self, user_id: UUID) -> Sequence[NewMember]:
+        """Hold and return an account; nothing when there is none."""
         ...
 
     def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:

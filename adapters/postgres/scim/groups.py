@@ -44,9 +44,7 @@ _ACCOUNTS: Final = """
                  AS is_active,
              EXISTS (SELECT FROM sessions WHERE user_id = u.id AND revoked_at IS NULL) AS has_sessions
     FROM     users u
-    WHERE    u.id = ANY (%(user_ids)s)
 """
-_HELD: Final = "ORDER BY u.id FOR KEY SHARE OF u"
 
 
 class PostgresScimGroups(Aggregate):
@@ -108,19 +106,24 @@ class PostgresScimGroups(Aggregate):
             NewMember,
             f"""
             {_ACCOUNTS}
+            WHERE    u.id = ANY (%(user_ids)s)
               AND    u.anonymized_at IS NULL
               AND    (u.created_by_organization_id = %(organization_id)s
                       OR EXISTS (SELECT FROM service_users s
                                  WHERE  s.organization_id = %(organization_id)s AND s.user_id = u.id))
-            {_HELD}
+            ORDER BY u.id FOR KEY SHARE OF u
             """,
             {"organization_id": organization_id, "user_ids": list(user_ids)},
             binary=True,
         )
 
-    def lock_new(self, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+    def lock_new(self, user_id: UUID) -> Sequence[NewMember]:
+        # Not a list of one: PostgreSQL would plan that each time.
         return self._all(
-            NewMember, f"{_ACCOUNTS} {_HELD}", {"organization_id": None, "user_ids": list(user_ids)}, binary=True
+            NewMember,
+            f"{_ACCOUNTS} WHERE u.id = %(user_id)s FOR KEY SHARE OF u",
+            {"organization_id": None, "user_id": user_id},
+            binary=True,
         )
 
     def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:
