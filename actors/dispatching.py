@@ -91,6 +91,8 @@ class Dispatcher(ABC, Generic[Target]):
     # What others tell it of.
     work_kind: WorkKind
     period_seconds: float = PERIOD_SECONDS
+    # After leasing less than it had room for, messages wait so long: what comes in that time is leased at once.
+    rest_seconds: float = 0.0
     capacity: Capacity
 
     def __init__(self, **connections: Unpack[Connections]) -> None:
@@ -136,7 +138,7 @@ class Dispatcher(ABC, Generic[Target]):
                     nursery.start_soon(self._serve_in_place, target, places)
                 self._tell_of_backlog(has_backlog=len(leased) == free.targets_max)
                 if len(leased) < free.targets_max:
-                    await self.box.receive(self.period_seconds)
+                    await self.box.receive(self.period_seconds, rest_seconds=self.rest_seconds)
                 else:
                     # Wait for a free place. It stays free, because only this loop takes places.
                     async with places.quick:

@@ -10,11 +10,12 @@ from trio.testing import MockClock
 
 from actors.mail_courier import (
     MAILS_AT_ONCE_MAX,
+    REST_SECONDS,
     SEND_SECONDS_MAX,
 )
 from core.mail.mail import LEASE, RETRY_DELAYS, MailDeferred, MailRefused
 from tests.actors.mail_courier.installation import Installation
-from tests.mailboxes import let_work
+from tests.mailboxes import keep_time, let_work
 
 
 def counted(installation: Installation) -> set[str]:
@@ -36,6 +37,23 @@ async def test_a_mail_is_sent_as_soon_as_it_is_committed(
     assert installation.mail_server.delivered == ["ada@example.org"]
     assert installation.states() == {"ada@example.org": "sent"}
     assert installation.row("ada@example.org")["values_sealed"] is None
+
+
+async def test_mails_that_come_right_after_another_one_are_claimed_together(
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    keep_time(nursery, installation.courier())
+    await trio.sleep(1)
+    await installation.queue("ada@example.org")
+    await trio.sleep(REST_SECONDS / 2)
+    await installation.queue("ben@example.org", "cleo@example.org")
+
+    await trio.sleep(REST_SECONDS / 4)
+    before = list(installation.mail_server.delivered)
+    await trio.sleep(REST_SECONDS / 2)
+
+    assert before == ["ada@example.org"]
+    assert sorted(installation.mail_server.delivered) == ["ada@example.org", "ben@example.org", "cleo@example.org"]
 
 
 async def test_a_mail_whose_message_was_lost_is_sent_at_the_next_one(
