@@ -28,6 +28,8 @@ class OrganizationUpdatedData(EventData):
     role: str = ABSENT
     source: str = ABSENT
     group: str = ABSENT
+    slug: EntryOnly[str] = ABSENT
+    name: EntryOnly[str] = ABSENT
     role_name: EntryOnly[str] = ABSENT
     permissions: EntryOnly[list[str]] = ABSENT
     old_permissions: EntryOnly[list[str]] = ABSENT

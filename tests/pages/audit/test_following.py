@@ -31,7 +31,7 @@ async def test_without_scripts_the_page_loads_itself_again_and_marks_what_is_new
     assert "connect-src 'self'" in second.headers["Content-Security-Policy"]
     still = await ann.open(PAGE)
     assert not shows(still.text, "http-equiv")
-    assert not shows(still.headers["Content-Security-Policy"], "connect-src")
+    assert not shows(still.text, "live_log")
 
 
 async def test_a_question_without_a_position_is_answered_at_once(ann: Visitor) -> None:
