@@ -60,7 +60,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "sessions/unfinished_sign_ins",
                 "sign_in/upstream/provider_sessions",
             ),
-            "what several modules write": ("sessions/impersonation",),
             "statements that several modules use": (
                 "billing/facts",
                 "mail/mail_dues",

@@ -5,7 +5,7 @@ An aggregate is a class of SQL for one port of storage. Each is made from the tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -79,12 +79,19 @@ class Transaction:
     session_kinds: SessionKinds = field(default_factory=SessionKinds)
     # As soon as it is known.
     caller: Caller | None = None
+    # The details that every entry of a log has while the caller is impersonated (decisions 5.8); none otherwise.
+    impersonation_in: Callable[[Transaction], Mapping[str, str]] = lambda _: {}
     # Whether the statement that reads the caller also tells where the primary is in its log, and what it has told.
     notes_position: bool = False
     position: str | None = None
     made_due: set[WorkKind] = field(default_factory=set["WorkKind"])
     # The organizations whose logs this transaction has marked.
     marked: set[UUID] = field(default_factory=set["UUID"])
+
+    @property
+    def impersonation(self) -> Mapping[str, str]:
+        """The details that say by whom, and in which session, the caller is impersonated; none if not."""
+        return self.impersonation_in(self)
 
     def may_delete(self, rows: AgedRows) -> bool:
         """Return whether rows may be deleted because of their age: not while the time may be wrong, which is logged."""

@@ -12,10 +12,11 @@ from adapters.postgres.aggregates import Aggregates
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.positions import Position
 from adapters.postgres.replicas import Reading
+from adapters.postgres.sessions.callers import PostgresCallers
 from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
-from core.audit.audit_log import KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
+from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
@@ -97,6 +98,7 @@ class PostgresUnitOfWork(Aggregates):
             api_key=api_key,
             scim_token=scim_token,
             session_kinds=tools.session_kinds,
+            impersonation_in=_impersonation,
             notes_position=reading is not None,
         )
 
@@ -425,3 +427,13 @@ def _share_key(caller: Caller) -> Hashable | None:
         return PLATFORM
     is_member = caller.place.role is not None and caller.limits.confined_to in {None, caller.place.organization_id}
     return caller.place.organization_id if is_member else None
+
+
+def _impersonation(transaction: Transaction) -> dict[str, str]:
+    if transaction.session_id is None:
+        return {}
+    # A transaction that records something has asked for its caller, unless the session itself is what it is about.
+    caller = transaction.caller or PostgresCallers(transaction).of_session(transaction.session_id)
+    if caller is None or caller.limits.impersonator_id is None:
+        return {}
+    return {IMPERSONATOR: str(caller.limits.impersonator_id), IMPERSONATION_SESSION: str(transaction.session_id)}

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.sessions.impersonation import impersonation
 from adapters.postgres.transaction import Aggregate
 
 
@@ -27,7 +26,7 @@ class PostgresMfaEvents(Aggregate):
                 is_success,
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
-                Jsonb({**details, **impersonation(self._transaction)}),
+                Jsonb({**details, **self._transaction.impersonation}),
                 self._transaction.now,
             ),
         )

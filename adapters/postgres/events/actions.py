@@ -1,6 +1,6 @@
 """Audit entries, written to the tables `audit_entries` and `platform_audit_entries`.
 
-Each has what says that the caller was impersonated, whatever wrote it (`impersonation.py`).
+Each has what says that the caller was impersonated, whatever wrote it (`Transaction.impersonation`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.sessions.impersonation import impersonation
 from adapters.postgres.transaction import Aggregate
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.platform_actions import PlatformAction
@@ -51,13 +50,13 @@ class PostgresAuditEntries(Aggregate):
                 str(target_id),
                 *((origin.ip_address, origin.user_agent, origin.request_id) if has_origin else (None, None, None)),
                 success,
-                Jsonb({**details, **impersonation(self._transaction)}),
+                Jsonb({**details, **self._transaction.impersonation}),
                 self._transaction.now,
             ),
         )
 
     def add_alike(self, action: AuditAction, alike: Sequence[AlikeTargets], /) -> None:
-        origin, impersonated = self._transaction.origin, impersonation(self._transaction)
+        origin, impersonated = self._transaction.origin, self._transaction.impersonation
         named = [AlikeTargets(targets=one.targets, details={**one.details, **impersonated}) for one in alike]
         for part in parts_of(self._connection, named):
             self._transaction.mark_due(part.organization_ids)
@@ -90,7 +89,7 @@ class PostgresAuditEntries(Aggregate):
         self, action: AuditAction, entries: Sequence[tuple[UUID, UUID, Mapping[str, Any]]], /
     ) -> None:
         self._transaction.mark_due(organization_id for organization_id, _, _ in entries)
-        impersonated = impersonation(self._transaction)
+        impersonated = self._transaction.impersonation
         self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
@@ -141,7 +140,7 @@ class PostgresPlatformAuditEntries(Aggregate):
                 self._transaction.origin.ip_address,
                 self._transaction.origin.user_agent,
                 self._transaction.origin.request_id,
-                Jsonb({**details, **impersonation(self._transaction)}),
+                Jsonb({**details, **self._transaction.impersonation}),
                 self._transaction.now,
             ),
         )
