@@ -53,7 +53,7 @@ EXTERNAL = 0
 SERVER_ERROR = 500
 # Of each class of status: some 670 routes, and HEAD for each GET. What is more is counted under one label, so that
 # memory stays bounded. A client that asks for every path, and is refused, uses up the series of refusals alone.
-REQUEST_SERIES_MAX = 1_300
+REQUEST_SERIES_MAX = 1_500
 
 _BACKEND = "postgres"
 

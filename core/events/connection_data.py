@@ -72,6 +72,7 @@ class SamlConfigurationData(EventData):
     entity_id: str | None
     acs_url: str | None
     change: str
+    deleted_entity_id: str | None = ABSENT
     reason: str = ABSENT
     changes: EntryOnly[Changes] = ABSENT
 

@@ -70,13 +70,15 @@ class EventData:
 class EntryData:
     """The keys that the details of every entry may have besides.
 
-    They are the key or token of the caller, and by whom and in which session the caller was impersonated.
+    They are the key or token of the caller, by whom and in which session the caller was impersonated, and the note that
+    the caller left for other admins.
     """
 
     api_key_id: UUID = ABSENT
     scim_token_id: UUID = ABSENT
     impersonator_id: UUID = ABSENT
     impersonation_session: UUID = ABSENT
+    note: str = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

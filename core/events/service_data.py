@@ -19,7 +19,6 @@ class ServiceData(EventData):
     service_name: str
     service_type: str
     client_id: UUID
-    note: EntryOnly[str] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

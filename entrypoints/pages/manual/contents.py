@@ -73,6 +73,7 @@ GROUPS: Final[Sequence[tuple[str, Sequence[str]]]] = (
             "retention",
             "upgrading",
             "sizing",
+            "benchmarks",
             "database",
             "high-availability",
             "cluster",

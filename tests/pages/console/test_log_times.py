@@ -30,6 +30,7 @@ DELIVERIES: Final = f"{ORGANIZATION}/webhooks/:webhook_id/deliveries"
 # Here a person chooses days, the first one and the last one.
 OF_DAYS: Final = {
     "/app/organizations/:org_slug/analytics/sign-ins",
+    "/app/organizations/:org_slug/services/:service_slug/sign-ins",
     "/app/organizations/:org_slug/billing/sold-changes",
     "/app/platform/sign-ins",
 }

@@ -11,6 +11,7 @@ from core.secrets import hash_token
 from tests.pages.crawl.ground import NEW_PASSWORD, WRONG, Ground
 from tests.pages.crawl.values import HOST, NAME
 from tests.world import second_factors
+from tests.world.builder import PASSWORD
 
 
 async def registrations(ground: Ground) -> None:
@@ -96,6 +97,14 @@ async def second_factors_of_accounts(ground: Ground) -> None:
     )
     again = await visitor.open("/app/account/closing")
     await visitor.submit(again, "/app/sign-in-again", password="wrong", code=WRONG)
+    # A form that was open for long is sent once more after the sign-in.
+    late_id, late = ground.user("late"), ground.visitor()
+    await late.sign_in(ground.email("late"))
+    form = await late.open("/app/second-factor/set-up")
+    ground.world.connection.execute(
+        "UPDATE sessions SET authenticated_at = %s WHERE user_id = %s", (ground.rows.ago(minutes=11), late_id)
+    )
+    await late.submit(await late.submit(form), "/app/sign-in-again", password=PASSWORD)
     lapsed = ground.visitor()
     asked = await lapsed.sign_in(person.email)
     ground.world.connection.execute("UPDATE mfa_challenges SET used_at = created_at")

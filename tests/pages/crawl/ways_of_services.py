@@ -53,6 +53,7 @@ async def authorizations(ground: Ground) -> None:
     await visitor.send("GET", address_of(party, response_mode="form_post"))
     asked = await visitor.open(address_of(party, prompt="consent"))
     await visitor.submit(asked, "/auth/authorize/deny")
+    await visitor.open(address_of(party, redirect_uri="https://elsewhere.example/"))
     await visitor.open(f"/auth/logout?client_id={party.client_id}")
     await visitor.open(
         f"/auth/logout?client_id={party.client_id}&post_logout_redirect_uri=https://x.example/{quote(UNBROKEN)}"

@@ -71,7 +71,7 @@ async def test_the_pages_of_the_consoles_lead_to_the_manual_of_this_version(team
 async def test_the_search_of_a_console_finds_the_manual_last(team: Team, visitor: Visitor) -> None:
     await visitor.sign_in("owner@example.com")
 
-    html = (await visitor.open("/app/organizations/acme/search?q=device")).text
+    html = (await visitor.open("/app/organizations/acme/search?q=webhook")).text
 
-    assert 'href="/docs/manual/openid#signing-in-on-a-device"' in html
-    assert html.rindex('href="/docs/manual/openid') > html.rindex('href="/docs/reference/')
+    assert 'href="/docs/manual/webhooks#creating-a-webhook"' in html
+    assert html.rindex('href="/docs/manual/webhooks#') > html.rindex('href="/docs/reference/')

@@ -177,7 +177,7 @@ async def test_a_refused_request_is_explained_in_it(shop: RelyingParty, visitor:
     refused = await visitor.open(address_of(shop, ui_locales="de", redirect_uri="https://elsewhere.example/"))
 
     assert refused.status == 400
-    assert "Die Anfrage nennt eine redirect_uri, die bei der Anwendung nicht registriert ist" in refused.text
+    assert "nennt als Rückweg eine Adresse, die bei der Anwendung nicht registriert ist" in refused.text
 
 
 async def test_a_form_on_the_way_that_is_refused_is_explained_in_it(shop: RelyingParty, visitor: Visitor) -> None:

@@ -635,6 +635,7 @@ class SamlConfigurationData(TypedDict):
     entity_id: str | None
     acs_url: str | None
     change: str
+    deleted_entity_id: NotRequired[str | None]
     reason: NotRequired[str]
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
