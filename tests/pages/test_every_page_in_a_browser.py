@@ -223,10 +223,14 @@ FROM_THE_FIRST = """
   return [document.activeElement.outerHTML];
 }
 """
-# Of several radio buttons the arrow keys reach those that are not chosen.
+# Of several radio buttons the arrow keys reach those that are not chosen; of those of which none is, Tab the first.
 CONTROLS = """
 [...document.querySelectorAll(
     'a[href], button:enabled, input:enabled, select, textarea, summary, iframe[name], [tabindex="0"]')]
-  .filter(one => one.checkVisibility() && one.type !== 'hidden' && (one.type !== 'radio' || one.checked))
+  .filter(one => one.checkVisibility() && one.type !== 'hidden')
+  .filter(one => {
+    const alike = one.type === 'radio' ? [...document.getElementsByName(one.name)] : [one];
+    return one.type !== 'radio' || one.checked || (one === alike[0] && !alike.some(other => other.checked));
+  })
   .map(one => one.outerHTML)
 """
