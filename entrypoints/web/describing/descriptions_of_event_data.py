@@ -203,6 +203,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "EventData.entity_id": _field(
         "The entity id of the service provider; null for none.", examples=["https://app.example.com/saml/metadata"]
     ),
+    "EventData.deleted_entity_id": _field(
+        "The entity id that the application had before it was deleted; null for none.",
+        examples=["https://app.example.com/saml/metadata"],
+    ),
     "EventData.acs_url": _field(
         "The address to which assertions go; null for none.", examples=["https://app.example.com/saml/acs"]
     ),

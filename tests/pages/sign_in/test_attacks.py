@@ -132,7 +132,7 @@ async def test_no_page_can_be_framed_or_runs_a_script_that_is_not_a_file_of_ours
             if "<script" in answer.text:
                 assert "script-src 'self';" in policy
             assert not re.search(
-                r"<script(?! src=\"/assets/(?:page|keys|frame|registration|(?:new_)?passkeys?)\.[0-9a-f]+\.js\""
+                r"<script(?! src=\"/assets/(?:page|keys|palette|frame|registration|(?:new_)?passkeys?)\.[0-9a-f]+\.js\""
                 r" defer></script>)",
                 answer.text,
             )

@@ -41,7 +41,7 @@ OF_PLATFORM = [route for route in FOR_BROWSERS if route.who.governs_platform]
 FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
 # Steps that lead on to a page with the button that signs out, and what pages show as a part of them.
 STEPS = ("/app/invitations/joined/", "/app/passkey", "/app/password-notice", "/app/second-factor/")
-PARTS = ("/audit/feed", "/branding/preview")
+PARTS = ("/audit/feed", "/branding/preview", "/search/options")
 
 
 @pytest.fixture
