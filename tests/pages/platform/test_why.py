@@ -212,4 +212,6 @@ async def test_the_answer_names_the_pages_of_the_organization_and_of_the_account
     assert f"{EMAIL} cannot sign in in any way." in page.text
     assert "The organization is not active. <strong>Approve or activate the organization." in page.text
     assert 'href="/app/platform/organizations?search=acme"' in page.text
+    # The rule that refuses stands first, before all of them in their order.
+    assert "/app/platform/organizations?search=acme" in page.text.partition("<main")[2].partition("<ol")[0]
     assert len(page.text.encode()) < 40 * 1024
