@@ -63,6 +63,6 @@ def _parts(text: str, pattern: re.Pattern[str]) -> Iterator[str]:
             continue
         yield str(escape(text[end : found.start()]))
         # A page has several programs, and is short by the shortest element.
-        yield f'<i class="{_CLASSES[found.lastgroup]}">{escape(found[0])}</i>'
+        yield f"<i class={_CLASSES[found.lastgroup]}>{escape(found[0])}</i>"
         end = found.end()
     yield str(escape(text[end:]))

@@ -16,7 +16,7 @@ LANGUAGES = {".py": "python", ".mjs": "javascript", ".sh": "shell"}
 
 def kinds(text: str, language: str) -> list[tuple[str, str]]:
     """Return the words that have a kind, each after it."""
-    found = re.findall(r'<i class="(\w+)">(.*?)</i>', highlighted(text, language), re.DOTALL)
+    found = re.findall(r"<i class=(\w+)>(.*?)</i>", highlighted(text, language), re.DOTALL)
     return [(KINDS[name], unescape(word)) for name, word in found]
 
 

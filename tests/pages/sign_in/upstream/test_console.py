@@ -197,7 +197,7 @@ async def test_many_mail_domains_and_connections_are_shown_in_parts(world: World
     assert not shows(first.text, "After")
     assert f"{'d' * 50}10.example" in first.text
     assert f"{'d' * 50}24.example" in second.text
-    assert max(len(one.text.encode()) for one in (first, second, overview)) < 44 * 1024
+    assert max(len(one.text.encode()) for one in (first, second, overview)) < 40 * 1024
 
 
 async def test_credentials_at_a_provider_are_set_shown_without_the_secret_and_deleted(ann: Visitor) -> None:
