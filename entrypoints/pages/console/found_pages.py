@@ -151,7 +151,8 @@ async def _found_of_manual(text: str) -> Sequence[FoundPage]:
         return []
     found = await trio.to_thread.run_sync(found_in_manual, text, limiter=THREADS)
     return [
-        FoundPage(address=one.address, title=one.heading or one.page.title, about=one.page.title, icon="docs")
+        # The page is named too: a console may have one with the same title.
+        FoundPage(address=one.address, title=": ".join(filter(None, (one.page.title, one.heading))), icon="docs")
         for one in found
         if rank_of(text, (f"{one.page.title} {one.heading}",), ()) is not None
     ][:_MANUAL_MAX]
