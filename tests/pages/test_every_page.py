@@ -45,7 +45,6 @@ UNSEEN: Final = {
     "Provider": {"PASSWORD", "PASSKEY", "MAGIC_LINK", "SAML"},  # they have no account elsewhere to link
     "RequiredStanding": {"MEMBER"},  # every member has it, so no page says that it is missing
     "Rule": {"SEAT"},  # no end user comes to the organization whose seats are used
-    "RuleVerdict": {"DEPENDS"},  # no network has failed often enough
     "SamlBinding": {"REDIRECT"},  # such a message goes by a redirect, and not by a page
     "SiemProvider": {"DATADOG", "ELASTIC"},  # an organization has one receiver of its log
     "SiemStatus": {"DISABLED"},

@@ -200,6 +200,13 @@ async def rules(ground: Ground) -> None:
     # And why one of a service that is closed to strangers.
     query = f"email={user_id}&organization={FULL}&service={SERVICE}-mobile"
     await ground.hostile.root.visitor.open(f"/app/platform/why?{query}")
+    # And one of a service with a security profile, which depends on how the service asks.
+    profiled = ground.party("profiled")
+    ground.world.connection.execute(
+        b"UPDATE services SET security_profile = 'fapi2' WHERE id = %s", (profiled.service_id,)
+    )
+    query = f"email={ground.email('bare0')}&organization={profiled.slug}&service={profiled.service_slug}"
+    await ground.hostile.root.visitor.open(f"/app/platform/why?{query}")
 
 
 async def others(ground: Ground) -> None:

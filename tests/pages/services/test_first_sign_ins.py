@@ -50,6 +50,7 @@ async def test_the_page_waits_until_the_first_sign_in_and_names_it_from_then_on(
         assert WAITING in page.text
         assert f'href="{SHOP}#programs"' in page.text
     assert f'data-first-sign-in="{LINE}"' in waiting.text
+    assert "connect-src 'self'" in waiting.headers["Content-Security-Policy"]
     for page in (found, later_part):
         assert WAITING not in page.text
         assert "The first sign-in succeeded: eve@example.com, on " in page.text
