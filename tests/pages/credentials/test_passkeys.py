@@ -70,7 +70,7 @@ async def test_the_scripts_of_the_pages_send_requests_only_to_us(ada: Visitor) -
         assert "connect-src 'self'" in policy
         assert not shows(policy, "unsafe")
     # A page without the palette sends none.
-    assert not shows((await ada.open("/app/sign-in-again")).headers["Content-Security-Policy"], "connect-src")
+    assert not shows((await ada.open("/auth/device")).headers["Content-Security-Policy"], "connect-src")
 
 
 async def test_what_no_authenticator_has_made_is_refused_on_the_page(
