@@ -90,7 +90,7 @@ class Transaction:
 
     @property
     def impersonation(self) -> Mapping[str, str]:
-        """The details that say by whom, and in which session, the caller is impersonated; none if not."""
+        """The details that name the impersonator and the session; none while the caller is not impersonated."""
         return self.impersonation_in(self)
 
     def may_delete(self, rows: AgedRows) -> bool:

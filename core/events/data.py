@@ -70,8 +70,8 @@ class EventData:
 class EntryData:
     """The keys that the details of every entry may have besides.
 
-    They are the key or token of the caller, by whom and in which session the caller was impersonated, and the note that
-    the caller left for other admins.
+    They name the key or token of the caller, the impersonator and the session of the impersonation, and have the note
+    that the caller left for other admins.
     """
 
     api_key_id: UUID = ABSENT

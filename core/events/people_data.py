@@ -151,7 +151,7 @@ class UserUpdatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserStateData(EventData):
-    """Whom a directory has deactivated or activated again."""
+    """The person that a directory deactivated or activated again."""
 
     user_id: EventOnly[UUID]
     user_email: UserAddress
@@ -161,7 +161,7 @@ class UserStateData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserAnonymizedData(EventData):
-    """Who was anonymized; nobody knows an address of them any more."""
+    """The account that was anonymized, which has no address any more."""
 
     user_id: EventOnly[UUID]
 
@@ -176,7 +176,7 @@ class UserExportedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserImpersonatedData(EventData):
-    """As whom the platform acts, and for which customer; each of the two organizations is told of the other one."""
+    """The user as whom the platform acts, and the customer; it names the other organization to each of the two."""
 
     user_id: UUID
     user_email: UserAddress

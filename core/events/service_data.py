@@ -50,7 +50,7 @@ class ServiceUpdatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedAssignment:
-    """Whom it is about, `everyone`, `role:<slug>`, `group:<id>` or `user:<id>`, and the names of the roles."""
+    """The subject (`everyone`, `role:<slug>`, `group:<id>` or `user:<id>`) and the names of its roles."""
 
     subject: str
     user_email: Annotated[Address, AddressOf(key="subject")] = ABSENT
@@ -59,7 +59,7 @@ class ChangedAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccessChangedData(EventData):
-    """Who may sign in to a service now, and to whom it was assigned or not any more."""
+    """Who may sign in to a service now, and which assignments were added and removed."""
 
     service_id: EventOnly[UUID]
     service_slug: str
@@ -197,7 +197,7 @@ class CustomerOfferedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerData(EventData):
-    """What has become of a customer or an offer, and by whom; a customer has a name, an offer none."""
+    """What happened to a customer or an offer, and which side did it; an offer has no name."""
 
     by: str
     customer_id: UUID
@@ -241,7 +241,7 @@ class CustomerUserData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerUserRemovedData(EventData):
-    """Who may not use a service for a customer any more, of whom the vendor is told neither address nor name."""
+    """The person who may not use a service for a customer any more, without address and name."""
 
     customer_id: UUID
     external_id: str | None
@@ -252,7 +252,7 @@ class CustomerUserRemovedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductAccessData(EventData):
-    """What has become of the use of a product, and by whom."""
+    """What happened to the use of a product, and which side did it."""
 
     customer_id: UUID
     client_id: UUID

@@ -153,7 +153,7 @@ def sealed_of(others: LiteralString) -> LiteralString:
 _NAMES: Final = f"""
     {OF_USERS}
     UNION ALL
-    -- Of the people of its customers those whom it was told of.
+    -- People of its customers that the vendor knows.
     SELECT u.id, u.email, NULL
     FROM   users u
     WHERE  u.id = ANY (%(ids)s)

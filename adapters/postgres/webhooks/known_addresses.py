@@ -47,13 +47,13 @@ class PostgresKnownAddresses(Aggregate):
         return {organization_id: self.known(organization_id, rows()) for organization_id, rows in found.items()}
 
     def known(self, organization_id: UUID, rows: Collection[Mapping[str, Any]]) -> Mapping[UUID, str]:
-        """Return the names of rows without those of former members whom the organization has not removed since."""
+        """Return the names of rows, without former members that the organization has not removed since."""
         former = {row["id"]: row["known_since"] for row in rows if row["known_since"] is not None}
         removed = self._removed(organization_id, former)
         return {row["id"]: row["name"] for row in rows if row["known_since"] is None or row["id"] in removed}
 
     def _removed(self, organization_id: UUID, known_since: Mapping[UUID, datetime]) -> set[UUID]:
-        """Return those of these people whom the organization has removed since a time of each."""
+        """Return the people that the organization has removed since the time of each."""
         if not known_since:
             return set()
         rows = self._rows(

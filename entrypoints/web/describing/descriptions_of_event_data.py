@@ -164,15 +164,15 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "EventData.relation": _field("What the user may do with the service now; null for nothing.", examples=["viewer"]),
     "EventData.previous_secret_hours": _field("For how many hours the previous secret is taken, too.", **_COUNT),
     "EventData.access": _field("Who may sign in: `everyone`, `members` or `assigned`.", examples=["assigned"]),
-    "EventData.added": _field("To whom the service is assigned now."),
-    "ServiceAccessChangedData.removed": _field("To whom the service is not assigned any more."),
+    "EventData.added": _field("The subjects to which the service was assigned."),
+    "ServiceAccessChangedData.removed": _field("The subjects to which the service is not assigned any more."),
     "EventData.removed": _field("Whether the credentials were removed."),
     "ChangedAssignment.roles": _field("The names of the roles of the service.", examples=[["editor"]]),
     "ChangedAssignment.user_email": _field(
         "The address of the user, if it is about one; null if the organization does not know it.", **_EMAIL
     ),
     "ChangedAssignment.subject": _field(
-        "Whom it is about: `everyone`, `role:` and a slug, `group:` and an id, or `user:` and an id.",
+        "The subject: `everyone`, `role:` and a slug, `group:` and an id, or `user:` and an id.",
         examples=["role:member"],
     ),
     "EventData.service_roles": _field("The roles of the service that the person has.", examples=[["editor"]]),

@@ -75,7 +75,7 @@ class CertificatesReplacedData(TypedDict):
 
 
 class ChangedAssignment(TypedDict):
-    """Whom it is about, `everyone`, `role:<slug>`, `group:<id>` or `user:<id>`, and the names of the roles."""
+    """The subject (`everyone`, `role:<slug>`, `group:<id>` or `user:<id>`) and the names of its roles."""
 
     subject: str
     roles: list[str]
@@ -125,7 +125,7 @@ class CustomerChangedData(TypedDict):
 
 
 class CustomerData(TypedDict):
-    """What has become of a customer or an offer, and by whom; a customer has a name, an offer none."""
+    """What happened to a customer or an offer, and which side did it; an offer has no name."""
 
     by: str
     customer_id: str
@@ -176,7 +176,7 @@ class CustomerUserData(TypedDict):
 
 
 class CustomerUserRemovedData(TypedDict):
-    """Who may not use a service for a customer any more, of whom the vendor is told neither address nor name."""
+    """The person who may not use a service for a customer any more, without address and name."""
 
     customer_id: str
     external_id: str | None
@@ -564,7 +564,7 @@ class PortalOpenedData(TypedDict):
 
 
 class ProductAccessData(TypedDict):
-    """What has become of the use of a product, and by whom."""
+    """What happened to the use of a product, and which side did it."""
 
     customer_id: str
     client_id: str
@@ -660,7 +660,7 @@ class ScimTokenData(TypedDict):
 
 
 class ServiceAccessChangedData(TypedDict):
-    """Who may sign in to a service now, and to whom it was assigned or not any more."""
+    """Who may sign in to a service now, and which assignments were added and removed."""
 
     service_id: str
     service_slug: str
@@ -853,7 +853,7 @@ class SubscriptionUpdatedData(TypedDict):
 
 
 class UserAnonymizedData(TypedDict):
-    """Who was anonymized; nobody knows an address of them any more."""
+    """The account that was anonymized, which has no address any more."""
 
     user_id: str
     organization_key_id: NotRequired[str]
@@ -876,7 +876,7 @@ class UserExportedData(TypedDict):
 
 
 class UserImpersonatedData(TypedDict):
-    """As whom the platform acts, and for which customer; each of the two organizations is told of the other one."""
+    """The user as whom the platform acts, and the customer; it names the other organization to each of the two."""
 
     user_id: str
     user_email: str | None
@@ -963,7 +963,7 @@ class UserRoleUpdatedData(TypedDict):
 
 
 class UserStateData(TypedDict):
-    """Whom a directory has deactivated or activated again."""
+    """The person that a directory deactivated or activated again."""
 
     user_id: str
     user_email: str | None
