@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, pkce, requests, security_profile
 from core.openid.clients import Client, PresentedClient
 from core.openid.dpop import DpopProof
-from core.openid.grants import IssuedTokens, issued, take_over
+from core.openid.grants import IssuedTokens, defer_take_over, issued
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
 from core.openid.requests import AuthorizationRequest
 from core.secrets import Secret, hash_token
@@ -26,6 +26,7 @@ from core.sessions import sessions
 from core.sessions.client_grants import ClientGrant
 
 if TYPE_CHECKING:
+    from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(seconds=60)
@@ -103,29 +104,46 @@ def redeem(
 
     A refusal that ends the session is returned, so that it is committed.
     """
+    # Read in the same round trip as the client.
+    code = uow.authorization_codes.defer_find(hash_token(presented.code), presented_client.client_id)
     client = clients.authenticate(uow, presented_client)
-    return redeem_as(uow, client, presented, proof)
+    return _redeem(uow, client, presented, proof, code)
 
 
 def redeem_as(
     uow: UnitOfWork, client: Client, presented: PresentedCode, proof: DpopProof | None
 ) -> IssuedTokens | OAuthRefusal:
     """Do the same for a client that need not authenticate again; `trials.py` redeems codes of its own."""
+    code = uow.authorization_codes.defer_find(hash_token(presented.code), client.id)
+    return _redeem(uow, client, presented, proof, code)
+
+
+def _redeem(
+    uow: UnitOfWork,
+    client: Client,
+    presented: PresentedCode,
+    proof: DpopProof | None,
+    found: Deferred[AuthorizationCode | None],
+) -> IssuedTokens | OAuthRefusal:
     security_profile.require_proof(client.security_profile, proof, at=uow.now)
     if proof is not None:
         dpop.accept(uow, proof)
     requests.checked_audience(client, presented.resource)
     code_hash = hash_token(presented.code)
-    code = uow.authorization_codes.use(code_hash, client.service.organization_id, client.service.id)
+    code = found()
     if code is None:
         return _end(uow, client, code_hash, GrantInvalid())
+    is_first_use = uow.authorization_codes.defer_use(code_hash, client.service.organization_id, client.service.id)
     try:
         if code.host != uow.origin.host_name:
             raise GrantInvalid("The code was issued under another address of the platform. Exchange it there.")
         granted = _granted(client, code, presented, proof)
     except OAuthRefusal as refusal:
         return _end(uow, client, code_hash, refusal)
-    tokens = take_over(uow, code.session_id, granted)
+    take_over = defer_take_over(uow, code.session_id)
+    if not is_first_use():
+        return _end(uow, client, code_hash, GrantInvalid())
+    tokens = take_over(granted)
     if tokens is None:
         return GrantInvalid("The session of this code has ended. Sign in again.")
     return issued(uow, tokens, nonce=code.nonce)

@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requests, scopes, security_profile
 from core.openid.clients import Client, PresentedClient
 from core.openid.dpop import DpopProof
-from core.openid.grants import IssuedTokens, issued, take_over
+from core.openid.grants import IssuedTokens, defer_take_over, issued
 from core.openid.refusals import (
     AccessDenied,
     AuthorizationPending,
@@ -338,7 +338,7 @@ def poll(
             host=device.host,
             is_confidential=device.is_of_confidential_service,
         )
-    tokens = take_over(uow, device.session_id, granted)
+    tokens = defer_take_over(uow, device.session_id)(granted)
     return issued(uow, tokens) if tokens is not None else GrantInvalid()
 
 

@@ -16,7 +16,7 @@ from core.openid.dpop import DpopProof
 from core.openid.refusals import GrantInvalid
 from core.sessions import refresh as sessions_refresh
 from core.sessions.client_grants import ClientGrant, RefreshingClient
-from core.sessions.refresh import RefreshRefused, TokenReused
+from core.sessions.refresh import RefreshRefused, TakeOver, TokenReused
 from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.sessions.token_claims import TokenGrant
 
@@ -91,15 +91,20 @@ def _has_names(granted: ClientGrant | None) -> bool:
     return scopes.PROFILE in granted.scopes or not set(requested_claims.NAMES).isdisjoint(named)
 
 
-def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:
-    """Return the tokens of a session that began for a client; None when it has ended.
+def defer_take_over(uow: UnitOfWork, session_id: UUID) -> TakeOver:
+    """Defer taking over a session that began for a client.
 
-    Raise `GrantInvalid` when its user may not use the service any more.
+    Taking it over raises `GrantInvalid` when its user may not use the service any more.
     """
-    try:
-        return sessions_refresh.take_over(uow, session_id, granted)
-    except RefreshRefused as refused:
-        raise GrantInvalid(refused.message) from None
+    deferred = sessions_refresh.defer_take_over(uow, session_id)
+
+    def take_over(granted: ClientGrant | None) -> TokenGrant | None:
+        try:
+            return deferred(granted)
+        except RefreshRefused as refused:
+            raise GrantInvalid(refused.message) from None
+
+    return take_over
 
 
 def client_credentials(

@@ -15,9 +15,10 @@ from __future__ import annotations
 import base64
 import hmac
 import re
+from collections.abc import Callable
 from dataclasses import field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 from uuid import UUID
 
 from core.errors import OrganizationNotActive, Unauthorized
@@ -32,6 +33,9 @@ from core.sessions.token_claims import TokenGrant, token_grant
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+# Returns the tokens of a session for what is granted; None when the session has ended.
+TakeOver: TypeAlias = Callable[[ClientGrant | None], TokenGrant | None]
 
 GRACE: Final = timedelta(seconds=30)
 # More exchanges than this within the grace period do not come from several tabs.
@@ -144,22 +148,27 @@ def is_bound_as_required(session: Refreshable) -> bool:
     return session.client_grant is not None and session.client_grant.key_thumbprint is not None
 
 
-def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:
-    """Return the tokens of a session for the client for which it began; None when it has ended.
+def defer_take_over(uow: UnitOfWork, session_id: UUID) -> TakeOver:
+    """Defer handing a session over to the client for which it began.
 
     It began without its tokens being handed out to anyone, so the refresh token need not follow from the stored one.
     """
     newest = _new_token(uow, session_id)
     uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
-    session = uow.sessions.find_refreshable(session_id, is_limited=True)
-    if session is None:
-        return None
-    _check_context(session.caller)
-    if granted is not None:
-        # What the user may not have was never granted: it takes another request once they may.
-        granted = granted.of_scopes(session.additions.still_allowed(granted.scopes, session.caller))
-        uow.client_grants.add(session_id, granted)
-    return _granted(replace(session, client_grant=granted), session.caller, newest)
+    found = uow.sessions.defer_refreshable(session_id)
+
+    def take_over(granted: ClientGrant | None) -> TokenGrant | None:
+        session = found()
+        if session is None:
+            return None
+        _check_context(session.caller)
+        if granted is not None:
+            # What the user may not have was never granted: it takes another request once they may.
+            granted = granted.of_scopes(session.additions.still_allowed(granted.scopes, session.caller))
+            uow.client_grants.add(session_id, granted)
+        return _granted(replace(session, client_grant=granted), session.caller, newest)
+
+    return take_over
 
 
 def inspect(uow: UnitOfWork, refresh_token: str) -> Refreshable | None:

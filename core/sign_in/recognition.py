@@ -8,6 +8,7 @@ long as the organization configures.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 TOKEN_LIFETIME: Final = timedelta(days=90)
+# A browser that goes from service to service signs in to each; the same visit is not stored again so soon.
+VISIT_PERIOD: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +104,10 @@ def admit(uow: UnitOfWork, user_id: UUID, device_match: DeviceMatch, risk: Risk,
     The device was recognized behind the lock of the account, which a removal of the device takes first.
     """
     visit = _visit(uow, user_id, device_match.device, risk)
-    if device_match.device is not None:
-        uow.devices.save_visit(visit)
-    else:
+    if device_match.device is None:
         uow.devices.add(visit)
+    elif not _is_stored(visit, device_match.device):
+        uow.devices.save_visit(visit)
 
     presented, token = device_match.presented, device_match.token
     if presented is None or token is None:
@@ -139,6 +142,12 @@ def _visit(uow: UnitOfWork, user_id: UUID, device: Device | None, risk: Risk) ->
         created_at=device.created_at if device is not None else uow.now,
         updated_at=device.updated_at if device is not None else uow.now,
     )
+
+
+def _is_stored(visit: Device, stored: Device) -> bool:
+    """Return whether a visit says nothing that the one before, a moment ago, has not said."""
+    is_soon = visit.last_used_at - stored.last_used_at < VISIT_PERIOD
+    return is_soon and replace(visit, last_used_at=stored.last_used_at) == stored
 
 
 def _token(uow: UnitOfWork, device_id: UUID, presented: Secret) -> DeviceToken:

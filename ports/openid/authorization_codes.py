@@ -3,6 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.openid.codes import AuthorizationCode, UsedCode
 
 
@@ -13,11 +14,12 @@ class AuthorizationCodes(Protocol):
         """Store a code."""
         ...
 
-    def use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
-        """Use up a code of a service; None when there is none, or it was used or has expired.
+    def defer_find(self, code_hash: bytes, client_id: UUID) -> Deferred[AuthorizationCode | None]:
+        """Defer reading a code of a client; None when there is none, or it was used or has expired."""
+        ...
 
-        Of several concurrent calls one gets the code.
-        """
+    def defer_use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> Deferred[bool]:
+        """Defer using up a code of a service; of several calls, also concurrent ones, one does."""
         ...
 
     def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> UsedCode | None:

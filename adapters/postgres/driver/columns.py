@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
@@ -46,7 +47,13 @@ def json_or_null(value: Mapping[str, Any] | None) -> Jsonb | None:
 
 def taken(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Remove the columns with a prefix from a row, and return them without the prefix."""
-    return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}
+    return {_field(name, prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}
+
+
+@cache
+def _field(name: str, prefix: str) -> str:
+    # Interned for calls by name, as the columns are (`statements.py`).
+    return sys.intern(name.removeprefix(prefix))
 
 
 @cache

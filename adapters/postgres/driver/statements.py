@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import sys
 from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count, zip_longest
@@ -236,7 +237,8 @@ class Statements:
         key = (statement.text, statement.types)
         names = self._columns.get(key) if statement.is_prepared else None
         if names is None:
-            names = [(answer.fname(column) or b"").decode() for column in range(answer.nfields)]
+            # Interned, as the names of parameters are: else a call with many compares each with each by its text.
+            names = [sys.intern((answer.fname(column) or b"").decode()) for column in range(answer.nfields)]
             if statement.is_prepared:
                 self._columns[key] = names
         return names

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from adapters.postgres.driver.columns import json_or_null
 from adapters.postgres.transaction import Aggregate
 from core.openid.codes import AuthorizationCode, UsedCode
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 
 class PostgresAuthorizationCodes(Aggregate):
@@ -38,16 +42,27 @@ class PostgresAuthorizationCodes(Aggregate):
             ),
         )
 
-    def use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> AuthorizationCode | None:
-        return self._one(
+    def defer_find(self, code_hash: bytes, client_id: UUID) -> Deferred[AuthorizationCode | None]:
+        return self._defer_one(
             AuthorizationCode,
+            """
+            SELECT c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
+                   c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.requested_claims
+            FROM   authorization_codes c
+            JOIN   services s ON s.organization_id = c.organization_id AND s.id = c.service_id
+            WHERE  c.code_hash = %(code_hash)s AND s.client_id = %(client_id)s
+              AND  c.used_at IS NULL AND c.expires_at > %(now)s
+            """,
+            {"code_hash": code_hash, "client_id": client_id, "now": self._transaction.now},
+        )
+
+    def defer_use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> Deferred[bool]:
+        return self._defer_changes_one(
             """
             UPDATE authorization_codes
             SET    used_at = %(now)s
             WHERE  code_hash = %(code_hash)s AND organization_id = %(organization_id)s AND service_id = %(service_id)s
               AND  used_at IS NULL AND expires_at > %(now)s
-            RETURNING organization_id, service_id, session_id, redirect_uri, scopes, audience, nonce, code_challenge,
-                      key_thumbprint, expires_at, host, requested_claims
             """,
             {
                 "code_hash": code_hash,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
@@ -280,7 +281,7 @@ def caller_row(**columns: Any) -> Caller:
     """Return the caller of a row with the columns of `callers.sql`, each of which names its part and its field."""
     parts: dict[str, dict[str, Any]] = {}
     for name, value in columns.items():
-        part, _, field = name.partition(".")
+        part, field = _part_and_field(name)
         parts.setdefault(part, {})[field] = value
     place, session = parts["place"], parts["session"]
     # The lean statement does not have what its sessions are without.
@@ -303,6 +304,13 @@ def caller_row(**columns: Any) -> Caller:
             **parts["limits"],
         ),
     )
+
+
+@cache
+def _part_and_field(column: str) -> tuple[str, str]:
+    part, _, field = column.partition(".")
+    # Interned for calls by name, as the columns are (`statements.py`).
+    return sys.intern(part), sys.intern(field)
 
 
 def _service(
