@@ -156,7 +156,7 @@ def _answer(
         is_pushed=request.was_pushed,
         confirms_membership=consent is Consent.TO_MEMBERSHIP,
     )
-    prepared = child_sessions.prepare(uow, browser.session_id, browser.user_id, destination)
+    prepared = child_sessions.prepare(uow, browser, destination, is_open=client.service.is_open_to_everyone)
     if client.service.serves_customers:
         settled = customer_questions.settle(
             uow,

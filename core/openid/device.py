@@ -269,8 +269,7 @@ def approve(
     client = waiting.client
     prepared = child_sessions.prepare(
         uow,
-        browser.session_id,
-        browser.user_id,
+        browser,
         Destination(
             organization_slug=client.organization_slug if client is not None else None,
             service_slug=client.service.slug if client is not None else None,

@@ -154,8 +154,7 @@ def defer_take_over(uow: UnitOfWork, session_id: UUID) -> TakeOver:
     It began without its tokens being handed out to anyone, so the refresh token need not follow from the stored one.
     """
     newest = _new_token(uow, session_id)
-    uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
-    found = uow.sessions.defer_refreshable(session_id)
+    found = uow.sessions.defer_hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
 
     def take_over(granted: ClientGrant | None) -> TokenGrant | None:
         session = found()

@@ -36,9 +36,16 @@ class DeferredCircumstances:
     receivers: Deferred[Sequence[UUID | None]]
 
 
-def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination) -> DeferredCircumstances:
-    """Defer reading the circumstances of a sign-in; the statement that locks the account goes out before."""
-    place = uow.sign_in_places.defer(user_id, destination.organization_slug, destination.service_slug, holds=True)
+def defer_circumstances(
+    uow: UnitOfWork, user_id: UUID, destination: Destination, *, is_open: bool = False
+) -> DeferredCircumstances:
+    """Defer reading the circumstances of a sign-in; the statement that locks the account goes out before.
+
+    `is_open` is as for `SignInPlaces.defer`.
+    """
+    place = uow.sign_in_places.defer(
+        user_id, destination.organization_slug, destination.service_slug, holds=True, is_open=is_open
+    )
     binding = destination.browser.upstream_binding if destination.browser is not None else None
     return DeferredCircumstances(
         place=place,

@@ -47,31 +47,43 @@ def begin(
     With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
     when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
-    return prepare(uow, parent_id, user_id, wanted, is_child=is_child).begin()
-
-
-def prepare(
-    uow: UnitOfWork,
-    parent_id: UUID,
-    user_id: UUID,
-    wanted: Destination,
-    /,
-    *,
-    is_child: bool = True,
-) -> PreparedVisit:
-    """Defer reading what a sign-in from a browser session is judged by; its `begin` does what the function does."""
     destination = replace(wanted, parent_id=parent_id if is_child else None)
-    locked_user = uow.users.defer_lock(user_id)
-    # Locked, so that what ends the parent finds this child.
-    locked_parent = uow.browser_sessions.defer_lock(parent_id)
-    circumstances = defer_circumstances(uow, user_id, destination)
+    user = uow.users.defer_lock(user_id)
+    parent = uow.browser_sessions.defer_lock(parent_id)
     return PreparedVisit(
         uow=uow,
         user_id=user_id,
         destination=destination,
-        user=locked_user,
-        parent=locked_parent,
-        circumstances=circumstances,
+        user=user,
+        parent=parent,
+        circumstances=defer_circumstances(uow, user_id, destination),
+    ).begin()
+
+
+def prepare(
+    uow: UnitOfWork,
+    browser: BrowserSession,
+    wanted: Destination,
+    /,
+    *,
+    is_child: bool = True,
+    is_open: bool = False,
+) -> PreparedVisit:
+    """Defer reading what a sign-in from a browser session is judged by; its `begin` does what the function does.
+
+    The session was read in this request. `is_open` is as for `SignInPlaces.defer`.
+    """
+    destination = replace(wanted, parent_id=browser.session_id if is_child else None)
+    user = uow.users.defer_lock(browser.user_id)
+    # Locked, so that what ends the parent finds this child.
+    parent = uow.browser_sessions.defer_lock_known(browser)
+    return PreparedVisit(
+        uow=uow,
+        user_id=browser.user_id,
+        destination=destination,
+        user=user,
+        parent=parent,
+        circumstances=defer_circumstances(uow, browser.user_id, destination, is_open=is_open),
     )
 
 

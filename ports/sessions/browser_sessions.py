@@ -28,6 +28,10 @@ class BrowserSessions(Protocol):
         """Defer `lock`: what is deferred after it is read behind the lock."""
         ...
 
+    def defer_lock_known(self, known: BrowserSession) -> Deferred[BrowserSession | None]:
+        """Defer locking a session that this request has read, and reading again what it has proved and opens."""
+        ...
+
     def replace_secret(self, session_id: UUID, *, secret_hash: bytes) -> None:
         """Replace the secret of a session."""
         ...

@@ -12,11 +12,18 @@ class SignInPlaces(Protocol):
     """Organizations and their services, as a user sees them who signs in."""
 
     def defer(
-        self, user_id: UUID, organization_slug: str | None, service_slug: str | None, *, holds: bool = False
+        self,
+        user_id: UUID,
+        organization_slug: str | None,
+        service_slug: str | None,
+        *,
+        holds: bool = False,
+        is_open: bool = False,
     ) -> Deferred[Place]:
         """Defer reading the place of a sign-in; of what is not named or does not exist, nothing is in it.
 
-        With `holds` the organization is not deleted before the transaction ends.
+        With `holds` the organization is not deleted before the transaction ends. `is_open` says that the service was
+        open to everyone and had no customers a moment ago; then that is cheap where it still is so.
         """
         ...
 

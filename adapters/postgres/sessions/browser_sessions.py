@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -58,6 +60,17 @@ _LIVE: Final = f"""
 """
 
 
+# What a child is judged by, of a session that was read in the same request.
+_PROOF: Final = f"""
+    SELECT s.provider, s.amr, s.authenticated_at, s.confined_to, s.confined_to_service, s.connection_id,
+           s.confined_to_role, s.lacks_connection, s.bounded_until
+    FROM   sessions s
+    JOIN   users u ON u.id = s.user_id
+    WHERE  s.id = %(session_id)s AND {IS_LIVE} AND u.deactivated_at IS NULL AND u.locked_at IS NULL
+    FOR    NO KEY UPDATE OF s
+"""
+
+
 class PostgresBrowserSessions(Aggregate):
     """The port `BrowserSessions`."""
 
@@ -85,6 +98,11 @@ class PostgresBrowserSessions(Aggregate):
             BrowserSession,
             f"{_LIVE} AND b.session_id = %(session_id)s FOR NO KEY UPDATE OF s",
             {"session_id": session_id, **live_at(self._transaction.now)},
+        )
+
+    def defer_lock_known(self, known: BrowserSession) -> Deferred[BrowserSession | None]:
+        return self._defer_one(
+            partial(replace, known), _PROOF, {"session_id": known.session_id, **live_at(self._transaction.now)}
         )
 
     def replace_secret(self, session_id: UUID, *, secret_hash: bytes) -> None:

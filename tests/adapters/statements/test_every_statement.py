@@ -38,7 +38,7 @@ BOUND_TWICE: Final = frozenset(
         "invitations.invitations.PAGE_OF_ALL",
         "invitations.invitations.PAGE_OF_STATUS",
         "openid.authorization_codes.PostgresAuthorizationCodes.find_used",
-        "openid.authorization_codes.PostgresAuthorizationCodes.use",
+        "openid.authorization_codes.PostgresAuthorizationCodes.defer_use",
         "openid.authorization_requests.PostgresAuthorizationRequests.open",
         "openid.authorization_requests.PostgresAuthorizationRequests.use",
         "organizations.deletion.PostgresDeletedOrganizations.begin",
