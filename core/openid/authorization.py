@@ -191,10 +191,10 @@ def _begun(
     issuer: str,
 ) -> Answer | Refusal:
     """Begin the session of the service, and answer with its code; or lead to what it takes."""
-    organization_id = client.service.organization_id
+    organization_id, code = client.service.organization_id, uow.randomness.token()
     try:
         with on_the_way_to(organization_id):
-            outcome = prepared.begin(request.customer)
+            outcome = prepared.begin(request.customer, code=code)
     except SecondFactorRequired:
         _note(uow, client, request, visitor, SignInReason.SECOND_FACTOR_REQUIRED)
         return _set_up(uow, client, request)
@@ -207,7 +207,7 @@ def _begun(
     if isinstance(outcome, Refusal):
         return outcome.on_the_way_to(organization_id)
     requests.use_pushed(uow, client, request.to)
-    code = codes.issue(uow, client, request, outcome.session.id)
+    codes.issue(uow, client, request, outcome.session.id, code)
     return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
 
 

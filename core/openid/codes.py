@@ -74,9 +74,8 @@ class PresentedCode:
     resource: str | None = None
 
 
-def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, session_id: UUID) -> Secret:
-    """Return the code for a session that has begun for this service."""
-    code = uow.randomness.token()
+def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, session_id: UUID, code: Secret) -> None:
+    """Store a code with which a session of this service has begun."""
     uow.authorization_codes.add(
         hash_token(code.reveal()),
         AuthorizationCode(
@@ -94,7 +93,6 @@ def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, sessio
             requested_claims=request.claims.kept(),
         ),
     )
-    return code
 
 
 def redeem(
@@ -140,7 +138,7 @@ def _redeem(
         granted = _granted(client, code, presented, proof)
     except OAuthRefusal as refusal:
         return _end(uow, client, code_hash, refusal)
-    take_over = defer_take_over(uow, code.session_id)
+    take_over = defer_take_over(uow, code.session_id, code=Secret(presented.code))
     if not is_first_use():
         return _end(uow, client, code_hash, GrantInvalid())
     tokens = take_over(granted)

@@ -14,6 +14,7 @@ from core.openid import clients, dpop, requested_claims, requests, scopes, secur
 from core.openid.clients import PresentedClient
 from core.openid.dpop import DpopProof
 from core.openid.refusals import GrantInvalid
+from core.secrets import Secret
 from core.sessions import refresh as sessions_refresh
 from core.sessions.client_grants import ClientGrant, RefreshingClient
 from core.sessions.refresh import RefreshRefused, TakeOver, TokenReused
@@ -91,12 +92,12 @@ def _has_names(granted: ClientGrant | None) -> bool:
     return scopes.PROFILE in granted.scopes or not set(requested_claims.NAMES).isdisjoint(named)
 
 
-def defer_take_over(uow: UnitOfWork, session_id: UUID) -> TakeOver:
-    """Defer taking over a session that began for a client.
+def defer_take_over(uow: UnitOfWork, session_id: UUID, *, code: Secret | None = None) -> TakeOver:
+    """Defer taking over a session that began for a client, perhaps with an authorization code.
 
     Taking it over raises `GrantInvalid` when its user may not use the service any more.
     """
-    deferred = sessions_refresh.defer_take_over(uow, session_id)
+    deferred = sessions_refresh.defer_take_over(uow, session_id, code=code)
 
     def take_over(granted: ClientGrant | None) -> TokenGrant | None:
         try:

@@ -102,9 +102,9 @@ class _Token:
     text: Secret
 
 
-def first_token(uow: UnitOfWork, session_id: UUID) -> Secret:
-    """Return the first refresh token of a new session."""
-    return _new_token(uow, session_id).text
+def first_token(uow: UnitOfWork, session_id: UUID, *, code: Secret | None = None) -> Secret:
+    """Return the first refresh token of a new session, handed out for the authorization code if there is one."""
+    return (_new_token(uow, session_id) if code is None else _token_of_code(uow, session_id, code)).text
 
 
 def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | None = None) -> TokenGrant | TokenReused:
@@ -148,19 +148,23 @@ def is_bound_as_required(session: Refreshable) -> bool:
     return session.client_grant is not None and session.client_grant.key_thumbprint is not None
 
 
-def defer_take_over(uow: UnitOfWork, session_id: UUID) -> TakeOver:
+def defer_take_over(uow: UnitOfWork, session_id: UUID, *, code: Secret | None = None) -> TakeOver:
     """Defer handing a session over to the client for which it began.
 
-    It began without its tokens being handed out to anyone, so the refresh token need not follow from the stored one.
+    It began without its tokens being handed out to anyone. So its refresh token is that of its authorization code, or
+    another one, which need not follow from the stored one.
     """
-    newest = _new_token(uow, session_id)
-    found = uow.sessions.defer_hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
+    found = uow.sessions.defer_refreshable(session_id)
 
     def take_over(granted: ClientGrant | None) -> TokenGrant | None:
         session = found()
         if session is None:
             return None
         _check_context(session.caller)
+        newest = _token_of_code(uow, session_id, code) if code is not None else None
+        if newest is None or not _is_newest(session, newest):
+            newest = _new_token(uow, session_id)
+            uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
         if granted is not None:
             # What the user may not have was never granted: it takes another request once they may.
             granted = granted.of_scopes(session.additions.still_allowed(granted.scopes, session.caller))
@@ -269,6 +273,11 @@ def _is_of_host(uow: UnitOfWork, session: Refreshable) -> bool:
 
 def _new_token(uow: UnitOfWork, session_id: UUID) -> _Token:
     return _make(uow, session_id, hash_token(uow.randomness.token().reveal()))
+
+
+def _token_of_code(uow: UnitOfWork, session_id: UUID, code: Secret) -> _Token:
+    # The code yields it, so that a session need not be stored a second time when its code is exchanged.
+    return _make(uow, session_id, uow.pepper.mark("refresh token of a code", session_id.bytes, code.reveal().encode()))
 
 
 def _parse(uow: UnitOfWork, text: str) -> _Token | None:

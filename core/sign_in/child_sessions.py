@@ -15,6 +15,7 @@ from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.limits import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
@@ -98,8 +99,11 @@ class PreparedVisit:
     parent: Deferred[BrowserSession | None]
     circumstances: DeferredCircumstances
 
-    def begin(self, customer: str | None = None) -> BegunSession | Refusal:
-        """Begin the session, for the customer that the user has chosen, where one is named."""
+    def begin(self, customer: str | None = None, *, code: Secret | None = None) -> BegunSession | Refusal:
+        """Begin the session, for the customer that the user has chosen, where one is named.
+
+        `code` is the authorization code for which its tokens will be handed out.
+        """
         user, parent = self.user(), self.parent()
         if parent is None or parent.user_id != self.user_id:
             raise SessionOver
@@ -107,7 +111,9 @@ class PreparedVisit:
             # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
             raise ClosedWhileImpersonating
         _require_own_organization(parent, self.circumstances)
-        destination = self.destination if customer is None else replace(self.destination, customer=customer)
+        destination = replace(
+            self.destination, customer=self.destination.customer if customer is None else customer, code=code
+        )
         return _conclude(self.uow, user, _proof_of_browser(parent), destination, self.circumstances)
 
     def lacks_proof(self) -> bool:

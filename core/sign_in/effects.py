@@ -165,7 +165,7 @@ def _begin_session(
         # Naming the organization is consent to a membership that another person made; most memberships have it already.
         uow.members.confirm(place.organization.id, user.id)
     session = _session(uow, facts, proof, device)
-    refresh_token = refresh.first_token(uow, session.id)
+    refresh_token = refresh.first_token(uow, session.id, code=facts.destination.code)
     if facts.destination.browser is not None:
         kept = in_browsers.keep(uow, session, refresh_token, facts.destination.browser)
         session, cookie = kept.session, kept.cookie

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret
 from core.sessions.sessions import MAILED
 
 if TYPE_CHECKING:
@@ -159,7 +160,8 @@ class Destination:
     said of it. With `asks_for_customer` another request has named it, which anyone can send: the user is asked, unless
     they have come in for it before. `proved_for` names the customer for which a user comes who has proved their
     identity: what refuses the user then is recorded for the customer as well. `confirms_membership` says that the user
-    was asked on the way to a service of an organization that has added them, and goes on.
+    was asked on the way to a service of an organization that has added them, and goes on. `code` is the authorization
+    code for which the tokens of the session will be handed out.
     """
 
     organization_slug: str | None = None
@@ -174,6 +176,7 @@ class Destination:
     asks_for_customer: bool = False
     proved_for: str | None = None
     confirms_membership: bool = False
+    code: Secret | None = None
 
     def of_proved(self, customer_id: UUID | None = None) -> Destination:
         """Return the destination of a user who has proved their identity, and comes for the customer that is named."""

@@ -27,6 +27,10 @@ class Sessions(Protocol):
         """Load a session with its caller; None when `Callers.of_session` would return None."""
         ...
 
+    def defer_refreshable(self, session_id: UUID) -> Deferred[Refreshable | None]:
+        """Defer loading one that is not an account's own."""
+        ...
+
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
         """Replace the hash of the refresh token, and record that the session was used now.
 
@@ -44,10 +48,10 @@ class Sessions(Protocol):
         """
         ...
 
-    def defer_hand_over(self, session_id: UUID, *, new_hash: bytes) -> Deferred[Refreshable | None]:
-        """Defer replacing the hash of the refresh token of a session, and loading it; None when it has ended.
+    def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:
+        """Replace the hash of the refresh token of a session, and record that it was used now; one that ended stays so.
 
-        It was used now, and the times of earlier exchanges are forgotten. It is locked until the transaction is over.
+        The times of earlier exchanges are forgotten. The session is locked until the transaction is over.
         """
         ...
 

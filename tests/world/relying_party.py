@@ -17,6 +17,7 @@ from jwt.algorithms import ECAlgorithm
 
 from core.openid import codes, requests
 from core.secrets import hash_token
+from core.sessions import refresh
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
 from tests.world.builder import EMAIL
@@ -80,7 +81,12 @@ class RelyingParty:
             client = uow.clients.find(self.client_id)
             assert client is not None
             wanted = requests.parse(client, {name: value for name, value in given.items() if value})
-            return codes.issue(uow, client, wanted, tokens.session_id).reveal()
+            code = uow.randomness.token()
+            # As for a session that has begun with the code.
+            first = refresh.first_token(uow, tokens.session_id, code=code)
+            uow.sessions.hand_over(tokens.session_id, new_hash=hash_token(first.reveal()))
+            codes.issue(uow, client, wanted, tokens.session_id, code)
+            return code.reveal()
 
         return await self.world.installation.database.transact(issue)
 

@@ -16,10 +16,11 @@ from functools import lru_cache
 from itertools import count, zip_longest
 from typing import Any, Final, LiteralString, TypeAlias
 
+import msgspec
 import psycopg
 from psycopg import generators
 from psycopg.abc import Buffer, PQGen
-from psycopg.adapt import PyFormat, Transformer
+from psycopg.adapt import Loader, PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, Format
 from psycopg.pq.abc import PGresult
@@ -66,6 +67,11 @@ class _Deallocation:
     name: bytes
 
 
+class _JsonLoader(Loader):
+    # The function itself: without a frame of Python between, it takes a tenth of the time of the driver's.
+    load: Any = staticmethod(msgspec.json.decode)
+
+
 class Statements:
     """The deferred statements of a connection, and the prepared ones that PostgreSQL keeps for it.
 
@@ -76,6 +82,8 @@ class Statements:
     def __init__(self, driver: psycopg.Connection[Any], mark: bytes = b"") -> None:
         self._pgconn = driver.pgconn
         self._mark = mark
+        for name in ("json", "jsonb"):
+            driver.adapters.register_loader(name, _JsonLoader)
         self._transformer = Transformer(driver)
         self._deferred: list[Statement] = []
         # Behind a pooler two connections may share a process of PostgreSQL, where a name means one statement for both.

@@ -232,20 +232,14 @@ class CallersBySession(Aggregate):
         return found
 
     def _defer_of_limited(
-        self,
-        make: Callable[..., Row],
-        text: LiteralString,
-        session_id: UUID,
-        *,
-        changes: Callable[[LiteralString], LiteralString] = lambda text: text,
-        **values: Any,
+        self, make: Callable[..., Row], text: LiteralString, session_id: UUID
     ) -> Deferred[Row | None]:
-        """Defer the same for a session that is not an account's own; `changes` makes a statement that changes it."""
-        known = {**self._known(session_id), **values}
+        """Defer the same for a session that is not an account's own."""
+        known = self._known(session_id)
         if self._transaction.session_kinds.of(session_id) is SessionKind.WHOLE:
-            return self._defer_one(make, changes(text), known)
-        found = self._defer_one(make, changes(without_extras(text)), known)
-        return lambda: found() or self._noted(session_id, self._one(make, changes(text), known), SessionKind.WHOLE)
+            return self._defer_one(make, text, known)
+        found = self._defer_one(make, without_extras(text), known)
+        return lambda: found() or self._noted(session_id, self._one(make, text, known), SessionKind.WHOLE)
 
     def _known(self, session_id: UUID) -> dict[str, Any]:
         """Return the values of `callers.sql`."""

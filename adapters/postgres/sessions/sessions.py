@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
@@ -58,18 +57,6 @@ _EXCHANGED_OWN: Final = f"""
 """
 
 
-@cache
-def _handing_over(text: LiteralString) -> LiteralString:
-    """Return the statement that replaces the refresh token of the session that a statement finds, and reads it."""
-    return f"""
-        UPDATE sessions s
-        SET    refresh_hash = %(new_hash)s, refreshed_at = %(now)s, exchanged_at = '{{}}'
-        FROM   ({text}) AS found
-        WHERE  s.id = found."session.id" AND s.revoked_at IS NULL
-        RETURNING found.*
-    """
-
-
 class PostgresSessions(CallersBySession):
     """The port `Sessions`."""
 
@@ -111,6 +98,9 @@ class PostgresSessions(CallersBySession):
     def find_refreshable(self, session_id: UUID, *, is_limited: bool = False) -> Refreshable | None:
         return self._of_session(refreshable_row, OWN_REFRESHABLE, REFRESHABLE, session_id, is_limited=is_limited)
 
+    def defer_refreshable(self, session_id: UUID) -> Deferred[Refreshable | None]:
+        return self._defer_of_limited(refreshable_row, REFRESHABLE, session_id)
+
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
         return self._changes_one(
             """
@@ -137,9 +127,15 @@ class PostgresSessions(CallersBySession):
             },
         )
 
-    def defer_hand_over(self, session_id: UUID, *, new_hash: bytes) -> Deferred[Refreshable | None]:
-        values = {"new_hash": new_hash}
-        return self._defer_of_limited(refreshable_row, REFRESHABLE, session_id, changes=_handing_over, **values)
+    def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:
+        self._connection.execute_later(
+            f"""
+            UPDATE sessions s
+            SET    refresh_hash = %(new_hash)s, refreshed_at = %(now)s, exchanged_at = '{{}}'
+            WHERE  id = %(session_id)s AND {IS_LIVE}
+            """,
+            {"new_hash": new_hash, **self._known(session_id)},
+        )
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
         return self._value_or_none(

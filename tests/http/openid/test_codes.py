@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from core.secrets import hash_token
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
@@ -68,6 +69,28 @@ async def test_of_two_requests_with_one_code_at_once_at_most_one_gets_tokens(sho
     answers = await at_once(*[partial(shop.redeem, code)] * 4)
 
     assert statuses_of(answers) == [200, 400, 400, 400]
+
+
+async def test_a_code_yields_the_refresh_token_of_its_session(shop: RelyingParty, world: World) -> None:
+    code = await shop.code()
+    [before] = world.connection.execute("SELECT refresh_hash FROM sessions WHERE service_id IS NOT NULL").fetchall()
+
+    refresh_token = (await shop.redeem(code)).json["refresh_token"]
+
+    [after] = world.connection.execute("SELECT refresh_hash FROM sessions WHERE service_id IS NOT NULL").fetchall()
+    assert before == after == (hash_token(refresh_token),)
+    assert (await shop.token("refresh_token", refresh_token=refresh_token)).status == 200
+
+
+async def test_a_code_whose_session_began_before_codes_yielded_tokens_gets_a_new_one(
+    shop: RelyingParty, world: World
+) -> None:
+    code = await shop.code()
+    world.connection.execute("UPDATE sessions SET refresh_hash = %s WHERE service_id IS NOT NULL", (hash_token("x"),))
+
+    refresh_token = (await shop.redeem(code)).json["refresh_token"]
+
+    assert (await shop.token("refresh_token", refresh_token=refresh_token)).status == 200
 
 
 async def test_a_code_of_another_client_is_worth_nothing_to_a_client(shop: RelyingParty, world: World) -> None:
