@@ -36,6 +36,20 @@ SEAL = """
 """
 
 
+# The addresses that stand on more than one line.
+BROKEN = r"""
+[...document.querySelectorAll('.within-width td')].flatMap(one => {
+  const text = [...one.childNodes].find(part => part.nodeType === Node.TEXT_NODE && part.data.includes('@'));
+  if (!text) return [];
+  const word = /\S+@\S+/.exec(text.data);
+  const range = document.createRange();
+  range.setStart(text, word.index);
+  range.setEnd(text, word.index + word[0].length);
+  return new Set([...range.getClientRects()].map(box => box.top)).size > 1 ? [word[0]] : [];
+})
+"""
+
+
 @pytest.fixture
 def site(
     builder: Builder, connection: Connection, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
@@ -117,3 +131,24 @@ def test_no_column_of_the_list_is_cut_off(
     # What is for programmers stands in the foot, and not on phones.
     assert page.locator(".page-foot > .program").is_visible() == (width > 640)
     assert page.get_by_role("button", name="Keyboard shortcuts").is_visible() == (width > 640)
+
+
+def test_addresses_are_not_broken_on_tablets(site: Site, connection: Connection, watch: Callable[..., Watched]) -> None:
+    page = watch(viewport={"width": 1280, "height": 800}).page
+    page.goto(f"{site.url}/app/organizations/acme/audit")
+    sign_in(page)
+    page.get_by_role("table", name="Entries").wait_for()
+    connection.execute("UPDATE users SET email = 'ann@customer.example'")
+    connection.execute(
+        """
+        UPDATE audit_entries
+        SET    action = 'user.invited', target_type = 'user', target_id = actor_user_id::text,
+               ip_address = '198.51.100.100'
+        """
+    )
+    page.reload()
+
+    assert page.get_by_role("table", name="Entries").inner_text().count("ann@customer.example") == 2 * 25
+    for width in (1280, 1024, 850, 768, 700):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(BROKEN) == [], width

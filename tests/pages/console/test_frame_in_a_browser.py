@@ -183,7 +183,7 @@ def test_a_menu_closes_by_the_keyboard_and_a_button_says_that_it_is_busy(
     page = watched.page
     page.goto(f"{site.url}{ACME}/roles")
     sign_in(page)
-    menu = page.locator("summary", has_text="Actions for owner")
+    menu = page.locator("summary[aria-label='Actions for owner']")
     menu.press("Enter")
     opened = page.locator(".row-menu[open]").get_by_role("link", name="Copy").is_visible()
     found = violations(page)
