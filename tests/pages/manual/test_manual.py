@@ -20,7 +20,7 @@ HREF = re.compile(r'(?:href|src)="([^"]+)"')
 
 def found(html: str) -> list[str]:
     """Return the addresses that a search has found, in their order."""
-    return re.findall(r'href="([^"]+)"', html.partition('<ol class="results">')[2].partition("</ol>")[0])
+    return re.findall(r'href="([^"]+)"', html.partition('<ol class="found-pages">')[2].partition("</ol>")[0])
 
 
 async def test_every_link_of_the_manual_leads_within_the_installation(

@@ -76,7 +76,7 @@ def test_people_are_invited_found_and_withdrawn(
     # By the keyboard.
     page.get_by_label("Part of the address").press("Enter")
     found = page.get_by_role("table", name="Invitations").inner_text()
-    page.locator("summary", has_text="Actions for two@example.com").press("Enter")
+    page.locator("summary[aria-label='Actions for two@example.com']").press("Enter")
     page.get_by_role("button", name="Withdraw").press("Enter")
     page.get_by_text("The invitation is withdrawn.").wait_for()
 
@@ -92,7 +92,7 @@ def test_people_are_invited_found_and_withdrawn(
 def test_keys_open_the_palette_and_show_themselves_outside_of_fields_until_they_are_turned_off(
     site: Site, watch: Callable[..., Watched]
 ) -> None:
-    watched = watch(viewport={"width": 320, "height": 640})
+    watched = watch(viewport={"width": 720, "height": 640})
     page = watched.page
     open_signed_in(page, f"{site.url}/app/organizations/acme/people")
     search, dialog = page.get_by_role("combobox"), page.get_by_role("dialog", name="Keyboard shortcuts")

@@ -48,7 +48,7 @@ def test_an_owner_makes_a_link_copies_a_role_and_tests_the_mail_server(
     text = page.get_by_label("A text for the mail to the IT staff").input_value()
 
     open_section(page, overview, "Roles")
-    page.locator("summary", has_text="Actions for member").press("Enter")
+    page.locator("summary[aria-label='Actions for member']").press("Enter")
     page.locator(".row-menu[open]").get_by_role("link", name="Copy").press("Enter")
     page.get_by_label("Name", exact=True).fill("Help desk")
     page.get_by_label("Slug").fill("helpdesk")

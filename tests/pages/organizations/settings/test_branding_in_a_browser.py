@@ -77,7 +77,7 @@ def test_a_colour_is_chosen_looked_at_saved_and_taken_back(
     page.get_by_text("The branding is saved.").wait_for()
     frame.locator(".brand-head img").wait_for()
     saved = frame.locator("form .button").first.evaluate(COLOR_OF_BUTTON)
-    page.locator("summary", has_text="Actions for version 1").press("Enter")
+    page.locator("summary[aria-label='Actions for version 1']").press("Enter")
     page.locator(".row-menu[open]").get_by_role("button", name="Use this version again").press("Enter")
     page.get_by_text("This version of the branding is used again.").wait_for()
 
