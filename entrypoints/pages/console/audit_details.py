@@ -6,6 +6,7 @@ A name or a value that is not here, such as one of a later version, is shown as 
 from collections.abc import Mapping
 from typing import Final
 
+from core.organizations.memberships import ADMIN, MEMBER, OWNER
 from entrypoints.pages.events.actions import CHANGES, SETUP_LINKS
 from entrypoints.pages.frame.languages import marked
 
@@ -213,6 +214,8 @@ FIELDS: Final[Mapping[str, str]] = {
 }
 # Names that the log of the platform uses for something else.
 PLATFORM_FIELDS: Final[Mapping[str, str]] = {"left": marked("Secrets that could not be encrypted")}
+# Roles of organizations of their own are shown by their slugs.
+_ROLES: Final = {OWNER: marked("owner"), ADMIN: marked("admin"), MEMBER: marked("member")}
 VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     "change": CHANGES,
     "access": {
@@ -259,6 +262,13 @@ VALUES: Final[Mapping[str, Mapping[str, str]]] = {
         "promoted": marked("The person has become a platform owner"),
         "second_factor_removed": marked("The second factor was turned off"),
         "user_removed": marked("The person was removed"),
+    },
+    **dict.fromkeys(("joins_as", "new_role", "old_role", "role"), _ROLES),
+    "service_type": {
+        "api": marked("Machine or API"),
+        "desktop": marked("Desktop application"),
+        "mobile": marked("Single-page or mobile application"),
+        "web": marked("Web application"),
     },
     "setup_link.action": SETUP_LINKS,
     "source": {

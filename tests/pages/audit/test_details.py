@@ -13,6 +13,7 @@ from core.billing.provider import BillingMode
 from core.billing.subscriptions import Source
 from core.customers.products import SETTINGS, ProductAccess
 from core.customers.relations import CustomerSide
+from core.organizations.memberships import BUILT_IN_ROLES
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.organizations.settings.branding import Branding
 from core.services.customer_rules import Admission
@@ -22,6 +23,7 @@ from core.services.subscriptions import Subscription, SubscriptionStatus
 from entrypoints.pages.console.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
 from entrypoints.pages.events.actions import UNDONE
 from entrypoints.pages.frame.languages import LANGUAGES
+from entrypoints.pages.services.kinds import TYPES
 from tests.application import Answer
 from tests.pages.audit.recorded_details import RecordedDetails
 from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, write
@@ -61,6 +63,8 @@ def test_values_of_closed_sets_have_words() -> None:
     assert VALUES["source"].keys() == set(Source)
     assert VALUES["access"].keys() == {one.value for one in (*ProductAccess, *Admission)}
     assert VALUES["by"].keys() == set(CustomerSide)
+    assert VALUES["role"].keys() == set(BUILT_IN_ROLES)
+    assert VALUES["service_type"] == TYPES
     assert VALUES["status"].keys() == {*OrganizationStatus, *SubscriptionStatus}
 
 
@@ -99,6 +103,7 @@ async def test_details_are_shown_in_words_with_the_names_of_what_they_name(
     write(world, acme, 5, details={"later_field": "<b>", "change": "later_change"})
     write(world, acme, 6, details={"user_id": str(people.ids["bob"]), "name": "Active"})
     write(world, acme, 7, details={"status": HOSTILE, "reason": "promoted"})
+    write(world, acme, 8, details={"role": "member", "service_type": "web"})
 
     english = rows(await ann.open(PAGE))
     german = rows(await _in_german(ann))
@@ -112,6 +117,7 @@ async def test_details_are_shown_in_words_with_the_names_of_what_they_name(
             ("Change: later_change later_field : <b>", "Änderung: later_change later_field : <b>"),
             ("Changed a service Person: bob@example.com", "geändert Person: bob@example.com"),
             (f"Reason: The person has become a platform owner Status: {HOSTILE}", "Grund: Die Person wurde Eigentümer"),
+            ("Role: member Type of the service: Web", "Rolle: Mitglied Art des Dienstes: Webanwendung"),
         ),
         start=1,
     ):

@@ -62,3 +62,16 @@ def test_an_admin_makes_a_key_and_a_plan_and_opens_its_checkout(site: Site, watc
     assert "This is a sandbox: no money moves." in offer
     assert "19.90 USD" in checkout
     assert watched.problems == []
+
+
+def test_the_tabs_stand_on_one_line_in_every_language(site: Site, watch: Callable[..., Watched]) -> None:
+    page = watch(viewport={"width": 1280, "height": 800}).page
+    page.goto(f"{site.url}/app/organizations/acme/services/shop/claims")
+    sign_in(page)
+    tops = "new Set([...document.querySelectorAll('.tabs a')].map(one => one.getBoundingClientRect().top)).size"
+    lines = [(page.get_by_role("heading", level=1).inner_text(), page.evaluate(tops))]
+    page.get_by_role("button", name="Deutsch").or_(page.get_by_role("link", name="Deutsch")).click()
+    page.get_by_text("Rollen und Gruppen").first.wait_for()
+    lines.append((page.get_by_role("heading", level=1).inner_text(), page.evaluate(tops)))
+
+    assert lines == [("Shop", 1), ("Shop", 1)]
