@@ -10,9 +10,26 @@ from typing import Any
 import msgspec
 
 from entrypoints import capabilities, pages
+from entrypoints.pages.console.form_calls import calls_of_forms
 from entrypoints.pages.organizations.keys import READS
+from entrypoints.web.serving.paths import paths_of
 
-OPERATIONS = {route.operation_id: route for route in capabilities.routes(is_development=False)}
+PATHS = paths_of(tuple(capabilities.routes(is_development=False)))
+OPERATIONS = PATHS.operations
+# The forms of the consoles that no call of the interface replaces: what they do is a matter of pages.
+WITHOUT_CALL = {
+    "/app/organizations/:org_slug/billing/sold/:subscription_id",
+    "/app/organizations/:org_slug/billing/sold/:subscription_id/cancel",
+    "/app/organizations/:org_slug/branding/preview",
+    "/app/organizations/:org_slug/jobs/:job_id/stop",
+    "/app/organizations/:org_slug/people/personal-data/:user_id/download",
+    "/app/organizations/:org_slug/people/personal-data/:user_id/remove",
+    "/app/organizations/:org_slug/services/:service_slug/customers/:customer_id/people/:user_id",
+    "/app/organizations/:org_slug/services/:service_slug/tryout",
+    "/app/platform/jobs/:job_id/stop",
+    "/app/platform/users/:user_id/data/anonymize",
+    "/app/platform/users/:user_id/data/download",
+}
 # How many arguments stand before the operation.
 _BEFORE = {"Program": 0, "path_in_interface": 1}
 
@@ -55,3 +72,16 @@ def test_every_call_that_a_page_shows_is_one_of_an_operation_with_the_values_of_
 def test_what_a_new_key_may_read_are_operations_of_its_organization() -> None:
     for capability, operation in READS.items():
         assert OPERATIONS[operation].name.startswith("GET /api/organizations/:"), capability
+
+
+def test_every_form_of_the_consoles_has_its_call() -> None:
+    calls = calls_of_forms(PATHS)
+
+    assert {form.path for form, call in calls.items() if call is None} == WITHOUT_CALL
+    assert len(calls) > 120
+    for form, call in calls.items():
+        if call is not None:
+            # The call asks for no other operation, but for what has several ways.
+            asked = {form.who.operation, call.who.operation}
+            assert len(asked) == 1 or form.path.endswith(("/selected/change", "/selected/remove")), form.path
+            assert call.who.governs_platform == form.who.governs_platform, form.path
