@@ -138,7 +138,7 @@ OF_ORGANIZATION: Final = (
             Section(
                 "/sign-in",
                 marked("Sign-in rules and connections"),
-                marked("SSO single sign-on identity provider Okta Entra Google SAML OpenID"),
+                marked("SSO single sign-on identity provider Okta Entra Google GitHub Microsoft SAML OpenID"),
                 Operation.CONNECTIONS_READ,
             ),
             _within(
@@ -240,7 +240,7 @@ OF_PLATFORM: Final = (
         marked("People and access"),
         (
             Section("/organizations", marked("Organizations"), marked("tenants customers approve suspend")),
-            Section("/users", marked("Users"), marked("people accounts sessions impersonate")),
+            Section("/users", marked("Users"), marked("people accounts sessions impersonate lock unlock")),
             _within("/sign-ins", marked("Sign-ins"), marked("logins log failed refused history")),
             _within("/active-users", marked("Active users"), marked("daily weekly monthly who signed in")),
             Section("/why", marked("Sign-in problems"), marked("why cannot sign in locked out help support")),

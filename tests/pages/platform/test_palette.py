@@ -72,7 +72,9 @@ async def test_what_is_meant_comes_first(callers: Callers) -> None:
         (owner, ACME, "webhook", f"{ACME}/webhooks"),
         (owner, ACME, "harbour", f"{ACME}/services/harbour-acme"),
         (owner, ACME, "create organization", "/app/organizations#create-form"),
+        (owner, ACME, "github", f"{ACME}/sign-in"),
         (root, PLATFORM, "webhook", f"{PLATFORM}/system/queues"),
+        (root, PLATFORM, "unlock", f"{PLATFORM}/users"),
         (root, PLATFORM, "approve", f"{PLATFORM}/organizations?status=pending"),
         (root, PLATFORM, "harvest-acme", f"{PLATFORM}/organizations/{_id_of(callers.world, 'harvest-acme')}"),
     ):
