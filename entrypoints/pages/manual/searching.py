@@ -18,6 +18,8 @@ FOUND_MAX: Final = 20
 _OF_PAGE_MAX: Final = 2
 _EXCERPT_CHARACTERS_MAX: Final = 180
 _HEADING, _TITLE, _FIELDS, _TEXT = 6.0, 4.0, 2.0, 1.0
+# What is for auditors and for emergencies stands behind what tells how to do something.
+_BEHIND: Final = {"ops/docs/security/": 0.4, "ops/docs/retention": 0.4, "ops/runbooks/": 0.7}
 _CODE: Final = re.compile(r"`([^`]+)`")
 # What people type, and what the manual calls it. One that is found under its own name needs no line.
 _SAME: Final[Sequence[Sequence[str]]] = (
@@ -44,6 +46,7 @@ _SAME: Final[Sequence[Sequence[str]]] = (
     ("member", "people"),
     ("app", "application", "service"),
     ("spa", "single page"),
+    ("vue", "angular", "svelte", "single page"),
     ("hook", "webhook"),
     ("hmac", "signature"),
     ("verify", "check", "signature"),
@@ -104,11 +107,12 @@ def _index() -> tuple[Sequence[tuple[ManualPage, Section]], Ranking]:
 
 def _parts(page: ManualPage, section: Section) -> Sequence[tuple[float, str]]:
     text = "\n".join(section.lines)
+    factor = next((factor for folder, factor in _BEHIND.items() if page.file.startswith(folder)), 1.0)
     return (
-        (_HEADING, plain_text(section.heading.text)),
-        (_TITLE, f"{page.title} {page.slug}"),
-        (_FIELDS, " ".join(_CODE.findall(text))),
-        (_TEXT, text),
+        (factor * _HEADING, plain_text(section.heading.text)),
+        (factor * _TITLE, f"{page.title} {page.slug}"),
+        (factor * _FIELDS, " ".join(_CODE.findall(text))),
+        (factor * _TEXT, text),
     )
 
 
