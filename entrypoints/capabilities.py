@@ -42,6 +42,7 @@ AREAS: Final = (
     "frame",
     "console",
     "manual",
+    "downloads",
     "reference",
 )
 

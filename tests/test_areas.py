@@ -15,7 +15,7 @@ BESIDE_THE_AREAS = {
     "ports": (),
     "adapters/postgres": ("backup/", "driver/", "embedded/", "schema/"),
     "entrypoints/http": (),
-    "entrypoints/pages": ("console/", "frame/", "manual/", "reference/"),
+    "entrypoints/pages": ("console/", "downloads/", "frame/", "manual/", "reference/"),
 }
 # The modules whose area and name no module of the core has, by the reason. Each number may only become smaller.
 OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {

@@ -7,10 +7,15 @@ import runpy
 import shutil
 import subprocess
 import sys
+import zipfile
+from email import message_from_bytes
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+from entrypoints.pages.downloads.client_wheel import client_wheel
 from tests.documents import ROOT
 from tests.peers import peer
 
@@ -74,6 +79,29 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert built.returncode == 0, built.stdout + built.stderr
     [path] = folder.glob("*.whl")
     return path
+
+
+def contents(wheel: Path | BytesIO) -> dict[str, bytes | tuple[list[str], str]]:
+    """Return the files of a wheel; the fields of its metadata without their order, and without who made it."""
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name.partition(".dist-info/")[2] or name: archive.read(name) for name in archive.namelist()}
+    metadata = message_from_bytes(files.pop("METADATA"))
+    fields = [
+        f"{name}: {Requirement(value)}" if name == "Requires-Dist" else f"{name}: {value}"
+        for name, value in metadata.items()
+        if name != "Metadata-Version"
+    ]
+    del files["WHEEL"], files["RECORD"]
+    files["entry_points.txt"] = files["entry_points.txt"].rstrip()
+    return {**files, "METADATA": (sorted(fields), str(metadata.get_payload()))}
+
+
+@pytest.mark.long
+def test_the_wheel_that_an_installation_serves_has_what_the_build_tool_writes(wheel: Path) -> None:
+    served = client_wheel()
+
+    assert served.name == wheel.name
+    assert contents(BytesIO(served.content)) == contents(wheel)
 
 
 @pytest.mark.long

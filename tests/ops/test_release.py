@@ -19,6 +19,7 @@ from typing import Final
 
 import pytest
 
+from entrypoints.pages.downloads.client_wheel import client_wheel
 from ops.releasing import archive
 from tests import processes
 from tests.documents import MANUAL, ROOT, block
@@ -165,6 +166,7 @@ def test_a_release_is_the_same_anywhere_is_whole_and_serves_with_its_lock_alone(
     try:
         service = services.ready()
         health, page, metrics = (service.get(path) for path in ("/health", "/app/sign-in", "/metrics"))
+        downloaded = service.get(f"/downloads/{client_wheel().name}")
     finally:
         services.close()
 
@@ -175,6 +177,8 @@ def test_a_release_is_the_same_anywhere_is_whole_and_serves_with_its_lock_alone(
     assert json.loads(ready)["version"] == VERSION
     assert (page.status, b"Sign in" in page.content) == (200, True)
     assert os.fspath(ROOT) not in service.log
+    # From files in place of links, it is what a copy serves.
+    assert downloaded.content == client_wheel().content
 
 
 def names_no_person(place: Place, made: Path) -> None:

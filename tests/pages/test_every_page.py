@@ -67,7 +67,7 @@ NOT_OPENED: Final = re.compile(
     r"GET /(?:docs/.*|auth/(?:codehost|websuite|officesuite|upstream|userinfo|authorize/continue).*|saml/.*/slo)"
     r"|GET /(?:\.well-known/change-password|app/(?:platform/audit/feed|account/confirm-address.*|register/sign-in))"
     r"|GET /app/(?:sign-in/(?:password|passkey|link|code)|second-factor/confirm)"
-    r"|GET .*(?:\.csv|\.jsonl|\.json|\.pem|llms\.txt)"
+    r"|GET /downloads/.*|GET .*(?:\.csv|\.jsonl|\.json|\.pem|llms\.txt)"
 )
 
 

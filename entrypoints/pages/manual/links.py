@@ -32,6 +32,7 @@ OF_CAPABILITIES: Final[Mapping[str, str]] = {
     "device flow": "openid#signing-in-on-a-device",
     "devices": "sign-in#second-factors",
     "domain routes": "sign-in#the-identity-provider-of-an-organization",
+    "downloads": "python",
     "end users": "organizations#roles-and-who-may-do-what",
     "events": "webhooks#the-feed",
     "external providers": "sign-in#github-google-microsoft-and-other-providers",

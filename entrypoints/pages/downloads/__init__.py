@@ -1,0 +1,1 @@
+"""The wheel of the Python package `gatehouse-client`, served from the installation."""
