@@ -40,10 +40,9 @@ async def wheel() -> Wheel:
     return await trio.to_thread.run_sync(client_wheel, limiter=THREADS)
 
 
-def requirement(wheel: Wheel, base_url: str, extra: str = "") -> str:
-    """Return what pip installs the wheel by from here; it refuses a file with another hash."""
-    extras = f"[{extra}]" if extra else ""
-    return f"gatehouse-client{extras} @ {base_url}{DOWNLOADS}/{wheel.name}#sha256={wheel.sha256}"
+def address_of(wheel: Wheel, base_url: str) -> str:
+    """Return the address by which pip installs the wheel from here; pip refuses a file with another hash."""
+    return f"{base_url}{DOWNLOADS}/{wheel.name}#sha256={wheel.sha256}"
 
 
 def _write_wheel(_routes: tuple[Route, ...], _installation: Installation) -> Document:

@@ -15,6 +15,7 @@ from core.services.standing import ServiceStanding
 from entrypoints.pages.console.frame import Program
 from entrypoints.pages.console.recipes import RECIPES
 from entrypoints.pages.console.recipes.recipe import FilledRecipe
+from entrypoints.pages.downloads.downloads import address_of, wheel
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.services import snippets
@@ -68,7 +69,9 @@ async def connect_page(
         awaits_sign_in=service.service_type is not ServiceType.API,
         first_sign_in=connecting.first_sign_in,
         types=TYPES,
-        snippets=snippets.of_service(service, issuer, secret),
+        snippets=snippets.of_service(
+            service, issuer, secret, download=address_of(await wheel(), call.installation.settings.base_url)
+        ),
         placeholder=snippets.SECRET_PLACEHOLDER,
         local_example=snippets.local_redirect_uri(),
         recipes=[("", marked("Choose a program")), *((one.word, one.name) for one in RECIPES.values())],

@@ -32,7 +32,8 @@ class Snippet:
     """A program: its name, the file to save it as, how to install what it needs, how to start it, and its text.
 
     `opens` is the address to open then; empty where the program itself says what to do. It leads to the machine of the
-    program when `is_local`, and else has to be made to lead to its port.
+    program when `is_local`, and else has to be made to lead to its port. `guide` is the page of the manual that has its
+    other files, if there are any.
     """
 
     word: str
@@ -44,6 +45,7 @@ class Snippet:
     opens: str
     is_local: bool
     port: int
+    guide: str
     text: str = field(repr=False)
 
 
@@ -61,6 +63,7 @@ class _Program:
     start: str
     template: str
     install: str = ""
+    guide: str = ""
 
     def filled(self, values: dict[str, str], *, opens: str = "") -> Snippet:
         """Return it with these values in place of their names."""
@@ -69,22 +72,25 @@ class _Program:
             name=self.name,
             file=self.file,
             language=self.language,
-            install=self.install,
-            start=self.start,
+            install=_with_values(self.install, values),
+            start=_with_values(self.start, values),
             opens=opens,
             is_local=urlsplit(opens).scheme == "http",
             port=int(values["PORT"]),
-            text=_with_values(self.template, values),
+            guide=self.guide,
+            text=_with_values(_text(self.template), values),
         )
 
 
+# In an environment of its own, and by the address and the hash of the wheel: the name is not ours on the package index.
+_PIP: Final = "python3 -m venv .venv\n.venv/bin/pip install"
 _FASTAPI: Final = _Program(
     word="fastapi",
     name=marked("Python, with FastAPI"),
     file="app.py",
     language="python",
-    install='pip install "../gatehouse/ops/clients/python[fastapi]" uvicorn',
-    start="python app.py",
+    install=f'{_PIP} "gatehouse-client[fastapi] @ @DOWNLOAD@" uvicorn',
+    start=".venv/bin/python app.py",
     template="fastapi.py.txt",
 )
 _DJANGO: Final = _Program(
@@ -92,8 +98,8 @@ _DJANGO: Final = _Program(
     name=marked("Python, with Django"),
     file="app.py",
     language="python",
-    install='pip install "../gatehouse/ops/clients/python[django]"',
-    start="python app.py",
+    install=f'{_PIP} "gatehouse-client[django] @ @DOWNLOAD@"',
+    start=".venv/bin/python app.py",
     template="django.py.txt",
 )
 _FLASK: Final = _Program(
@@ -101,8 +107,8 @@ _FLASK: Final = _Program(
     name=marked("Python, with Flask"),
     file="app.py",
     language="python",
-    install='pip install "../gatehouse/ops/clients/python[flask]"',
-    start="python app.py",
+    install=f'{_PIP} "gatehouse-client[flask] @ @DOWNLOAD@"',
+    start=".venv/bin/python app.py",
     template="flask.py.txt",
 )
 _EXPRESS: Final = _Program(
@@ -113,6 +119,16 @@ _EXPRESS: Final = _Program(
     install="npm install express express-session openid-client",
     start="node app.mjs",
     template="express.mjs.txt",
+)
+_NEXT: Final = _Program(
+    word="nextjs",
+    name=marked("Node, with Next.js"),
+    file="gatehouse.js",
+    language="javascript",
+    install="npm init --yes\nnpm pkg set type=module\nnpm install next react react-dom openid-client jose",
+    start="NEXT_TELEMETRY_DISABLED=1 npx next build && NEXT_TELEMETRY_DISABLED=1 npx next start --port @PORT@",
+    template="nextjs.js.txt",
+    guide="guides/nextjs",
 )
 _NODE: Final = _Program(
     word="openid-client",
@@ -153,8 +169,8 @@ _MACHINES: Final = (
         name=marked("Python, with Authlib"),
         file="machine.py",
         language="python",
-        install="pip install authlib requests",
-        start="python machine.py",
+        install=f"{_PIP} authlib requests",
+        start=".venv/bin/python machine.py",
         template="machine.py.txt",
     ),
     _Program(
@@ -169,18 +185,21 @@ _MACHINES: Final = (
 )
 # In the order of their tabs; those in Python stand together, the first of all is open.
 _OF_TYPE: Final = {
-    ServiceType.WEB: (_FASTAPI, _DJANGO, _FLASK, _EXPRESS),
+    ServiceType.WEB: (_FASTAPI, _DJANGO, _FLASK, _EXPRESS, _NEXT),
     ServiceType.MOBILE: (_BROWSER,),
     ServiceType.DESKTOP: (_NODE,),
     ServiceType.API: _MACHINES,
 }
 
 
-def of_service(service: Service, issuer: str, secret: str = "") -> list[Snippet]:
-    """Return the programs for a service; none for one with a security profile, which signs with keys of its own."""
+def of_service(service: Service, issuer: str, secret: str = "", *, download: str) -> list[Snippet]:
+    """Return the programs for a service; none for one with a security profile, which signs with keys of its own.
+
+    `download` is the address of the Python package, with its hash.
+    """
     if service.security_profile is not None:
         return []
-    values = _values(service, issuer, secret or SECRET_PLACEHOLDER)
+    values = _values(service, issuer, secret or SECRET_PLACEHOLDER) | {"DOWNLOAD": download}
     if service.service_type is ServiceType.API:
         return [program.filled(values) for program in _OF_TYPE[ServiceType.API]]
     home = _home(service)
@@ -198,7 +217,7 @@ def example(template: str) -> str:
         redirect_uri=local_redirect_uri(),
         is_public=template == _BROWSER.template,
     )
-    return _with_values(template, values)
+    return _with_values(_text(template), values)
 
 
 def local_redirect_uri() -> str:
@@ -237,9 +256,12 @@ def _values(service: Service, issuer: str, secret: str) -> dict[str, str]:
     )
 
 
-def _with_values(template: str, values: dict[str, str]) -> str:
-    text = (_FOLDER / template).read_text("utf-8")
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], text).rstrip("\n")
+def _text(template: str) -> str:
+    return (_FOLDER / template).read_text("utf-8").rstrip("\n")
+
+
+def _with_values(text: str, values: dict[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
 
 
 def _all_values(*, issuer: str, client_id: str, secret: str, redirect_uri: str, is_public: bool) -> dict[str, str]:

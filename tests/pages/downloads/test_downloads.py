@@ -8,6 +8,8 @@ import gzip
 import hashlib
 import io
 import os
+import re
+import shlex
 import shutil
 import tomllib
 import zipfile
@@ -20,9 +22,8 @@ import pytest
 
 from entrypoints.pages.downloads import client_wheel as making
 from entrypoints.pages.downloads.client_wheel import client_wheel
-from entrypoints.pages.downloads.downloads import requirement
 from tests.application import Client
-from tests.documents import ROOT
+from tests.documents import MANUAL, ROOT
 
 PACKAGE: Final = ROOT / "ops" / "clients" / "python"
 PROJECT: Final = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
@@ -94,10 +95,11 @@ def test_the_wheel_has_every_file_of_the_package_and_a_line_for_each() -> None:
     }
     assert files[f"{folder}/licenses/LICENSE"] == (PACKAGE / "LICENSE").read_bytes()
     assert files[f"{folder}/entry_points.txt"] == b"[pytest11]\ngatehouse = gatehouse_client.pytest_plugin\n"
-    metadata = BytesParser(policy=HTTP).parsebytes(files[f"{folder}/METADATA"])
+    fields, _, readme = files[f"{folder}/METADATA"].partition(b"\n\n")
+    metadata = BytesParser(policy=HTTP).parsebytes(fields)
     assert metadata.get_all("Provides-Extra") == list(PROJECT["optional-dependencies"])
     assert "flask>=3; extra == 'flask'" in metadata.get_all("Requires-Dist", [])
-    assert metadata.get_payload() == (PACKAGE / "README.md").read_text()
+    assert readme == (PACKAGE / "README.md").read_bytes()
 
 
 def test_every_key_of_the_project_is_in_the_metadata_or_elsewhere_in_the_wheel() -> None:
@@ -126,11 +128,13 @@ def test_the_bytes_depend_on_nothing_but_the_contents_of_the_files(
     assert client_wheel.__wrapped__() == client_wheel()
 
 
-def test_what_pip_installs_by_names_the_file_and_its_hash() -> None:
-    wheel = client_wheel()
+def test_the_manual_installs_the_wheel_of_this_version_and_nothing_of_ours_by_its_name() -> None:
+    documents = {page: page.read_text() for page in (*MANUAL.rglob("*.md"), PACKAGE / "README.md")}
 
-    plain = requirement(wheel, "https://id.example.com")
-    with_extra = requirement(wheel, "https://id.example.com", "flask")
-
-    address = f"https://id.example.com/downloads/{NAME}#sha256={wheel.sha256}"
-    assert (plain, with_extra) == (f"gatehouse-client @ {address}", f"gatehouse-client[flask] @ {address}")
+    for page, text in documents.items():
+        for name in re.findall(r"/downloads/(gatehouse_client-[\w.-]+)", text):
+            assert name == NAME, page
+        for command in re.findall(r"pip install ([^\n`]*)", text):
+            for word in shlex.split(command, comments=True):
+                assert re.fullmatch(r"gatehouse([_-]client)?(\[\w+\])?([=<>~].*)?", word) is None, page
+    assert sum("/downloads/gatehouse_client-" in text for text in documents.values()) > 4

@@ -11,7 +11,7 @@ from entrypoints.pages.services import snippets
 
 PROGRAMS = Path(snippets.__file__).parent / "programs"
 KINDS = {"cc": "comment", "cs": "string", "ck": "keyword", "cf": "call", "cn": "number", "cd": "decorator"}
-LANGUAGES = {".py": "python", ".mjs": "javascript", ".sh": "shell"}
+LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".sh": "shell"}
 
 
 def kinds(text: str, language: str) -> list[tuple[str, str]]:

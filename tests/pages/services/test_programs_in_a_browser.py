@@ -38,9 +38,9 @@ def insert_service(builder: Builder, connection: Connection, slug: str, service_
 
 def saved(page: Page, word: str, folder: Path) -> Path:
     """Copy a program from the page of a service into an empty folder, with the secret in its place."""
-    panel = page.locator(f"#program-{word}")
-    file = folder / (panel.locator(".copyable-label").text_content() or "")
-    file.write_text((panel.locator("pre").text_content() or "").replace("YOUR_CLIENT_SECRET", SECRET))
+    file = folder / (page.locator(f"#copy-program-{word}-label").text_content() or "")
+    text = page.locator(f"#copy-program-{word}").text_content() or ""
+    file.write_text(text.replace("YOUR_CLIENT_SECRET", SECRET))
     return file
 
 

@@ -16,6 +16,7 @@ PROGRAMS = {
     ("flask", "app.py"): "flask.py.txt",
     ("django", "app.py"): "django.py.txt",
     ("single-page", "app.mjs"): "single_page.mjs.txt",
+    ("nextjs", "gatehouse.js"): "nextjs.js.txt",
 }
 
 
