@@ -25,8 +25,10 @@ import structlog
 import trio
 
 from core.accounts import new_passwords
+from core.errors import ServiceUnavailable
 from core.lazy_dataclasses import dataclass
-from core.platform import owners
+from core.platform import log_months, owners
+from core.platform.log_months import Log
 from core.secrets import Secret
 from entrypoints import (
     billing_settings,
@@ -320,6 +322,8 @@ async def _serve(start: _Start, process: Process) -> None:
             ) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
+                if settings.dev:
+                    await _make_log_months(connected.installation)
                 connected.start_actors()
                 servers = _servers(connected.installation, start, ending)
                 _tune_garbage_collector()
@@ -471,6 +475,15 @@ async def _ensure_owner(installation: Installation) -> str | None:
 def _development_password(settings: Settings) -> Secret:
     """Return the development owner's password, which is generated once, because every start prints it."""
     return master_keys.kept_secret(settings, OWNER_FILE, lambda: generated_password(settings, OWNER_PASSWORD_BYTES))
+
+
+async def _make_log_months(installation: Installation) -> None:
+    """Make the months of logs, so that their actor says nothing of a new database behind the address."""
+    for one in Log:
+        # Another transaction holds the log: the actor makes its months.
+        with suppress(ServiceUnavailable):
+            while await installation.database.transact(log_months.make_next, one) is not None:
+                pass
 
 
 def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> None:

@@ -319,6 +319,21 @@ $""",
 
 
 @pytest.mark.long
+def test_the_address_stays_the_last_line_while_actors_begin_their_work_on_a_new_database(
+    services: Services, empty_database_url: str
+) -> None:
+    service = services.start(DATABASE_URL=address(empty_database_url), DEV="on", LOG_FORMAT="console")
+    wait_until(lambda: "Gatehouse is ready at" in service.log or not service.is_running())
+    [port] = re.findall(r" bind=\S+:(\d+)", service.log)
+    kept = 'sso_job_processing_duration_seconds_count{job_type="log_months"}'
+
+    wait_until(lambda: kept in httpx.get(f"http://127.0.0.1:{port}/metrics").text)
+
+    lines = [line for line in service.log.splitlines() if not line.startswith("200 GET /metrics ")]
+    assert lines[-1].strip().startswith("Gatehouse is ready at http://")
+
+
+@pytest.mark.long
 def test_the_log_of_development_mode_has_a_short_line_for_each_request_and_none_for_assets(services: Services) -> None:
     service = services.start(DEV="on", LOG_FORMAT="console")
     wait_until(lambda: "Gatehouse is ready at" in service.log or not service.is_running())
