@@ -16,9 +16,18 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def show(uow: UnitOfWork, user_id: UUID) -> User:
-    """Return an account that is about to be locked or unlocked; raise `UserUnknown`. What support opens is recorded."""
-    return helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT)
+def show(uow: UnitOfWork, user_id: UUID) -> tuple[User, bool]:
+    """Return an account that is about to be locked or unlocked, and whether it is blocked by its import.
+
+    Raise `UserUnknown`. What support opens is recorded.
+    """
+    user = helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT)
+    return user, is_blocked_by_import(uow, user)
+
+
+def is_blocked_by_import(uow: UnitOfWork, user: User) -> bool:
+    """Return whether an account was imported as blocked, and is so still."""
+    return user.deactivated_at is not None and uow.users.is_blocked_by_import(user.id)
 
 
 def lock(uow: UnitOfWork, user_id: UUID) -> None:
@@ -28,13 +37,15 @@ def lock(uow: UnitOfWork, user_id: UUID) -> None:
     uow.audit_platform(PlatformAction.USER_LOCKED, user.id)
 
 
-def unlock(uow: UnitOfWork, user_id: UUID) -> None:
-    """Open an account again; raise `UserUnknown`.
+def unlock(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Open an account again, and return whether it was blocked by its import; raise `UserUnknown`.
 
     One that was locked has no password until its person chooses one. One that was imported as blocked keeps its own;
     platform owners alone open it.
     """
     user = helped_accounts.lock(uow, user_id)
-    if not (uow.caller.acts_as_platform_owner and uow.users.unblock_imported(user.id)):
+    was_blocked = uow.caller.acts_as_platform_owner and uow.users.unblock_imported(user.id)
+    if not was_blocked:
         account_locks.lift(uow, user, by=LockedBy.PLATFORM)
     uow.audit_platform(PlatformAction.USER_UNLOCKED, user.id)
+    return was_blocked

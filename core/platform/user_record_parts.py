@@ -12,7 +12,7 @@ from core.accounts import helped_accounts, sign_in_failures
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.sign_in_failures import AddressLimits
 from core.lazy_dataclasses import dataclass
-from core.platform import user_records
+from core.platform import locks, user_records
 from core.platform.mails import OutboxPage
 from core.platform.user_records import SIGN_INS_MAX, RecordedAccount, RecordedUses, RecordedWays
 from core.platform.users import PlatformUserOrganization
@@ -31,6 +31,7 @@ class RecordSummary:
     """What helps first: the account, what refuses its address now, and its last sign-ins."""
 
     user: RecordedAccount
+    is_blocked_by_import: bool
     mfa_enabled: bool
     limits: AddressLimits
     sign_ins: list[SignIn]
@@ -49,6 +50,7 @@ def show_summary(uow: UnitOfWork, user_id: UUID) -> RecordSummary:
     user = helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT)
     return RecordSummary(
         user=user_records.account_of(uow, user),
+        is_blocked_by_import=locks.is_blocked_by_import(uow, user),
         mfa_enabled=user.has_mfa,
         limits=sign_in_failures.limits_of(uow, user.email),
         sign_ins=sign_ins.of_user(uow, user.id, None, page=1, limit=LAST_SIGN_INS).sign_ins,

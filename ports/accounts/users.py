@@ -53,8 +53,12 @@ class Users(Protocol):
         """Close an account, or reopen it with None."""
         ...
 
+    def is_blocked_by_import(self, user_id: UUID) -> bool:
+        """Return whether an account is deactivated, and no organization and no anonymization has done that."""
+        ...
+
     def unblock_imported(self, user_id: UUID) -> bool:
-        """Activate an account that no organization and no anonymization has deactivated; return whether it was."""
+        """Activate an account that is blocked by its import; return whether it was."""
         ...
 
     def set_locked(self, user_id: UUID, *, at: datetime | None) -> None:

@@ -61,6 +61,9 @@ _ADD: Final = """
             %(language)s, %(unproved_since)s, %(password_hash)s)
     ON CONFLICT (email) DO NOTHING
 """
+_BLOCKED_BY_IMPORT: Final = """
+    id = %s AND deactivated_at IS NOT NULL AND anonymized_at IS NULL AND deactivated_by_organization_id IS NULL
+"""
 
 
 class PostgresUsers(Aggregate):
@@ -107,16 +110,11 @@ class PostgresUsers(Aggregate):
     def set_closed(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET closed_at = %s WHERE id = %s", (at, user_id))
 
+    def is_blocked_by_import(self, user_id: UUID) -> bool:
+        return self._value(f"SELECT EXISTS (SELECT 1 FROM users WHERE {_BLOCKED_BY_IMPORT})", (user_id,))
+
     def unblock_imported(self, user_id: UUID) -> bool:
-        return self._changes_one(
-            """
-            UPDATE users
-            SET    deactivated_at = NULL
-            WHERE  id = %s AND deactivated_at IS NOT NULL AND anonymized_at IS NULL
-              AND  deactivated_by_organization_id IS NULL
-            """,
-            (user_id,),
-        )
+        return self._changes_one(f"UPDATE users SET deactivated_at = NULL WHERE {_BLOCKED_BY_IMPORT}", (user_id,))
 
     def set_locked(self, user_id: UUID, *, at: datetime | None) -> None:
         self._connection.execute_later("UPDATE users SET locked_at = %s WHERE id = %s", (at, user_id))

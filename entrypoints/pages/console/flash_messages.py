@@ -15,6 +15,7 @@ OUTCOMES: Final = {
     "accepted-on-behalf": marked("The person is a member now, and is told so by mail."),
     "anonymized": marked("The personal data are removed. The account has a placeholder as its address now."),
     "account-locked": marked("The account is locked. Its person opens it again by choosing a new password."),
+    "account-opened": marked("The account is open, with the password that it came with."),
     "account-unlocked": marked("The account is unlocked. Its person chooses a new password by a mail."),
     "sessions-ended": marked("The sessions have ended. This person has to sign in again."),
     "limit-ended": marked("The limit is ended. The person can try again at once."),

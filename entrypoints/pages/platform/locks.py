@@ -22,14 +22,19 @@ LOCK: Final = f"{USER}/lock"
 @platform_support_in_console
 async def ask_to_lock(call: Call, user_id: UUID) -> Page:
     """Say what locking the account does, or unlocking one that is locked."""
-    standing, user = await opened_for_platform(call, locks.show, user_id)
-    name = "platform_users_unlock_user" if user.locked_at is not None else "platform_users_lock_user"
+    standing, (user, is_blocked) = await opened_for_platform(call, locks.show, user_id)
+    # Platform owners alone open one that was imported as blocked.
+    opens_blocked = is_blocked and standing.is_owner
+    is_shut = opens_blocked or user.locked_at is not None
+    name = "platform_users_unlock_user" if is_shut else "platform_users_lock_user"
     return console_page(
         call,
         "platform/locks.html",
         standing,
         program=Program(name, user_id),
         user=user,
+        opens_blocked=opens_blocked,
+        is_shut=is_shut,
         page=f"{USERS}/{user_id}",
     )
 
@@ -46,5 +51,5 @@ async def lock_user(call: Call, user_id: UUID) -> PageOrRedirect:
 @platform_support_in_console
 async def unlock_user(call: Call, user_id: UUID) -> PageOrRedirect:
     """Unlock the account of a user; programs use `POST /api/platform/users/:user_id/unlock`."""
-    await call.transact(locks.unlock, user_id)
-    return after(f"{USERS}/{user_id}", "account-unlocked")
+    was_blocked = await call.transact(locks.unlock, user_id)
+    return after(f"{USERS}/{user_id}", "account-opened" if was_blocked else "account-unlocked")
