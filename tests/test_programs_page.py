@@ -11,7 +11,7 @@ from core.services.services import ServiceType
 from entrypoints import capabilities
 from entrypoints.pages.console.recipes import RECIPES
 from entrypoints.pages.console.recipes.recipe import FilledRecipe, Recipe
-from entrypoints.pages.services.kinds import TYPES
+from entrypoints.pages.services.kinds import kind_of
 from tests.documents import MANUAL, anchor
 
 PAGE: Final = MANUAL / "programs.md"
@@ -30,7 +30,7 @@ def filled(recipe: Recipe) -> FilledRecipe:
 def lines_of(one: FilledRecipe) -> Iterator[str]:
     """Return the section of a program, as lines."""
     recipe = one.recipe
-    kind = "a service with SAML" if recipe.is_saml else f"a service of the kind *{TYPES[recipe.service_type]}*"
+    kind = "a service with SAML" if recipe.is_saml else f"a service of the kind *{kind_of(recipe.service_type).name}*"
     tried = (
         f"run with {recipe.run}" if recipe.run else f"not run, by its [documents]({recipe.source}) of {recipe.read_in}"
     )

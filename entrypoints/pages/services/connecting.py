@@ -19,7 +19,7 @@ from entrypoints.pages.downloads.downloads import address_of, wheel
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.services import snippets
-from entrypoints.pages.services.kinds import TYPES
+from entrypoints.pages.services.kinds import TYPES, kind_of
 from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
@@ -69,6 +69,7 @@ async def connect_page(
         awaits_sign_in=service.service_type is not ServiceType.API,
         first_sign_in=connecting.first_sign_in,
         types=TYPES,
+        kind_of=kind_of,
         snippets=snippets.of_service(
             service, issuer, secret, download=address_of(await wheel(), call.installation.settings.base_url)
         ),

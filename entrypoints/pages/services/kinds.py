@@ -72,6 +72,12 @@ TYPES: Final = {
 }
 
 
+def kind_of(service_type: ServiceType) -> ApplicationKind:
+    """Return the kind to choose for a service of a type; where several have it, the first that has it by default."""
+    by_default = sorted(KINDS, key=lambda kind: kind.types[0] is not service_type)
+    return next(kind for kind in by_default if service_type in kind.types)
+
+
 def kind_by(word: str) -> ApplicationKind | None:
     """Return the kind of this word; None for every other word."""
     return next((kind for kind in KINDS if kind.word == word), None)

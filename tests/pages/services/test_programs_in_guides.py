@@ -18,12 +18,27 @@ PROGRAMS = {
     ("single-page", "app.mjs"): "single_page.mjs.txt",
     ("nextjs", "gatehouse.js"): "nextjs.js.txt",
 }
+GUIDES = ROOT / "ops" / "docs" / "guides"
+# Its reader opens no console: the kit makes everything.
+WITHOUT_CONSOLE = {"testing"}
 
 
 @pytest.mark.parametrize(("guide", "file"), PROGRAMS)
 def test_a_guide_has_the_program_of_the_page(guide: str, file: str) -> None:
-    text = (ROOT / "ops" / "docs" / "guides" / f"{guide}.md").read_text("utf-8")
+    text = (GUIDES / f"{guide}.md").read_text("utf-8")
 
     [program] = re.findall(rf"`{re.escape(file)}`:\n\n```\w+\n(.*?)\n```\n", text, re.DOTALL)
 
     assert program == example(PROGRAMS[guide, file])
+
+
+@pytest.mark.parametrize("guide", sorted(path.stem for path in GUIDES.glob("*.md") if path.stem not in WITHOUT_CONSOLE))
+def test_a_guide_names_approval_and_the_three_services_before_its_reader_meets_them(guide: str) -> None:
+    text = (GUIDES / f"{guide}.md").read_text("utf-8")
+
+    before, _, _ = text.partition("```")
+    begins = [before.find(words) for words in ("GATEHOUSE_AUTO_APPROVE=on", "three services", "make a service")]
+    assert begins[0] > 0
+    assert begins[1] > 0
+    assert begins[2] < 0 or max(begins[:2]) < begins[2]
+    assert "(../getting-started.md#an-organization-of-your-own)" in before

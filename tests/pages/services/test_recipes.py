@@ -7,8 +7,10 @@ from html import unescape
 
 import pytest
 
+from core.services.services import ServiceType
 from entrypoints.pages.console.recipes import RECIPES
 from entrypoints.pages.frame.languages import LANGUAGES
+from entrypoints.pages.services.kinds import kind_of
 from tests.application import Answer
 from tests.pages.services.shop import CONSOLE, SECRET, shop_of
 from tests.world.builder import Service
@@ -80,7 +82,7 @@ async def test_the_redirect_uri_of_a_recipe_is_added_by_its_button(world: World,
 
 @pytest.mark.usefixtures("shop")
 async def test_a_recipe_says_which_kind_of_service_it_needs(visitor: Visitor) -> None:
-    kind = "This program needs a service of the kind"
+    kind = "This program needs a service of the kind Single-page application."
 
     assert kind in (await visitor.sign_in(OWNER, path=f"{CONSOLE}/shop?recipe=oidc-client-ts")).text
     assert kind not in (await visitor.open(f"{CONSOLE}/shop?recipe=gitlab")).text
@@ -127,3 +129,16 @@ async def test_who_may_not_change_the_service_reads_the_recipe(visitor: Visitor)
     assert "It is not registered yet." in page.text
     assert "client_secret = YOUR_CLIENT_SECRET" in settings(page)
     assert all("redirect_uri" not in form.fields for form in forms_of(page))
+
+
+@pytest.mark.parametrize(
+    ("service_type", "name"),
+    [
+        (ServiceType.WEB, "Web application"),
+        (ServiceType.MOBILE, "Single-page application"),
+        (ServiceType.DESKTOP, "Mobile or desktop application"),
+        (ServiceType.API, "Machine or API"),
+    ],
+)
+def test_a_recipe_names_the_kind_that_the_page_of_a_new_service_offers(service_type: ServiceType, name: str) -> None:
+    assert kind_of(service_type).name == name
