@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
@@ -30,9 +31,10 @@ from entrypoints.web.serving.credentials import (
     public,
     signed_in_or_browser,
 )
-from entrypoints.web.serving.routes import Routes
+from entrypoints.web.serving.routes import FORM, Routes
 from tests.application import Answer, Client, serving
 from tests.clock import SettableClock
+from tests.multipart import CONTENT_TYPE, form_data
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.visitor import Visitor, forms_of
 from tests.world.world import World
@@ -92,6 +94,24 @@ async def change_sensitive(call: Call, form: ThingForm) -> Named:
     """Change something that takes a recent sign-in."""
     await recent(call)
     return Named(email=form.name)
+
+
+class PairsForm(ProtectedForm, kw_only=True):
+    """A form whose lists belong together, with a field that has a value unless it is cleared, and a file."""
+
+    claim: list[str] = msgspec.field(default_factory=list[str])
+    value: list[str] = msgspec.field(default_factory=list[str])
+    port: str = "587"
+    answer: str | None = None
+    file: bytes = b""
+
+
+@pieces.post("/pieces/sensitive/pairs")
+@in_browser
+async def change_pairs(call: Call, form: PairsForm) -> Named:
+    """Change several things that take a recent sign-in."""
+    await recent(call, page="/pieces/sensitive")
+    return Named(email=repr((form.claim, form.value, form.port, form.answer, form.file)))
 
 
 @pieces.post("/pieces/sensitive/now")
@@ -183,17 +203,46 @@ async def test_a_form_that_comes_too_late_is_sent_after_the_sign_in(
     token = forms_of(await visitor.sign_in())[0].fields["form_token"]
     clock.advance(timedelta(minutes=11))
 
-    for path, answer in (("/pieces/sensitive?tab=one", "<new>"), ("/pieces/sensitive/now", EMAIL)):
+    for path, page, answer in (
+        ("/pieces/sensitive?tab=one", "/pieces/sensitive", "<new>"),
+        ("/pieces/sensitive/now", "/app", EMAIL),
+    ):
         asked = await visitor.post(path, {"form_token": token, "name": "<new>"})
         waiting = await visitor.submit(asked, password=PASSWORD)
         done = await visitor.submit(waiting)
 
-        assert "What you have pressed is done then." in asked.text
+        assert f"pressed on the page <code>{page}</code> is done then" in asked.text
         assert "data-submits-itself" in waiting.text
         assert [form.action for form in forms_of(waiting)] == [path]
         assert done.json == {"email": answer}
         token = forms_of(await visitor.open("/app"))[0].fields["form_token"]
         clock.advance(timedelta(minutes=11))
+
+
+async def test_a_form_that_waits_keeps_what_was_cleared_and_the_order_of_its_lists(
+    world: World, visitor: Visitor, clock: SettableClock
+) -> None:
+    world.user()
+    token = forms_of(await visitor.sign_in())[0].fields["form_token"]
+    clock.advance(timedelta(minutes=11))
+    pressed = f"form_token={token}&claim=sub&claim=ref&value=&value=main&port=&answer="
+
+    asked = await visitor.send("POST", "/pieces/sensitive/pairs", data=pressed.encode(), headers={"Content-Type": FORM})
+    waiting = await visitor.submit(await visitor.led_on(asked), password=PASSWORD)
+    fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', waiting.text)
+    sent = urlencode(fields).encode()
+    done = await visitor.send("POST", "/pieces/sensitive/pairs", data=sent, headers={"Content-Type": FORM})
+
+    assert done.json == {"email": repr((["sub", "ref"], ["", "main"], "", "", b""))}
+
+
+async def test_no_link_says_that_something_was_pressed(world: World, visitor: Visitor) -> None:
+    world.user()
+    await visitor.sign_in()
+
+    asked = await visitor.open("/app/sign-in-again?return_to=/app/account?pressed_form=1")
+
+    assert "What was pressed" not in asked.text
 
 
 async def test_a_form_is_sent_once_in_its_own_session_and_within_ten_minutes_else_its_page_is_opened(
@@ -224,7 +273,7 @@ async def test_a_form_is_sent_once_in_its_own_session_and_within_ten_minutes_els
     assert (await visitor.submit(asked, password=PASSWORD)).json == {"email": f"{EMAIL} "}
 
 
-async def test_a_form_with_a_secret_or_with_very_much_leads_back_to_its_page(
+async def test_a_form_with_a_secret_with_a_file_or_with_very_much_leads_back_to_its_page(
     world: World, visitor: Visitor, clock: SettableClock
 ) -> None:
     world.user()
@@ -234,6 +283,9 @@ async def test_a_form_with_a_secret_or_with_very_much_leads_back_to_its_page(
     for fields in ({"word": "secret"}, {"name": "x" * 17_000}):
         asked = await visitor.post("/pieces/sensitive", {"form_token": token, **fields}, is_followed=False)
         assert asked.headers["Location"] == "/app/sign-in-again?return_to=%2Fpieces%2Fsensitive"
+    file = form_data({"form_token": token}, {"file": b"some"})
+    asked = await visitor.send("POST", "/pieces/sensitive/pairs", data=file, headers={"Content-Type": CONTENT_TYPE})
+    assert asked.headers["Location"] == "/app/sign-in-again?return_to=%2Fpieces%2Fsensitive"
     assert world.value("SELECT count(*) FROM shown_secrets") == 0
 
 

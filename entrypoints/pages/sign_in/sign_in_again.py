@@ -58,7 +58,7 @@ async def show_sign_in_again(
 ) -> Page:
     """Ask for the password, or for a code."""
     kept = await returns.kept_return(call, query)
-    target = kept.target if kept is not None else query.return_to
+    target = kept.target if kept is not None else browser_returns.safe_path(query.return_to) or ""
     return form_page(
         call,
         "sign_in/sign_in_again.html",
@@ -66,7 +66,7 @@ async def show_sign_in_again(
         connects=True,
         **returns.shown(call, query, kept),
         back=browser_returns.safe_target(back if back is not None else _came_from(call, target)) or HOME,
-        goes_on=pressed_forms.leads_to_one(target),
+        pressed_on=pressed_forms.page_of(target),
         has_code=(await call.read(mfa.status)).enabled,
         problem=problem_of(refusal),
     )
@@ -110,7 +110,7 @@ def _came_from(call: Call, target: str) -> str:
     path, own = target.partition("?")[0], hosts.origin_of(call)
     is_ours = f"{referrer.scheme}://{referrer.netloc}" == own and not referrer.path.startswith(SIGN_IN)
     # A page that asked for this sign-in would ask again; one with a button did not.
-    if is_ours and (referrer.path != path or pressed_forms.leads_to_one(target)):
+    if is_ours and (referrer.path != path or pressed_forms.page_of(target)):
         return f"{referrer.path}?{referrer.query}" if referrer.query else referrer.path
     slug = browser_returns.organization_of_page(path)
     return f"/app/organizations/{slug}" if slug is not None else HOME

@@ -2,7 +2,7 @@
 
 It is kept as what a page shows once, so it is sealed, belongs to the browser session, and ends with it and after ten
 minutes. Its id is carried in the query of the page to which the sign-in leads, and taken from it there. A form with a
-secret that was typed is not kept: its page asks for that again.
+secret that was typed, or with a file, is not kept: its page asks for that again.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ async def keep(call: Call, page: str) -> str | None:
     return f"{page}{'&' if '?' in page else '?'}{urlencode({_PARAMETER: str(form_id)})}"
 
 
-def leads_to_one(target: str) -> bool:
-    """Return whether a sign-in that leads to this path goes on with a form."""
-    return bool(_parted(target)[1])
+def page_of(target: str) -> str:
+    """Return the path of the page whose form is sent after a sign-in that leads there; empty where none is."""
+    page, form_id = _parted(target)
+    return page.partition("?")[0] if form_id else ""
 
 
 def address_of(target: str) -> str:
@@ -78,10 +79,17 @@ def _pressed(call: Call) -> PressedForm | None:
     query = call.request.query_string.decode("ascii", "replace")
     fields: list[tuple[str, str]] = []
     for name, value in msgspec.structs.asdict(call.form).items():
-        values = cast("list[Any]", value) if isinstance(value, list) else [value]
-        if any(isinstance(one, Secret) and one.reveal() for one in values):
-            return None
-        fields += [(name, str(one)) for one in values if not isinstance(one, Secret) and one not in {None, ""}]
+        match value:
+            case Secret() | bytes():
+                if value.reveal() if isinstance(value, Secret) else value:
+                    return None
+            case list():
+                fields += [(name, str(one)) for one in cast("list[Any]", value)]
+            case None:
+                pass
+            case _:
+                # Also an empty text: what was cleared stays so, and lists that belong together keep their order.
+                fields.append((name, str(value)))
     action = f"{path}?{query}" if query else path
     kept = [(name, value) for name, value in fields if name != _TOKEN]
     return PressedForm(action=action, fields=kept) if safe_target(action) is not None else None

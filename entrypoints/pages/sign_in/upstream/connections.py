@@ -83,6 +83,7 @@ class ConnectionForm(ProtectedForm, kw_only=True):
     def __post_init__(self) -> None:
         if self.metadata_file:
             self.metadata_url, self.metadata_xml = "", text_of_file(self.metadata_file)
+            self.metadata_file = b""
 
     @property
     def wishes(self) -> ConnectionWishes:
