@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from core.normal_forms import normalized
@@ -15,6 +16,8 @@ TEXT_CHARACTERS_MAX: Final = 254
 _WORD: Final = re.compile(r"\w+")
 # So many letters are looked for within a word as well: German joins words, so that "Faktor" is a part of "Zweitfaktor".
 _PART_LETTERS_MIN: Final = 4
+# Of a text so many words are looked at: a single letter of Arabic may stand for four.
+WORDS_MAX: Final = 16
 # The longest word of a text has so many letters.
 LETTERS_MIN: Final = 2
 
@@ -38,7 +41,7 @@ def rank_of(text: str, names: Sequence[str], about: Sequence[str] = ()) -> Rank 
         return Rank.NAME
     if longest_word(text) < LETTERS_MIN:
         return None
-    asked = _words(text)
+    asked = _asked(text)
     named = [_words(name) for name in names]
     if any(len(words) >= len(asked) and all(map(_begins, asked, words)) for words in named):
         return Rank.BEGINNING
@@ -52,12 +55,18 @@ def rank_of(text: str, names: Sequence[str], about: Sequence[str] = ()) -> Rank 
 
 def longest_word(text: str) -> int:
     """Return how many letters the longest word of a text has."""
-    return max(map(len, _words(text)), default=0)
+    return max(map(len, _asked(text)), default=0)
 
 
 def is_name(text: str, names: Sequence[str]) -> bool:
     """Return whether a text is one of these names, in any case."""
     return text.strip().casefold() in {name.casefold() for name in names if name}
+
+
+@lru_cache(maxsize=1)
+def _asked(text: str) -> Sequence[str]:
+    """Return the words of a text that is searched for, which is compared with one name after the other."""
+    return _words(text)[:WORDS_MAX]
 
 
 def _words(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrypoints.pages.console.ranking import Rank, longest_word, rank_of
+from entrypoints.pages.console.ranking import WORDS_MAX, Rank, longest_word, rank_of
 
 SERVICES = (("Services",), "applications apps clients")
 CREATE = (("Create a service",), "add new application")
@@ -49,3 +49,11 @@ def test_any_text_is_only_a_text() -> None:
     for text in ("(", "\\", "%", "*", "a" * 254, "́" * 254, "ﷺ" * 100, "x y z " * 40):
         assert rank_of(text, ("Services", ""), ("",)) is None
     assert longest_word("a bcd, ef") == 3
+
+
+def test_of_a_text_with_many_words_the_first_are_looked_at() -> None:
+    # One such letter stands for four words.
+    assert rank_of("ﷺ " * 127, ("ﷺ " * 4,)) is Rank.BEGINNING
+    words = " ".join(f"w{number}" for number in range(WORDS_MAX))
+
+    assert rank_of(f"{words} other", (words,)) is Rank.BEGINNING
