@@ -41,10 +41,12 @@ def unlock(uow: UnitOfWork, user_id: UUID) -> bool:
     """Open an account again, and return whether it was blocked by its import; raise `UserUnknown`.
 
     One that was locked has no password until its person chooses one. One that was imported as blocked keeps its own;
-    platform owners alone open it.
+    platform owners alone open it. Of one that is both, only the lock is lifted: who was asked about that says nothing
+    of the other.
     """
     user = helped_accounts.lock(uow, user_id)
-    was_blocked = uow.caller.acts_as_platform_owner and uow.users.unblock_imported(user.id)
+    may_open = user.locked_at is None and uow.caller.acts_as_platform_owner
+    was_blocked = may_open and uow.users.unblock_imported(user.id)
     if not was_blocked:
         account_locks.lift(uow, user, by=LockedBy.PLATFORM)
     uow.audit_platform(PlatformAction.USER_UNLOCKED, user.id)

@@ -255,6 +255,22 @@ class TestSigningIn:
         assert (await world.client.post(path, token=owner.access_token)).status == 204
         assert (await world.log_in("person.1@example.com", BCRYPT_PASSWORD)).status == 200
 
+    async def test_the_lock_of_who_was_blocked_too_is_lifted_alone(self, world: World, importer: Importer) -> None:
+        await importer.run(person(1, hash=BCRYPT, verified=True, blocked=True))
+        blocked_id = world.value("UPDATE users SET locked_at = now() RETURNING id")
+        world.user("owner@example.com", is_platform_owner=True)
+        owner = await world.sign_in("owner@example.com")
+        states: list[tuple[bool, bool]] = []
+
+        for _ in range(2):
+            await world.client.post(f"/api/platform/users/{blocked_id}/unlock", token=owner.access_token)
+            [state] = world.rows(
+                "SELECT locked_at IS NULL, deactivated_at IS NULL FROM users WHERE id = %s", blocked_id
+            )
+            states.append(state)
+
+        assert states == [(True, False), (True, True)]
+
     async def test_a_hash_of_an_unknown_kind_is_a_wrong_password(self, world: World) -> None:
         world.user("ada@example.com", password_hash="$1$salt$hash")
 
