@@ -58,22 +58,26 @@ class AuditSealer(PeriodicActor):
                     # What is new does not wait for the old months.
                     await self._seal(chain.SEALED_WITHIN)
             self._thorough_at = trio.current_time() + THOROUGH_SECONDS
-        while await self._seal(chain.SEALED_WITHIN):
-            pass
+        rows = self._batch.rows
+        while (sealed := await self._seal(chain.SEALED_WITHIN)) > rows * SMALL_SHARE:
+            rows = self._batch.rows
+        # What comes in the rest is sealed then. This run ends, because entries may never stop coming.
+        self.rest_seconds = REST_SECONDS if sealed else 0.0
+        if sealed:
+            self.box.send(Due())
         if self._largest:
             # Until there is none: another process may have sealed the rest.
             await self._report_backlog()
 
     async def _seal(self, within: timedelta | LogPart) -> int:
         """Seal a batch, then tell its readers, report a backlog, and pause."""
-        rows = self._batch.rows
-        sealed = await self._in_size(self._batch, chain.seal_next, rows, self._largest, within)
+        sealed = await self._in_size(self._batch, chain.seal_next, self._batch.rows, self._largest, within)
         if sealed:
             self._sealed += sealed
             self._mailboxes.send(WorkKind.AUDIT_TAILS, Due())
             if trio.current_time() >= self._report_at:
                 await self._report_backlog()
-            await trio.sleep(REST_SECONDS if sealed <= rows * SMALL_SHARE else PAUSE_SECONDS)
+            await trio.sleep(PAUSE_SECONDS)
         return sealed
 
     async def _report_backlog(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any, cast
 from uuid import UUID
 
@@ -28,7 +29,7 @@ from core.audit.chain import LogPart, SealingBacklog, UnsealedLog
 from core.errors import ServiceUnavailable
 from ports.database import Database
 from ports.mailboxes import WorkKind
-from tests.mailboxes import RecordedMailboxes, let_work, start
+from tests.mailboxes import RecordedMailboxes, keep_time, let_work, start
 
 # Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 
@@ -38,8 +39,12 @@ PARTS = [LogPart(since_id=UUID(int=number), end_id=UUID(int=number + 1)) for num
 class FakeDatabase:
     """A fake database of unsealed entries that records when they were sealed, and how many at most."""
 
-    def __init__(self, entries: int = 0, *, seconds: float = 0.0, largest: Sequence[UnsealedLog] = ()) -> None:
+    def __init__(
+        self, entries: int = 0, *, seconds: float = 0.0, largest: Sequence[UnsealedLog] = (), trickle: int = 0
+    ) -> None:
         self.entries = entries
+        # How many are written before each batch of what is new.
+        self.trickle = trickle
         self.sealed_at: list[float] = []
         self.limits: list[int] = []
         self.shares: list[Sequence[UnsealedLog]] = []
@@ -61,6 +66,7 @@ class FakeDatabase:
             self.failures -= 1
             raise ServiceUnavailable(retry_after_seconds=1)
         await trio.sleep(self._seconds)
+        self.entries += self.trickle if within == chain.SEALED_WITHIN else 0
         sealed = min(self.entries, limit)
         self.entries -= sealed
         return sealed
@@ -92,14 +98,29 @@ async def test_many_entries_are_sealed_in_batches_with_pauses_and_new_ones_at_ev
 
     await let_work(one)
 
-    # A full one and the rest, after whose longer pause each part of the log and what is new have nothing.
-    batches = [0, PAUSE_SECONDS, *[PAUSE_SECONDS + REST_SECONDS] * (len(PARTS) + 1)]
+    # A full one and the rest, after whose pause each part of the log and what is new have nothing.
+    batches = [0, PAUSE_SECONDS, *[2 * PAUSE_SECONDS] * (len(PARTS) + 1)]
     assert [moment - began_at for moment in database.sealed_at] == pytest.approx(batches)
     assert database.entries == 0
     # The readers of this process hear of each.
     assert mailboxes.told == [WorkKind.AUDIT_TAILS] * 2
     await let_work(one)
     assert len(database.sealed_at) == len(batches) + 1
+
+
+async def test_a_small_batch_ends_the_run_though_entries_keep_coming_and_the_next_waits_for_more(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    database = FakeDatabase(trickle=3)
+    one = sealer(database)
+    with trio.fail_after(1):
+        await one.work()
+    keep_time(nursery, one)
+
+    await trio.sleep(20)
+
+    new = [at for at, within in zip(database.sealed_at, database.spans, strict=True) if within == chain.SEALED_WITHIN]
+    assert [later - at for at, later in pairwise(new[-9:])] == pytest.approx([PAUSE_SECONDS + REST_SECONDS] * 8)
 
 
 async def test_a_backlog_is_reported_and_the_largest_logs_get_a_share_of_each_batch(
