@@ -92,9 +92,9 @@ def _listed(value: Any) -> Sequence[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else [value]
 
 
-def _user_of(text: str) -> UUID | None:
-    """Return the id of a user, also in what names one among others; None where it names something else."""
+def _user_of(value: Any) -> UUID | None:
+    """Return the id of a user, also in what names one among others; None where it names something else, or nothing."""
     try:
-        return UUID(text.removeprefix("user:"))
+        return UUID(str(value).removeprefix("user:"))
     except ValueError:
         return None
