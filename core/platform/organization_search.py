@@ -71,6 +71,17 @@ def find(uow: UnitOfWork, slug: str, typed: str) -> Sequence[OrganizationHit]:
 
     What the role of the caller does not list is left out, and so is all of an organization that is not active.
     """
+    return _found(uow, slug, typed, instead=PartialTable({}))
+
+
+def find_while_typed(uow: UnitOfWork, slug: str, typed: str) -> Sequence[OrganizationHit]:
+    """Return what `find` does, of end users among the newest alone: no index finds a part of their addresses."""
+    return _found(uow, slug, typed, instead=_WHILE_TYPED)
+
+
+def _found(
+    uow: UnitOfWork, slug: str, typed: str, *, instead: PartialTable[Operation, _Search]
+) -> Sequence[OrganizationHit]:
     authorized = authorize(uow, slug, Operation.ORGANIZATION_READ)
     text = typed.strip()
     if not text:
@@ -79,7 +90,7 @@ def find(uow: UnitOfWork, slug: str, typed: str) -> Sequence[OrganizationHit]:
         hit
         for operation, search in _SEARCHES.items()
         if _is_open(authorized, operation)
-        for hit in search(uow, slug, text)
+        for hit in instead.get(operation, search)(uow, slug, text)
     ]
     return [*hits, *_other_organizations(uow, slug, text)]
 
@@ -98,6 +109,12 @@ def _members(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]
 def _end_users(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.END_USER
     found = found_end_users.listed(uow, slug, search=text, service="", after=None, limit=SHOWN_MAX)
+    return [OrganizationHit(kind=kind, at=str(one.id), title=one.email) for one in found]
+
+
+def _newest_end_users(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
+    kind = OrganizationHitKind.END_USER
+    found = found_end_users.newest(uow, slug, text, limit=SHOWN_MAX)
     return [OrganizationHit(kind=kind, at=str(one.id), title=one.email) for one in found]
 
 
@@ -206,3 +223,4 @@ _SEARCHES: Final[PartialTable[Operation, _Search]] = PartialTable(
         Operation.AUDIT_LOG_READ: _log_entries,
     }
 )
+_WHILE_TYPED: Final[PartialTable[Operation, _Search]] = PartialTable({Operation.END_USERS_READ: _newest_end_users})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.email_addresses import part_of_email
@@ -22,6 +22,9 @@ from core.sessions.sessions import SessionsChanged
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+# Among so many of the newest end users an address is looked for while it is typed.
+LOOKED_AT_MAX: Final = 10_000
 
 
 class EndUserState(StrEnum):
@@ -95,6 +98,13 @@ def listed(
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     return uow.elsewhere.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
+
+
+def newest(uow: UnitOfWork, slug: str, typed: str, *, limit: int) -> Sequence[ListedEndUser]:
+    """Return the first that `search` finds among the newest end users, of whom `LOOKED_AT_MAX` are looked at."""
+    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
+    part = part_of_email(typed, uow.domain_names.to_ascii)
+    return uow.elsewhere.found_end_users.newest(organization.id, part=part, looked_at_max=LOOKED_AT_MAX, limit=limit)
 
 
 def end_shown(uow: UnitOfWork, slug: str, user_id: UUID, *, seen: int) -> int:

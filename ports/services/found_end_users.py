@@ -20,6 +20,10 @@ class FoundEndUsers(Protocol):
         """
         ...
 
+    def newest(self, organization_id: UUID, *, part: str, looked_at_max: int, limit: int) -> Sequence[ListedEndUser]:
+        """List the newest end users with a part in their address, among so many of the newest links."""
+        ...
+
     def count(self, organization_id: UUID, *, part: str, service: str, counted_max: int) -> int:
         """Count the same end users, to a maximum."""
         ...

@@ -25,7 +25,7 @@ READ_ELSEWHERE: Final = {
     "event_feed": "last_read page",
     "figures": "platform",
     "found_customers": "count figures named page",
-    "found_end_users": "count page",
+    "found_end_users": "count newest page",
     "found_products": "defer_count figures page",
     "found_services": "count page",
     "found_users": "count page with_id",

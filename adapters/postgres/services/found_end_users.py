@@ -54,6 +54,19 @@ _SHOWN: Final = f"""
     ORDER  BY u.id DESC
 """
 PAGE: Final = f"WITH page AS MATERIALIZED ({_FILTERED} {_FROM_THERE}) {_SHOWN}"
+NEWEST: Final = f"""
+    WITH page AS MATERIALIZED (
+        SELECT   DISTINCT user_id
+        FROM     (SELECT   user_id, email
+                  FROM     service_users
+                  WHERE    organization_id = %(organization_id)s
+                  ORDER BY user_id DESC
+                  LIMIT    %(looked_at_max)s) AS newest
+        WHERE    strpos(email, %(part)s) > 0
+        ORDER BY user_id DESC
+        LIMIT    %(limit)s)
+    {_SHOWN}
+"""
 COUNT: Final = f"SELECT count(*) FROM ({_FILTERED} LIMIT %(counted_max)s) AS counted"
 FIND: Final = f"""
     WITH page AS MATERIALIZED (
@@ -89,6 +102,10 @@ class PostgresFoundEndUsers(Aggregate):
             # Planned for what is given: a plan for any filter would keep all of them.
             prepare=False,
         )
+
+    def newest(self, organization_id: UUID, *, part: str, looked_at_max: int, limit: int) -> Sequence[ListedEndUser]:
+        values = {"organization_id": organization_id, "part": part, "looked_at_max": looked_at_max, "limit": limit}
+        return self._all(_listed, NEWEST, values)
 
     def count(self, organization_id: UUID, *, part: str, service: str, counted_max: int) -> int:
         [count] = self._values(

@@ -10,6 +10,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.services import end_users as sql
+from adapters.postgres.services.found_end_users import NEWEST
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 from tests.postgres import Databases, connected
 
@@ -72,6 +73,15 @@ def test_a_search_reads_the_links_of_one_organization_in_their_index(many: Conne
     assert rows_read(search, "service_users") == END_USERS_OF_ONE
     assert "service_users_of_organization" in indexes_used(plan)
     assert rows_read(plan, "users") <= LIMIT
+
+
+@pytest.mark.long
+def test_while_an_address_is_typed_so_many_of_the_newest_links_are_read(many: Connection) -> None:
+    values = {"organization_id": ACME, "part": "nobody", "looked_at_max": 50, "limit": LIMIT}
+    plan = explained(many, NEWEST, values)
+
+    assert tables_read_whole(plan) & {"service_users", "users"} == set()
+    assert rows_read(plan, "service_users") == 50
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from core.events.platform_actions import PlatformAction
+from core.services import found_end_users
 from tests.application import Answer
 from tests.pages.platform.conftest import browser_of
 from tests.shown_text import shows
@@ -253,3 +254,21 @@ async def test_any_text_is_only_a_text(callers: Callers) -> None:
             assert answer.status == 200
             assert "<b onclick" not in answer.text
     assert (await owner.send("GET", f"{ACME}/search/options?q={'x' * 255}")).status == 400
+
+
+async def test_end_users_are_looked_for_among_the_newest_while_typing_and_among_all_on_the_page(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = callers.world
+    shop = world.service(callers.acme_id, "harbour-acme")
+    ids = [world.user(f"{name}@harry.example") for name in ("one", "other")]
+    for user_id in ids:
+        world.link(callers.acme_id, shop.id, user_id)
+    owner, end_users = browser_of(callers, Caller.OWNER), f"{ACME}/people/end-users/"
+    monkeypatch.setattr(found_end_users, "LOOKED_AT_MAX", 1)
+
+    typed = [href for href, _ in await found_by(owner, "harry.") if href.startswith(end_users)]
+    page = await owner.open(f"{ACME}/search?q=harry.")
+
+    assert typed == [f"{end_users}{max(ids)}"]
+    assert all(f'href="{end_users}{user_id}"' in page.text for user_id in ids)
