@@ -11,15 +11,18 @@ from adapters.postgres.database import PostgresDatabase
 from core.accounts.users import User
 from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
+from ports.clock import Clock
 from ports.unit_of_work import UnitOfWork
 from tests.browser import Prepare, Site
 from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
 
 
 @contextmanager
-def running_site_with_account(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Generator[Site]:
+def running_site_with_account(
+    database_url: str, key_pairs: tuple[KeyPair, KeyPair], *, clock: Clock | None = None
+) -> Generator[Site]:
     """Run a server whose database has one account, with a proved address and a password."""
-    with running_site(database_url, key_pairs, prepare=_add_account_to) as site:
+    with running_site(database_url, key_pairs, prepare=_add_account_to, clock=clock) as site:
         yield site
 
 
@@ -37,10 +40,15 @@ async def _prepare_nothing(_: PostgresDatabase) -> None:
 
 @contextmanager
 def running_site(
-    database_url: str, key_pairs: tuple[KeyPair, KeyPair], *, prepare: Prepare = _prepare_nothing
+    database_url: str,
+    key_pairs: tuple[KeyPair, KeyPair],
+    *,
+    prepare: Prepare = _prepare_nothing,
+    clock: Clock | None = None,
 ) -> Generator[Site]:
     """Run a server with a database that may be filled already."""
-    site = Site(capabilities.routes(is_development=True), database_url, key_pairs, prepare=prepare, name="localhost")
+    routes = capabilities.routes(is_development=True)
+    site = Site(routes, database_url, key_pairs, prepare=prepare, name="localhost", clock=clock)
     try:
         yield site
     finally:

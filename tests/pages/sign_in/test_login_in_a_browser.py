@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from playwright.sync_api import Page, Route
 from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site_with_account
 from tests.browser import Site, Watched
+from tests.clock import SettableClock
 from tests.postgres import Databases
 from tests.world.builder import EMAIL, PASSWORD
 
@@ -132,6 +134,38 @@ def test_the_form_of_a_second_tab_says_what_to_do(site: Site, watch: Callable[..
     assert "You have signed in since it was opened" in second.content()
     second.get_by_role("link", name="Continue").click()
     assert heading(second) == SIGNED_IN
+
+
+@with_and_without_scripts
+def test_a_form_that_comes_too_late_is_sent_after_the_password_once(
+    databases: Databases, key_pairs: tuple[KeyPair, KeyPair], watch: Callable[..., Watched], scripts: bool
+) -> None:
+    clock = SettableClock()
+    with (
+        databases.migrated() as database_url,
+        running_site_with_account(database_url, key_pairs, clock=clock) as site,
+    ):
+        watched = watch(java_script_enabled=scripts)
+        page = watched.page
+        sign_in(page, site, "/app/account/email")
+        page.get_by_label("New email address").fill("new@example.com")
+        clock.advance(timedelta(minutes=11))
+        page.get_by_role("button", name="Send the link").click()
+        assert heading(page) == "Sign in again"
+        assert "/app/account/email" in page.locator("main code").inner_text()
+
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Continue", exact=True).click()
+        if not scripts:
+            page.get_by_role("button", name="Continue", exact=True).click()
+        page.wait_for_url(f"{site.url}/app/account/email?done=address-asked")
+
+        assert "new@example.com" in page.content()
+        assert watched.problems == []
+        # A form that a script has sent is no page to go back to.
+        if not scripts:
+            page.go_back()
+            page.wait_for_url(f"{site.url}/app/account/email")
 
 
 def test_an_expired_form_and_a_cookie_of_yesterday_say_what_to_do(site: Site, watch: Callable[..., Watched]) -> None:
