@@ -1,7 +1,6 @@
 """The page that finds anything in an organization: its sections, people, services and settings."""
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from core.organizations.access import Operation
 from core.organizations.standing import Standing
@@ -28,10 +27,6 @@ from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
-from ports.unit_of_work import UnitOfWork
-
-# A use case that finds things of an organization, by its slug and a text.
-Find: TypeAlias = Callable[[UnitOfWork, str, str], Sequence[OrganizationHit]]
 
 routes: Routes = console_pages()
 
@@ -59,7 +54,7 @@ KINDS: Final = {
 async def find_in_organization(call: Call, org_slug: str, query: FindQuery) -> PageOrRedirect:
     """Find anything in an organization by its name or address, and lead to the only hit."""
     searched = query.searched
-    standing, groups = await _found(call, org_slug, searched, organization_search.find, rows_with=searched)
+    standing, groups = await _found(call, org_slug, searched, rows_with=searched)
     only = only_page(groups)
     if only is not None:
         return see_other(only)
@@ -79,13 +74,15 @@ async def find_in_organization(call: Call, org_slug: str, query: FindQuery) -> P
 @in_console(Operation.ORGANIZATION_READ)
 async def show_options_in_organization(call: Call, org_slug: str, query: FindQuery) -> Page:
     """Return what a text finds in an organization while it is typed, as the options of the palette."""
-    find = organization_search.find_while_typed
-    _, groups = await _found(call, org_slug, query.searched, find, rows_with=query.typed)
+    _, groups = await _found(call, org_slug, query.searched, rows_with=query.typed, is_typing=True)
     return options_page(call, query, groups, f"{page_of(org_slug)}/search")
 
 
-async def _found(call: Call, slug: str, text: str, find: Find, *, rows_with: str) -> tuple[Standing, list[Group]]:
+async def _found(
+    call: Call, slug: str, text: str, *, rows_with: str, is_typing: bool = False
+) -> tuple[Standing, list[Group]]:
     """Return the standing of the reader, and what a text finds, with the rows that have another one."""
+    find = organization_search.find_while_typed if is_typing else organization_search.find
     standing, hits = await opened(call, slug, Operation.ORGANIZATION_READ, find, rows_with)
     pages = found_pages(call, text, root=page_of(slug), groups=sections_of(standing), actions=actions_of(standing))
     rows = [
