@@ -67,4 +67,5 @@ class PostgresKnownAddresses(Aggregate):
             prepare=False,
         )
         removed = {UUID(row["target_id"]): row["removed_at"] for row in rows}
-        return {user_id for user_id, at in removed.items() if at >= known_since[user_id]}
+        # A removal at the very time was by the change of the address: what hung on the one before ended with it.
+        return {user_id for user_id, at in removed.items() if at > known_since[user_id]}

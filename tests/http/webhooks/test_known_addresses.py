@@ -25,7 +25,8 @@ async def change_role(hooks: Hooks) -> None:
 
 
 async def remove_member(hooks: Hooks) -> None:
-    """Remove the member."""
+    """Remove the member, some time after they proved their address."""
+    hooks.team.world.clock.advance(timedelta(seconds=1))
     answer = await hooks.team.request("owner", "POST", f"/members/{hooks.team.ids['member']}")
     assert answer.status in {200, 204}, answer.text
 
@@ -89,6 +90,19 @@ async def test_an_address_that_was_proved_after_the_removal_is_told_to_nobody(ho
 
     [data] = await in_feed(hooks, "user.removed")
     assert data["user_email"] is None
+
+
+async def test_whom_an_organization_only_added_takes_a_new_address_along(hooks: Hooks) -> None:
+    world = hooks.team.world
+    user_id = world.user("added@example.com")
+    world.member(hooks.team.organization_id, user_id, is_confirmed=False)
+    world.clock.advance(timedelta(seconds=1))
+    tokens = await world.sign_in("added@example.com")
+
+    await world.change_address(tokens.access_token, "private@home.example")
+
+    [data] = await in_feed(hooks, "user.removed")
+    assert (data["user_id"], data["reason"], data["user_email"]) == (str(user_id), "address_changed", None)
 
 
 async def test_nobody_is_told_the_address_of_a_stranger(hooks: Hooks) -> None:
