@@ -3953,6 +3953,7 @@ CREATE TABLE users (
     has_passkey_factor boolean DEFAULT false NOT NULL,
     locked_at timestamp with time zone,
     name_asked_at timestamp with time zone,
+    email_changed_at timestamp with time zone,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -3973,6 +3974,7 @@ COMMENT ON COLUMN users.wrong_mailed_codes IS 'How many codes of its sign-in mai
 COMMENT ON COLUMN users.has_passkey_factor IS 'Repeats whether a passkey of the account is a second factor, for every sign-in to see.';
 COMMENT ON COLUMN users.locked_at IS 'Since when the account is locked, by its person, its organization or the platform; null while it is open.';
 COMMENT ON COLUMN users.name_asked_at IS 'When its user was asked for a name and gave none; null until then, and while there is one.';
+COMMENT ON COLUMN users.email_changed_at IS 'Since when the account has its present address: organizations that it left before do not know it.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users

@@ -155,11 +155,11 @@ class PostgresUsers(Aggregate):
                 self._connection.execute_later(
                     """
                     UPDATE users
-                    SET    email = %s, email_verified_at = %s, disowned_at = NULL, disowned_by_organization_id = NULL,
-                           updated_at = %s
+                    SET    email = %s, email_verified_at = %s, email_changed_at = %s, disowned_at = NULL,
+                           disowned_by_organization_id = NULL, updated_at = %s
                     WHERE  id = %s
                     """,
-                    (email, verified_at, at, user_id),
+                    (email, verified_at, at, at, user_id),
                 )
         except UniqueViolation:
             return False

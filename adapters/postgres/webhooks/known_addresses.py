@@ -11,6 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 
 # A former member has the address that the organization knows, unless it has changed since then: `known_since` is when.
+# A directory changes it and keeps the proof.
 OF_USERS: Final = """
     SELECT id, name, known_since
     FROM   (SELECT u.id, u.email AS name,
@@ -19,7 +20,7 @@ OF_USERS: Final = """
                         OR   EXISTS (SELECT FROM service_users l
                                      WHERE  l.organization_id = %(organization_id)s AND l.user_id = u.id)
                         THEN NULL
-                        ELSE coalesce(u.email_verified_at, 'infinity') END AS known_since
+                        ELSE greatest(coalesce(u.email_verified_at, 'infinity'), u.email_changed_at) END AS known_since
             FROM   users u
             WHERE  u.id = ANY (%(ids)s) AND (%(has_anonymized)s OR u.anonymized_at IS NULL)) AS of_users
     WHERE  known_since IS DISTINCT FROM 'infinity'

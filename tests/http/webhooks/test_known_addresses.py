@@ -9,9 +9,11 @@ from uuid import UUID
 
 import trio
 
+from tests.http.scim.test_mail_domains import employee, rename
 from tests.marks import mark_due
 from tests.receiver import Receiver
 from tests.world.builder import new_id
+from tests.world.directory import insert_directory
 from tests.world.hooks import Hooks
 
 MEMBER = "member@example.com"
@@ -103,6 +105,23 @@ async def test_whom_an_organization_only_added_takes_a_new_address_along(hooks: 
 
     [data] = await in_feed(hooks, "user.removed")
     assert (data["user_id"], data["reason"], data["user_email"]) == (str(user_id), "address_changed", None)
+
+
+async def test_an_address_that_a_directory_gave_after_the_removal_is_told_to_nobody_else(hooks: Hooks) -> None:
+    world = hooks.team.world
+    directory = insert_directory(world.team("globex"))
+    world.mail_domain(directory.organization_id, "globex.example")
+    user, tokens = await employee(directory, "ada@globex.example")
+    world.member(hooks.team.organization_id, world.user_id("ada@globex.example"))
+    world.clock.advance(timedelta(seconds=1))
+    left = await world.client.post(f"/api/organizations/{hooks.team.slug}/leave", token=tokens.access_token)
+    assert left.status == 204, left.text
+    assert [one["user_email"] for one in await in_feed(hooks, "user.removed")] == ["ada@globex.example"]
+    world.clock.advance(timedelta(seconds=1))
+
+    assert (await directory.patch(user["id"], rename("ada.l@globex.example"))).status == 200
+
+    assert [one["user_email"] for one in await in_feed(hooks, "user.removed")] == [None]
 
 
 async def test_nobody_is_told_the_address_of_a_stranger(hooks: Hooks) -> None:
