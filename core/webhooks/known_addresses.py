@@ -8,6 +8,7 @@ ids of users is declared in `core/events/declared_data.py`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -52,6 +53,8 @@ def without_addresses(attempt: Attempt, payload: Mapping[str, Any]) -> Attempt:
     told = set(_addresses_in(payload["data"], address_keys_of(payload["event"])))
     if attempt.body is None or not told:
         return attempt
+    # A receiver may write other letters than ASCII by their numbers.
+    told |= {json.dumps(address)[1:-1] for address in told}
     pattern = re.compile("|".join(re.escape(address) for address in sorted(told, key=len, reverse=True)), re.IGNORECASE)
     return replace(attempt, body=pattern.sub(LEFT_OUT, attempt.body))
 

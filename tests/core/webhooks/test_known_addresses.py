@@ -61,6 +61,13 @@ def test_an_answer_is_kept_without_the_addresses_of_the_payload() -> None:
     assert without_addresses(answer, payload).body == "[address] and bob@example.com"
 
 
+def test_an_address_that_an_answer_has_in_ascii_is_left_out_too() -> None:
+    payload = {"event": "user.removed", "data": {"user_id": str(ADA), "user_email": "ädä@example.com"}}
+    answer = Attempt(status_code=200, body=r'{"of": "\u00e4d\u00E4@example.com"}', error=None)
+
+    assert without_addresses(answer, payload).body == '{"of": "[address]"}'
+
+
 def test_an_answer_without_a_body_and_a_payload_without_addresses_change_nothing() -> None:
     answer = Attempt(status_code=200, body="ada@example.com", error=None)
     none = Attempt(status_code=None, body=None, error="timeout")

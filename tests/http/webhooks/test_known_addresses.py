@@ -105,6 +105,9 @@ async def test_whom_an_organization_only_added_takes_a_new_address_along(hooks: 
 
     [data] = await in_feed(hooks, "user.removed")
     assert (data["user_id"], data["reason"], data["user_email"]) == (str(user_id), "address_changed", None)
+    log = await hooks.team.request("owner", "GET", "/audit-log")
+    assert "user.removed" in log.text
+    assert "private@home.example" not in (await hooks.feed()).text + log.text
 
 
 async def test_an_address_that_a_directory_gave_after_the_removal_is_told_to_nobody_else(hooks: Hooks) -> None:
