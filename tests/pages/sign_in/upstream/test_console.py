@@ -13,6 +13,7 @@ from tests.multipart import CONTENT_TYPE, form_data
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
 from tests.pages.copied import copied
 from tests.shown_text import shows
+from tests.world.builder import PASSWORD
 from tests.world.openid_acme import Acme
 from tests.world.openid_connection import CONNECTIONS, ROUTES
 from tests.world.visitor import Visitor, forms_of
@@ -96,6 +97,25 @@ async def test_a_connection_by_saml_stays_switched_off_when_it_gets_its_metadata
     assert 'id="metadata_xml-problem"' in of_files[1].text
     assert "The certificate is valid until" in rotated.text
     assert "The provider was asked again." in asked.text
+
+
+async def test_a_file_with_metadata_that_comes_too_late_is_sent_after_the_sign_in(
+    ann: Visitor, acme: Acme, clock: SettableClock
+) -> None:
+    await ann.submit(await ann.open(f"{NEW}?provider=saml"), NEW, name="By SAML")
+    page = f"{SIGN_IN}/connections/{(await acme.owner.get(CONNECTIONS)).json['upstream_providers'][1]['id']}"
+    fields = next(one for one in forms_of(await ann.open(page)) if one.action == page).fields
+    clock.advance(timedelta(minutes=11))
+    file = IdentityProvider(now=clock).metadata().encode()
+
+    data = form_data(
+        {name: value for name, value in fields.items() if name != "metadata_file"}, {"metadata_file": file}
+    )
+    asked = await ann.send("POST", page, data=data, headers={"Content-Type": CONTENT_TYPE})
+    saved = await ann.submit(await ann.submit(await ann.led_on(asked), password=PASSWORD))
+
+    assert "The changes to the connection are saved." in saved.text
+    assert "The metadata of your identity provider are missing." not in saved.text
 
 
 async def test_the_provider_and_the_options_of_a_connection_are_changed(
