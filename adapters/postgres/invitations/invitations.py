@@ -229,16 +229,18 @@ class PostgresInvitations(Aggregate):
         return self._changes_one(
             """
             UPDATE invitations
-            SET    status = %s, answered_at = %s, token_sealed = NULL
-            WHERE  organization_id = %s AND id = %s AND status = ANY (%s)
+            SET    status = %(status)s, answered_at = %(answered_at)s, token_sealed = NULL,
+                   -- Of no use once there is an answer.
+                   name = CASE WHEN %(answered_at)s::timestamptz IS NULL THEN name END
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s AND status = ANY (%(before)s)
             """,
-            (
-                status,
-                None if status is InvitationStatus.EXPIRED else self._transaction.now,
-                organization_id,
-                invitation_id,
-                [before.value for before in status.follows],
-            ),
+            {
+                "status": status,
+                "answered_at": None if status is InvitationStatus.EXPIRED else self._transaction.now,
+                "organization_id": organization_id,
+                "id": invitation_id,
+                "before": [before.value for before in status.follows],
+            },
         )
 
     def give_services(self, invitation: Invitation, user_id: UUID, *, at: datetime) -> Sequence[str]:

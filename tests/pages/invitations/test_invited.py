@@ -78,6 +78,15 @@ async def test_a_name_of_the_list_is_filled_in_on_the_page_of_acceptance(
     assert world.rows("SELECT name FROM invitations WHERE name IS NOT NULL") == [("Emma Stone",)]
 
 
+async def test_a_name_of_the_list_is_forgotten_with_the_answer(inviter: Inviter, olga: Visitor) -> None:
+    invitation = await inviter.invite()
+    inviter.world.connection.execute("UPDATE invitations SET name = 'Emma Stone'")
+
+    await act(olga, await olga.open(PAGE), f"{PAGE}/{invitation.id}/withdraw")
+
+    assert inviter.world.rows("SELECT status, name FROM invitations") == [("cancelled", None)]
+
+
 async def test_a_row_has_one_button_and_a_menu(inviter: Inviter, olga: Visitor) -> None:
     invitation = await inviter.invite()
 
