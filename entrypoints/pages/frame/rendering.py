@@ -59,6 +59,7 @@ _WITHOUT_CALL: Final[Mapping[str, Any]] = {
     "brand": None,
     "platform": DEFAULT_LOOK,
     "password_minimum": PASSWORD_CHARACTERS_MIN,
+    "has_mailbox": False,
 }
 # Beside that, a page whose script sends requests, such as for the challenge of a passkey.
 _CONNECTING_POLICY: Final = "; connect-src 'self'"
@@ -73,6 +74,7 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
         "here": here(call, values.get("way")),
         "acting": present_acting(call),
         "password_minimum": call.installation.password_rules.characters_min,
+        "has_mailbox": call.installation.settings.dev and call.installation.settings.smtp_url is None,
         **values,
     }
     call.reveals_secret = call.reveals_secret or reveals_secret(template)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.mail.mail import MailTemplate
+from core.secrets import Secret
 from entrypoints.installation import Installation
 from entrypoints.web.serving.languages import LANGUAGE_COOKIE
 from tests.application import Answer, serving, with_mail_limits
@@ -49,6 +52,19 @@ async def test_a_registration_leads_by_the_mailed_link_to_the_account(world: Wor
     assert "Check your email" in page.text
     assert "You are signed in as" in home.text
     assert "You are signed in as" in (await Visitor(world.client).sign_in()).text
+
+
+async def test_where_one_develops_without_a_mail_server_the_pages_of_mails_lead_to_the_mailbox(world: World) -> None:
+    for settings, links in (
+        (world.installation.settings, 1),
+        (replace(world.installation.settings, smtp_url=Secret("smtp://localhost")), 0),
+        (replace(world.installation.settings, dev=False), 0),
+    ):
+        visitor = Visitor(serving(replace(world.installation, settings=settings)))
+        forgotten = await visitor.submit(await visitor.open("/app/forgot-password"), email=EMAIL)
+        for page in (await register(visitor, EMAIL), forgotten):
+            assert "Check your email" in page.text
+            assert page.text.count('<a href="/dev/mailbox">') == links
 
 
 async def test_an_account_keeps_the_language_in_which_it_registers_or_which_its_user_has_chosen(
