@@ -7,6 +7,7 @@ from typing import Any
 
 from core.audit import siem_stream
 from core.organizations import key_callers
+from core.organizations.access import Capability
 from core.platform.housekeeping import Leftover, sweep
 from core.sessions.origins import BACKGROUND
 from tests.application import serving_with_rate_limits
@@ -57,6 +58,19 @@ class TestCalls:
         answer = await team.world.client.get("/api/platform/organizations", headers={"X-Api-Key": program.key})
 
         assert_refused(answer, 401, "UNAUTHORIZED")
+
+    async def test_what_is_refused_says_why_as_the_manual_has_it(self, team: Team) -> None:
+        world = team.world
+        world.organization("other")
+        program = insert_program(team, Capability.SERVICES_VIEW)
+        key = {"X-Api-Key": program.key}
+
+        assert_refused(await world.client.get("/api/user", headers=key), 401, "UNAUTHORIZED")
+        assert_refused(await program.request("POST", "/services", body=SERVICE), 403, "FORBIDDEN")
+        assert_refused(await program.request("DELETE", ""), 403, "FORBIDDEN")
+        assert (await world.client.get("/api/organizations/other/services", headers=key)).status == 404
+        world.connection.execute("UPDATE organizations SET status = 'suspended' WHERE slug = 'acme'")
+        assert_refused(await program.request("GET", "/services"), 403, "ORGANIZATION_NOT_ACTIVE")
 
     async def test_an_access_token_counts_when_both_are_sent(self, team: Team) -> None:
         program = insert_program(team)
