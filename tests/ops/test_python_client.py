@@ -13,7 +13,6 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 from entrypoints.pages.downloads.client_wheel import client_wheel
 from tests.documents import ROOT
@@ -86,11 +85,7 @@ def contents(wheel: Path | BytesIO) -> dict[str, bytes | tuple[list[str], str]]:
     with zipfile.ZipFile(wheel) as archive:
         files = {name.partition(".dist-info/")[2] or name: archive.read(name) for name in archive.namelist()}
     metadata = message_from_bytes(files.pop("METADATA"))
-    fields = [
-        f"{name}: {Requirement(value)}" if name == "Requires-Dist" else f"{name}: {value}"
-        for name, value in metadata.items()
-        if name != "Metadata-Version"
-    ]
+    fields = [f"{name}: {value}" for name, value in metadata.items() if name != "Metadata-Version"]
     del files["WHEEL"], files["RECORD"]
     files["entry_points.txt"] = files["entry_points.txt"].rstrip()
     return {**files, "METADATA": (sorted(fields), str(metadata.get_payload()))}
