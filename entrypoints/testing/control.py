@@ -21,8 +21,9 @@ from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 PATH: Final = "/dev/test-instance"
-# Far enough for a subscription that ends in ten years, and no further than dates go.
+# Far enough for a subscription that ends in ten years, and no further than dates go, either way.
 DAYS_MAX: Final = 3_660
+AHEAD_MAX: Final = timedelta(days=DAYS_MAX)
 RECORDS_MAX: Final = 1_000
 
 
@@ -33,7 +34,7 @@ class ClockMoved(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class ClockMove(msgspec.Struct, kw_only=True, frozen=True):
-    """By how much the clock of the instance is put forward."""
+    """By how much the clock of the instance is put forward, or back by a negative number."""
 
     seconds: float
 
@@ -46,7 +47,7 @@ class NameRecord(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class MovableClock:
-    """The port `Clock`: the machine's time, put forward by tests."""
+    """The port `Clock`: the machine's time, put forward or back by tests."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()
@@ -56,7 +57,7 @@ class MovableClock:
         return datetime.now(UTC) + self.ahead
 
     def advance(self, by: timedelta) -> None:
-        """Put the clock forward."""
+        """Put the clock forward, or back by a negative duration."""
         self.ahead += by
 
     def reset(self) -> None:
@@ -91,13 +92,15 @@ def routes_of(token: Secret, clock: MovableClock, names: LocalNames, restore: Ca
     @routes.post(f"{PATH}/clock")
     @public
     async def move_clock(call: Call, body: ClockMove) -> ClockMoved:
-        """Put the clock forward."""
+        """Put the clock forward, or back by a negative number: a token is then issued in the past."""
         require_token(call)
-        if not 0 <= body.seconds <= timedelta(days=DAYS_MAX).total_seconds():
-            raise BadRequest.of_field("seconds", f"Put the clock forward by 0 to {DAYS_MAX} days.")
-        if clock.ahead + timedelta(seconds=body.seconds) > timedelta(days=DAYS_MAX):
-            raise BadRequest.of_field("seconds", f"The clock goes {DAYS_MAX} days forward at most. Reset the instance.")
-        clock.advance(timedelta(seconds=body.seconds))
+        if not abs(body.seconds) <= AHEAD_MAX.total_seconds() * 2:
+            raise BadRequest.of_field("seconds", f"Put the clock forward or back by {DAYS_MAX * 2} days at most.")
+        by = timedelta(seconds=body.seconds)
+        if abs(clock.ahead + by) > AHEAD_MAX:
+            message = f"The clock goes {DAYS_MAX} days forward or back at most. Reset the instance."
+            raise BadRequest.of_field("seconds", message)
+        clock.advance(by)
         return ClockMoved(now=clock())
 
     @routes.post(f"{PATH}/names", status=204)

@@ -45,7 +45,7 @@ class Instance:
         self._ask("reset")
 
     def advance(self, by: timedelta) -> datetime:
-        """Put its clock forward, and return its time."""
+        """Put its clock forward, or back by a negative duration, and return its time."""
         answer = self._ask("clock", {"seconds": by.total_seconds()})
         return datetime.fromisoformat(answer["now"])
 

@@ -7,9 +7,10 @@ from typing import Any, Final, Literal, TypeVar
 
 import httpx
 
+from gatehouse_client.testing import code_flow
 from gatehouse_client.testing.instance import Instance
 from gatehouse_client.testing.named_parties import NamedParties
-from gatehouse_client.testing.pages import arrived, sign_in, submitted
+from gatehouse_client.testing.pages import submitted, walk
 from gatehouse_client.testing.parties import Organization, Person, Product
 from gatehouse_client.testing.providers import CLIENT_ID, EntraProvider, IdentityProvider, OktaProvider
 from gatehouse_client.testing.requests import KitFailed
@@ -18,8 +19,6 @@ from gatehouse_client.testing.webhooks import WebhookReceiver
 Protocol = Literal["oidc", "saml"]
 Connected = TypeVar("Connected", bound=IdentityProvider)
 
-# Of a secret that nobody redeems.
-CHALLENGE: Final = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 COOKIE: Final = "gatehouse_session"
 
 
@@ -40,42 +39,24 @@ class GatehouseKit(NamedParties):
 
     def client_token(self, product: str | Product, **parameters: str) -> str:
         """Return an access token of a product itself, by its client id and secret."""
-        sold = self._product(product)
-        answer = httpx.post(
-            f"{self.base_url}/auth/token",
-            data={"grant_type": "client_credentials", **parameters},
-            auth=(sold.client_id, sold.client_secret),
-        )
-        if answer.is_error:
-            raise KitFailed(f"no token for {sold.slug}: {answer.text}")
-        return answer.json()["access_token"]
+        form = {"grant_type": "client_credentials", **parameters}
+        return code_flow.tokens_for(self.base_url, self._product(product), form)["access_token"]
 
-    def sign_in_by(self, provider: IdentityProvider, email: str, product: str | Product) -> str:
-        """Sign a person in to a product by the provider of their organization.
+    def sign_in_by(self, provider: IdentityProvider, person: str | Person, product: str | Product) -> str:
+        """Sign a person in by a provider, and return the address with the code at which they arrive at a product.
 
-        Return the address with the code at which the browser arrives; the product need not run.
+        The product need not run; `code_flow.VERIFIER` belongs to the code.
         """
-        sold = self._product(product)
-        provider.sign_in_as(email)
-        query = {
-            "client_id": sold.client_id,
-            "redirect_uri": sold.redirect_uri,
-            "scope": "openid email",
-            "state": "tests",
-        }
-        query |= {"response_type": "code", "code_challenge": CHALLENGE, "code_challenge_method": "S256"}
-        with httpx.Client(timeout=60.0) as browser:
-            page = browser.get(f"{self.base_url}/auth/authorize", params=query)
-            return arrived(browser, page, sold.redirect_uri, email, provider.base_url)
+        return code_flow.arrival(self.base_url, self._product(product), self._visitor(person, provider))
 
     def cookie(self, person: str | Person) -> dict[str, Any]:
         """Sign a person in on the pages, and return the cookie for `context.add_cookies` of Playwright."""
-        who = person if isinstance(person, Person) else self.person(person)
+        visitor = self._visitor(person)
         with self.browser() as browser:
-            sign_in(browser, browser.get(f"{self.base_url}/app/sign-in"), who)
+            walk(browser, browser.get(f"{self.base_url}/app/sign-in"), visitor)
             value = browser.cookies.get(COOKIE)
         if value is None:
-            raise KitFailed(f"{who.email} could not sign in on the pages; they have: {', '.join(browser.cookies)}")
+            raise KitFailed(f"{visitor.email} could not sign in on the pages; they have: {', '.join(browser.cookies)}")
         return {"name": COOKIE, "value": value, "url": self.base_url, "httpOnly": True, "sameSite": "Lax"}
 
     def browser(self) -> httpx.Client:
@@ -88,10 +69,19 @@ class GatehouseKit(NamedParties):
             limits=httpx.Limits(max_keepalive_connections=0),
         )
 
-    def visit(self, browser: httpx.Client, url: str, person: str | Person) -> httpx.Response:
-        """Open a page of the product, sign a person in where Gatehouse asks, and return the page that follows."""
-        who = person if isinstance(person, Person) else self.person(person)
-        return sign_in(browser, browser.get(url), who)
+    def visit(
+        self,
+        browser: httpx.Client,
+        url: str,
+        person: str | Person,
+        *,
+        provider: IdentityProvider | None = None,
+    ) -> httpx.Response:
+        """Open a page of your running product, sign a person in, and return the page that follows.
+
+        The person signs in by their password, or by a provider, to which they are known by their address.
+        """
+        return walk(browser, browser.get(url), self._visitor(person, provider))
 
     def plan(self, product: str | Product, name: str, *, price_cents: int = 900, features: Sequence[str] = ()) -> str:
         """Make a plan of a product that can be bought in the sandbox, and return its id."""
@@ -144,6 +134,7 @@ class GatehouseKit(NamedParties):
         of = self._required(organization)
         provider.start()
         self._opened.append(provider)
+        provider.clock = self.clock
         provider.redirect_uri = f"{self.base_url}/auth/upstream/callback"
         if protocol == "oidc":
             particulars = {

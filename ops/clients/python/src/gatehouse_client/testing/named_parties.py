@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
+from gatehouse_client.testing import code_flow
 from gatehouse_client.testing.clock import Clock
 from gatehouse_client.testing.directory import Directory
 from gatehouse_client.testing.instance import Instance
 from gatehouse_client.testing.mailbox import Mailbox
+from gatehouse_client.testing.pages import Visitor
 from gatehouse_client.testing.parties import Organization, Person, Product
+from gatehouse_client.testing.providers import IdentityProvider
 from gatehouse_client.testing.requests import KitFailed
 
 # Of everyone in the tests: it protects nothing.
@@ -167,7 +171,7 @@ class NamedParties:
                 raise KitFailed(f"{slug} is no customer of {sold.slug}: make it one by customer()")
             path = f"{service}/customers/{known[0]}"
         elif person is not None:
-            who = person if isinstance(person, Person) else self.person(person)
+            who = self._person(person)
             path = f"{service}/users/{who.id}"
         else:
             raise KitFailed("a product notes something about a person, or about a customer")
@@ -180,9 +184,19 @@ class NamedParties:
         product: str | Product | None = None,
         organization: str | Organization | None = None,
         customer: str | Organization | None = None,
+        provider: IdentityProvider | None = None,
+        expired: bool = False,
     ) -> str:
-        """Sign a person in by their password, and return an access token: for a product, for a customer there."""
-        return self.sign_in(person, product=product, organization=organization, customer=customer)["access_token"]
+        """Sign a person in, and return an access token: for a product, for a customer there.
+
+        They sign in by their password, or by a `provider`, to which they are known by their address. An `expired` token
+        was issued a day ago; the clock is where it was when this returns.
+        """
+        with self.clock.a_day_ago() if expired else nullcontext():
+            answer = self.sign_in(
+                person, product=product, organization=organization, customer=customer, provider=provider
+            )
+        return answer["access_token"]
 
     def sign_in(
         self,
@@ -191,9 +205,17 @@ class NamedParties:
         product: str | Product | None = None,
         organization: str | Organization | None = None,
         customer: str | Organization | None = None,
+        provider: IdentityProvider | None = None,
     ) -> dict[str, Any]:
-        """Do the same, and return the whole answer: with the refresh token."""
-        who = person if isinstance(person, Person) else self.person(person)
+        """Sign a person in likewise, and return the whole answer: with the refresh token."""
+        if provider is not None:
+            if product is None:
+                raise KitFailed("a provider signs people in to a product: name it by product=")
+            sold, of = self._product(product), self._organization(customer)
+            visitor = self._visitor(person, provider)
+            address = code_flow.arrival(self.base_url, sold, visitor, customer=of.slug if of else None)
+            return code_flow.exchanged(self.base_url, sold, address)
+        who = self._person(person)
         body = {"email": who.email, "password": who.password}
         if product is not None:
             sold = self._product(product)
@@ -243,6 +265,18 @@ class NamedParties:
         self.instance.add_name(claim["txt_name"], claim["txt_value"])
         self.ask(of.owner, "POST", f"{path}/{claim['id']}/verify", {})
         return claim["id"]
+
+    def _visitor(self, person: str | Person, provider: IdentityProvider | None = None) -> Visitor:
+        """Return who answers the pages; a provider then has a session of this person."""
+        if provider is None:
+            who = self._person(person)
+            return Visitor(email=who.email, password=who.password)
+        email = person.email if isinstance(person, Person) else person
+        provider.sign_in_as(email)
+        return Visitor(email=email, provider_url=provider.base_url)
+
+    def _person(self, given: str | Person) -> Person:
+        return self.person(given) if isinstance(given, str) else given
 
     def _register(self, email: str) -> Person:
         account = {"email": email, "password": PASSWORD}

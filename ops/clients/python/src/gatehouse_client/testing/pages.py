@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
 import httpx
 
-from gatehouse_client.testing.parties import Person
 from gatehouse_client.testing.requests import KitFailed
 
 # Redirects included.
-STEPS_MAX: Final = 20
+STEPS_MAX: Final = 30
+# The page that asks for the address, and the one that asks for the password.
+FIRST_PATH: Final = "/app/sign-in"
+SECOND_PATH: Final = "/app/sign-in/password"
+HINT: Final = (
+    "Who has an account with a password signs in to that before the provider is linked to it: name the person to the"
+    " provider alone."
+)
 _ACTION: Final = re.compile(r'<form method="post" action="([^"]*)"')
 _UPSTREAM: Final = re.compile(r'href="([^"]*/auth/upstream\?[^"]*)"')
-# A person answers two or three pages.
-PAGES_MAX: Final = 6
 # Pages that only ask whether to go on.
 CONSENTS: Final = ("/auth/authorize/allow",)
 # Fields that a browser sends when somebody has chosen them.
@@ -25,6 +31,22 @@ CHOSEN: Final = ("checkbox", "radio", "submit", "button", "file")
 _FORM: Final = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _INPUT: Final = re.compile(r"<input\b[^>]*>")
 _ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visitor:
+    """Who answers the pages: with a password, or by the provider at an address, which knows them."""
+
+    email: str
+    password: str = field(default="", repr=False)
+    provider_url: str = ""
+
+    @property
+    def typed(self) -> Mapping[str, Mapping[str, str]]:
+        """What they type into the forms of Gatehouse, the later form first."""
+        address = {"email": self.email}
+        by_password = {SECOND_PATH: {**address, "password": self.password}} if self.password else {}
+        return {**{path: {} for path in CONSENTS}, **by_password, FIRST_PATH: address}
 
 
 def submitted(
@@ -45,49 +67,58 @@ def submitted(
     return browser.post(action, data={**filled, **typed}, headers=headers)
 
 
-def sign_in(browser: httpx.Client, page: httpx.Response, person: Person) -> httpx.Response:
-    """Answer the pages of Gatehouse as a person, and return the first page that asks for nothing."""
-    typed = {
-        "/app/sign-in": {"email": person.email},
-        "/app/sign-in/password": {"email": person.email, "password": person.password},
-    }
-    for _ in range(PAGES_MAX):
-        asked = next((path for path in (*CONSENTS, *reversed(typed)) if _form(page, path) is not None), None)
-        if asked is not None:
-            page = submitted(browser, page, asked, **typed.get(asked, {}))
-        elif (later := page.headers.get("Refresh", "").partition("url=")[2]) != "":
-            page = browser.get(page.url.join(later))
+def walk(browser: httpx.Client, page: httpx.Response, visitor: Visitor, *, until: str = "") -> httpx.Response:
+    """Answer page after page as a visitor, and return the first that asks for nothing.
+
+    With `until` it is the redirect to that address, which the browser does not follow.
+    """
+    for _ in range(STEPS_MAX):
+        if until and str(onward(page)).startswith(until):
+            return page
+        following = _answered(browser, page, visitor)
+        if following is not None:
+            page = following
+        elif until or _asks(page, visitor):
+            break
         else:
             return page
-    raise KitFailed(f"{person.email} is asked again and again at {page.url}")
-
-
-def arrived(browser: httpx.Client, page: httpx.Response, redirect_uri: str, email: str, provider_url: str) -> str:
-    """Go on from page to page as a person of a provider, and return the address at a product at which they arrive."""
-    has_asked = False
-    for _ in range(STEPS_MAX):
-        location = page.headers.get("Location") or page.headers.get("Refresh", "").partition("url=")[2]
-        if location:
-            address = page.url.join(location)
-            if str(address).startswith(redirect_uri):
-                return str(address)
-            page = browser.get(address)
-        elif str(page.url).startswith(provider_url):
-            [action] = _ACTION.findall(page.text)
-            page = submitted(browser, page, urlsplit(html.unescape(action)).path, origin=provider_url)
-        elif (link := _UPSTREAM.search(page.text)) is not None and not has_asked:
-            has_asked = True
-            page = browser.get(page.url.join(html.unescape(link[1])))
-        elif _form(page, "/app/sign-in") is not None and not has_asked:
-            page = submitted(browser, page, "/app/sign-in", email=email)
-        elif (consent := next((path for path in CONSENTS if _form(page, path) is not None), None)) is not None:
-            page = submitted(browser, page, consent)
-        else:
-            break
     raise KitFailed(
-        f"{email} arrived at {page.url}, not at {redirect_uri}. Who has an account with a password signs in to that"
-        " before the provider is linked to it: name the person to the provider alone."
+        f"{visitor.email} arrived at {page.url}, not at {until or 'the page that follows'}."
+        + (f" {HINT}" if visitor.provider_url else "")
     )
+
+
+def onward(page: httpx.Response) -> httpx.URL | None:
+    """Return the address to which a page leads a browser by itself; None for one that stays."""
+    location = page.headers.get("Location") or page.headers.get("Refresh", "").partition("url=")[2]
+    return page.url.join(location) if location else None
+
+
+def _answered(browser: httpx.Client, page: httpx.Response, visitor: Visitor) -> httpx.Response | None:
+    """Return the page after one that asks for something; None after one that asks for nothing."""
+    if (address := onward(page)) is not None:
+        return browser.get(address)
+    if _is_of_provider(page, visitor):
+        # The form of SAML, which a script would send; a page that lets people choose has none.
+        action = _ACTION.search(page.text)
+        path = urlsplit(html.unescape(action[1])).path if action else ""
+        return submitted(browser, page, path, origin=visitor.provider_url) if action else None
+    link = _UPSTREAM.search(page.text) if visitor.provider_url else None
+    if link is not None:
+        return browser.get(page.url.join(html.unescape(link[1])))
+    for path, typed in visitor.typed.items():
+        if _form(page, path) is not None:
+            return submitted(browser, page, path, **typed)
+    return None
+
+
+def _asks(page: httpx.Response, visitor: Visitor) -> bool:
+    """Return whether a page still asks who it is."""
+    return _is_of_provider(page, visitor) or _form(page, SECOND_PATH) is not None
+
+
+def _is_of_provider(page: httpx.Response, visitor: Visitor) -> bool:
+    return bool(visitor.provider_url) and str(page.url).startswith(visitor.provider_url)
 
 
 def _form(page: httpx.Response, path: str) -> str | None:

@@ -15,8 +15,9 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final
@@ -66,6 +67,8 @@ class IdentityProvider(ABC):
     base_url: str = ""
     client_secret: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     redirect_uri: str = ""
+    # The time of the instance, which judges what it says.
+    clock: Callable[[], float] = field(default=time.time, repr=False)
     people: dict[str, Employee] = field(default_factory=dict[str, Employee])
     # Of whom the browser has a session at the provider: no page asks then.
     signed_in: str | None = None
@@ -199,7 +202,7 @@ class IdentityProvider(ABC):
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
         if asked is None or asked.get("code_challenge", challenge) != challenge:
             return _json({"error": "invalid_grant"}, HTTPStatus.BAD_REQUEST)
-        now = int(time.time())
+        now = int(self.clock())
         claims = {"iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + TOKEN_SECONDS}
         claims |= self.claims(self.people[asked["person"]])
         claims |= {"nonce": asked["nonce"]} if "nonce" in asked else {}
@@ -218,6 +221,7 @@ class IdentityProvider(ABC):
             entity_id=self.entity_id,
             name_id=person.email,
             attributes=self.attributes(person),
+            now=datetime.fromtimestamp(self.clock(), UTC),
         )
         fields = {"SAMLResponse": response, "RelayState": query.get("RelayState", "")}
         inputs = "".join(

@@ -66,12 +66,18 @@ def metadata(entity_id: str, sso_url: str, key: RSAPrivateKey) -> str:
 
 
 def response(
-    request: Request, *, key: RSAPrivateKey, entity_id: str, name_id: str, attributes: Mapping[str, Sequence[str]]
+    request: Request,
+    *,
+    key: RSAPrivateKey,
+    entity_id: str,
+    name_id: str,
+    attributes: Mapping[str, Sequence[str]],
+    now: datetime,
 ) -> str:
     """Return the answer to a request, whose assertion is signed, as the field of a form."""
-    assertion = _signed(_assertion(request, entity_id, name_id, attributes), key)
+    assertion = _signed(_assertion(request, entity_id, name_id, attributes, now), key)
     text = (
-        f'<samlp:Response {_NAMESPACES} ID="_{secrets.token_hex(16)}" Version="2.0" IssueInstant="{_time()}"'
+        f'<samlp:Response {_NAMESPACES} ID="_{secrets.token_hex(16)}" Version="2.0" IssueInstant="{_time(now)}"'
         f" Destination={quoteattr(request.acs_url)} InResponseTo={quoteattr(request.id)}>"
         f"<saml:Issuer>{escape(entity_id)}</saml:Issuer>"
         '<samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>'
@@ -80,7 +86,9 @@ def response(
     return base64.b64encode(text.encode()).decode()
 
 
-def _assertion(request: Request, entity_id: str, name_id: str, attributes: Mapping[str, Sequence[str]]) -> str:
+def _assertion(
+    request: Request, entity_id: str, name_id: str, attributes: Mapping[str, Sequence[str]], now: datetime
+) -> str:
     said = "".join(
         f"<saml:Attribute Name={quoteattr(name)}>"
         + "".join(f"<saml:AttributeValue>{escape(value)}</saml:AttributeValue>" for value in values)
@@ -89,15 +97,16 @@ def _assertion(request: Request, entity_id: str, name_id: str, attributes: Mappi
         if values
     )
     return (
-        f'<saml:Assertion {_NAMESPACES} ID="_{secrets.token_hex(16)}" Version="2.0" IssueInstant="{_time()}">'
+        f'<saml:Assertion {_NAMESPACES} ID="_{secrets.token_hex(16)}" Version="2.0" IssueInstant="{_time(now)}">'
         f"<saml:Issuer>{escape(entity_id)}</saml:Issuer>"
         f'<saml:Subject><saml:NameID Format="{_EMAIL}">{escape(name_id)}</saml:NameID>'
         '<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData'
         f" Recipient={quoteattr(request.acs_url)} InResponseTo={quoteattr(request.id)}"
-        f' NotOnOrAfter="{_time(_MINUTES)}"/></saml:SubjectConfirmation></saml:Subject>'
-        f'<saml:Conditions NotBefore="{_time(-_MINUTES)}" NotOnOrAfter="{_time(_MINUTES)}"><saml:AudienceRestriction>'
+        f' NotOnOrAfter="{_time(now + _MINUTES)}"/></saml:SubjectConfirmation></saml:Subject>'
+        f'<saml:Conditions NotBefore="{_time(now - _MINUTES)}" NotOnOrAfter="{_time(now + _MINUTES)}">'
+        "<saml:AudienceRestriction>"
         f"<saml:Audience>{escape(request.issuer)}</saml:Audience></saml:AudienceRestriction></saml:Conditions>"
-        f'<saml:AuthnStatement AuthnInstant="{_time()}" SessionIndex="_{secrets.token_hex(8)}"><saml:AuthnContext>'
+        f'<saml:AuthnStatement AuthnInstant="{_time(now)}" SessionIndex="_{secrets.token_hex(8)}"><saml:AuthnContext>'
         "<saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport"
         "</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>"
         f"<saml:AttributeStatement>{said}</saml:AttributeStatement></saml:Assertion>"
@@ -139,11 +148,11 @@ def _certificate(key: RSAPrivateKey) -> x509.Certificate:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
+        .not_valid_before(now - timedelta(days=3650))
         .not_valid_after(now + timedelta(days=3650))
         .sign(key, hashes.SHA256())
     )
 
 
-def _time(shift: timedelta = timedelta()) -> str:
-    return (datetime.now(UTC) + shift).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _time(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
