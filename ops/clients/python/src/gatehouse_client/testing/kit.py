@@ -147,5 +147,6 @@ class GatehouseKit(NamedParties):
         # Who comes by it becomes a member, as with the directories of most customers.
         body = {"type": protocol, "name": f"{of.name} {provider.product}", "joins_as": "member", **particulars}
         made = self.ask(of.owner, "POST", f"/api/organizations/{of.slug}/upstream-providers", body)
-        self.prove_domain(of, domain, connection_id=made["id"])
+        provider.connection_id = made["id"]
+        self.prove_domain(of, domain, connection_id=provider.connection_id)
         return provider

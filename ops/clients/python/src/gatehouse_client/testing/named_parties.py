@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
@@ -22,6 +23,7 @@ from gatehouse_client.testing.requests import KitFailed
 # Of everyone in the tests: it protects nothing.
 PASSWORD: Final = "gatehouse for tests"  # noqa: S105
 VERIFICATION: Final = "/auth/verify-email"
+ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 INVITATION: Final = "/invitations/accept"
 
 
@@ -39,6 +41,7 @@ class NamedParties:
         self._products: dict[str, Product] = {}
         self._directories: dict[str, Directory] = {}
         self._members: dict[tuple[str, str], str] = {}
+        self._customers: set[tuple[str, str]] = set()
 
     def organization(self, slug: str, *, name: str | None = None, domain: str | None = None) -> Organization:
         """Return an active organization; `domain` is a mail domain that it has proved."""
@@ -126,18 +129,28 @@ class NamedParties:
         organization: str | Organization,
         *,
         roles: Mapping[str, Sequence[str]] | None = None,
+        provider: IdentityProvider | None = None,
     ) -> Organization:
-        """Let an organization use a product; `roles` are those of the product for `everyone`, or for `role:admin`."""
+        """Let an organization use a product, with roles of the product for its people and groups.
+
+        `roles` has names of roles by whom they are for: `everyone`, `role:admin`, or `group:Billing`. A group is one of
+        the directory of the organization, which is pushed if it is not there; with a `provider`, one that the provider
+        names at sign-ins, of which the first that a person is in counts.
+        """
         sold, buyer = self._product(product), self._required(organization)
-        of = sold.organization
-        service = f"/api/organizations/{of.slug}/services/{sold.slug}"
-        if self.ask(of.owner, "GET", service)["customers"] == "none":
-            self.ask(of.owner, "PATCH", service, {"customers": "listed"})
-        self.ask(of.owner, "POST", f"{service}/customers", {"organization": buyer.slug})
         products = f"/api/organizations/{buyer.slug}/products"
-        self.ask(buyer.owner, "POST", products, {"client_id": sold.client_id})
+        if (sold.slug, buyer.slug) not in self._customers:
+            of = sold.organization
+            service = f"/api/organizations/{of.slug}/services/{sold.slug}"
+            if self.ask(of.owner, "GET", service)["customers"] == "none":
+                self.ask(of.owner, "PATCH", service, {"customers": "listed"})
+            self.ask(of.owner, "POST", f"{service}/customers", {"organization": buyer.slug})
+            self.ask(buyer.owner, "POST", products, {"client_id": sold.client_id})
+            self._customers.add((sold.slug, buyer.slug))
         if roles is not None:
-            assignments = [{"subject": subject, "roles": list(given)} for subject, given in roles.items()]
+            assignments = [
+                {"subject": self._subject(buyer, one, provider), "roles": list(given)} for one, given in roles.items()
+            ]
             self.ask(buyer.owner, "PATCH", f"{products}/{sold.client_id}", {"assignments": assignments})
         return buyer
 
@@ -265,6 +278,30 @@ class NamedParties:
         self.instance.add_name(claim["txt_name"], claim["txt_value"])
         self.ask(of.owner, "POST", f"{path}/{claim['id']}/verify", {})
         return claim["id"]
+
+    def _subject(self, of: Organization, named: str, provider: IdentityProvider | None) -> str:
+        """Return whom an assignment is about, as the interface names them: a group is made if it is not there."""
+        kind, _, group = named.partition(":")
+        if kind != "group" or ID.fullmatch(group):
+            return named
+        if provider is None:
+            return f"group:{self.directory(of).add_group(group)}"
+        return f"role:{self._role_of(of, group, provider)}"
+
+    def _role_of(self, of: Organization, group: str, provider: IdentityProvider) -> str:
+        """Return a role of an organization that a group of its provider gives, and that allows nothing there."""
+        path = f"/api/organizations/{of.slug}"
+        slug = "group-" + re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-")
+        known = self.ask(of.owner, "GET", f"{path}/roles")["roles"]
+        if slug not in {one["slug"] for one in known}:
+            self.ask(of.owner, "POST", f"{path}/roles", {"slug": slug, "name": group, "permissions": []})
+            names = ("source", "group", "role")
+            rules = [
+                {name: one[name] for name in names} for one in self.ask(of.owner, "GET", f"{path}/group-rules")["rules"]
+            ]
+            rules.append({"source": provider.connection_id, "group": provider.group_id(group), "role": slug})
+            self.ask(of.owner, "PUT", f"{path}/group-rules", {"rules": rules})
+        return slug
 
     def _visitor(self, person: str | Person, provider: IdentityProvider | None = None) -> Visitor:
         """Return who answers the pages; a provider then has a session of this person."""
