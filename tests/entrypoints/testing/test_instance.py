@@ -92,14 +92,22 @@ def test_each_test_gets_the_state_in_which_the_instance_has_started(started: Sta
     assert client.get(path).json() == keys
     assert (prepared / "postgres").is_dir()
 
-    # The clock goes forward, and back with the next state.
+    # The clock goes forward, back, and where it was with the next state.
     before = datetime.fromisoformat(started.ask("clock", {"seconds": 0}).json()["now"])
     moved = datetime.fromisoformat(started.ask("clock", {"seconds": 3600}).json()["now"])
     assert timedelta(hours=1) <= moved - before < timedelta(hours=2)
     assert client.get("/api/user", headers=headers).status_code == 401
+    back = datetime.fromisoformat(started.ask("clock", {"seconds": -3600}).json()["now"])
+    assert before <= back < moved
+    assert client.get("/api/user", headers=headers).status_code == 200
+    for direction in (1, -1):
+        assert started.ask("clock", {"seconds": direction * DAYS_MAX * 86_400}).status_code == 200
+        assert started.ask("clock", {"seconds": direction}).status_code == 400
+        assert started.ask("clock", {"seconds": -direction * DAYS_MAX * 86_400}).status_code == 200
+    assert started.ask("clock", {"seconds": 3600}).status_code == 200
     assert started.ask("reset").status_code == 204
     assert datetime.fromisoformat(started.ask("clock", {"seconds": 0}).json()["now"]) < moved
-    for seconds in (-1, DAYS_MAX * 86_400 + 1):
+    for seconds in (-DAYS_MAX * 86_400 - 1, DAYS_MAX * 86_400 + 1, 1e300):
         assert started.ask("clock", {"seconds": seconds}).status_code == 400
 
     # Nobody else moves it, such as a page that the developer has open.
