@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def window() -> Generator[Page]:
     """Open a window of a browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser.new_page()
+        yield browser.new_context().new_page()
         browser.close()
 
 
@@ -169,3 +169,16 @@ def test_the_tests_of_a_guide_pass(gatehouse: GatehouseKit, name: str, tmp_path:
 
     # They use the instance that runs already.
     guide.run(f"GATEHOUSE_TEST_INSTANCE='{gatehouse.instance.description}' {run}")
+
+
+@pytest.mark.parametrize("name", ["testing"])
+def test_the_example_for_a_browser_passes(gatehouse: GatehouseKit, name: str, tmp_path: Path) -> None:
+    # Without the plugin, whose browser every reader has to install: the window is of this test.
+    [example] = re.findall(
+        r"```python\n(def test_\w+\(gatehouse, context\).*?)```", opened(name, tmp_path, 0, {}).text, re.S
+    )
+    names: dict[str, Callable[..., None]] = {}
+    exec(example, names)  # noqa: S102 - it is the example of the manual
+
+    with window() as page:
+        names["test_the_first_page"](gatehouse, page.context)

@@ -33,7 +33,7 @@ class Clock:
         return self._instance.advance(timedelta())
 
     def advance(self, by: timedelta | None = None, **parts: float) -> datetime:
-        """Put it forward by a duration, or by `days=…`, `hours=…`, `minutes=…`, and return its time."""
+        """Put it forward by a duration, or by `days=…` or `minutes=…`, and back by less than 0; return its time."""
         duration = by or timedelta(**parts)
         now = self._instance.advance(duration)
         self._ahead += duration

@@ -121,7 +121,7 @@ class GatehouseKit(NamedParties):
         return receiver
 
     def okta(self, organization: str | Organization, domain: str, *, protocol: Protocol = "oidc") -> OktaProvider:
-        """Return an identity provider like Okta, which an organization has connected for its mail domain."""
+        """Return an identity provider like Okta, by OpenID Connect or SAML, connected for a mail domain."""
         return self._connected(OktaProvider(), organization, domain, protocol)
 
     def entra(self, organization: str | Organization, domain: str, *, protocol: Protocol = "oidc") -> EntraProvider:

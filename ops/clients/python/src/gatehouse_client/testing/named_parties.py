@@ -44,7 +44,7 @@ class NamedParties:
         self._customers: set[tuple[str, str]] = set()
 
     def organization(self, slug: str, *, name: str | None = None, domain: str | None = None) -> Organization:
-        """Return an active organization; `domain` is a mail domain that it has proved."""
+        """Return an active organization with its owner; `domain` is a mail domain that it has proved."""
         if slug not in self._organizations:
             owner = self.person(f"owner@{slug}.example")
             token = self.token(owner)
@@ -69,7 +69,7 @@ class NamedParties:
         customer: str | Organization | None = None,
         groups: Iterable[str] = (),
     ) -> Person:
-        """Return a person, by a short name or an address.
+        """Return a person with a proved address, by a short name or an address.
 
         `organization` is one whose member they are, with this role. `customer` is the same for one that uses the
         product of another organization. `groups` are those of its directory.
@@ -200,10 +200,10 @@ class NamedParties:
         provider: IdentityProvider | None = None,
         expired: bool = False,
     ) -> str:
-        """Sign a person in, and return an access token: for a product, for a customer there.
+        """Sign a person in, by a `provider` if it is named, and return an access token; `expired` is one of yesterday.
 
-        They sign in by their password, or by a `provider`, to which they are known by their address. An `expired` token
-        was issued a day ago; the clock is where it was when this returns.
+        It is for a `product`, and for a `customer` there. A provider knows the person by their address. For an expired
+        token the clock goes back, and is where it was when this returns.
         """
         with self.clock.a_day_ago() if expired else nullcontext():
             answer = self.sign_in(
@@ -220,7 +220,7 @@ class NamedParties:
         customer: str | Organization | None = None,
         provider: IdentityProvider | None = None,
     ) -> dict[str, Any]:
-        """Sign a person in likewise, and return the whole answer: with the refresh token."""
+        """Sign a person in likewise, and return the whole answer, with the other tokens."""
         if provider is not None:
             if product is None:
                 raise KitFailed("a provider signs people in to a product: name it by product=")
@@ -258,7 +258,7 @@ class NamedParties:
         return self._requests.send(method, path, body, token=token, key=key)
 
     def directory(self, organization: str | Organization, kind: type[Directory] = Directory) -> Directory:
-        """Return the directory of an organization, which provisions its people and groups by SCIM.
+        """Return the directory of an organization, which provisions people and groups by SCIM, as Okta's or Entra's.
 
         The first call says how it writes: as Okta's, or as that of Microsoft Entra (`EntraDirectory`).
         """
