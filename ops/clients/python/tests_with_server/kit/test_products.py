@@ -53,15 +53,34 @@ def test_a_browser_comes_back_to_the_page_of_a_running_product_by_a_password(gat
     assert (str(page.url), page.text) == (f"{home}/orders", f"/orders {ANN} of bolt")
 
 
-def test_an_account_with_a_password_is_told_why_the_provider_does_not_sign_it_in(gatehouse: GatehouseKit) -> None:
+@by_provider
+def test_an_account_with_a_password_is_linked_to_the_provider(
+    gatehouse: GatehouseKit, kind: str, protocol: str
+) -> None:
+    provider = connected(gatehouse, kind, protocol)
+    ann = gatehouse.person(ANN, customer="bolt")
+    shop = gatehouse.product("shop", customers=["bolt"])
+
+    caller = TokenVerifier(gatehouse.base_url, audience=shop.client_id).verify(
+        gatehouse.token(ann, product=shop, provider=provider)
+    )
+
+    assert caller.subject == ann.id
+    identities = gatehouse.ask(ann, "GET", "/api/user/identities")
+    assert [(one["provider"], one["email"]) for one in identities] == [("upstream", ANN)]
+
+
+def test_a_password_never_takes_the_place_of_the_provider(gatehouse: GatehouseKit) -> None:
     okta = connected(gatehouse, "okta", "oidc")
-    ann = gatehouse.person(ANN)
+    eve = gatehouse.person("eve@cord.example")
+    # An address of another domain, which leads to no provider.
+    okta.add(eve.email)
 
     with running_product(gatehouse) as home, gatehouse.browser() as browser:
-        with pytest.raises(KitFailed, match="name the person to the provider alone"):
-            gatehouse.visit(browser, home, ann, provider=okta)
+        with pytest.raises(KitFailed, match=r"eve@cord\.example arrived at .*/app/sign-in"):
+            gatehouse.visit(browser, home, eve, provider=okta)
         with pytest.raises(KitFailed, match="add them first"):
-            gatehouse.visit(browser, home, "eve@bolt.example", provider=okta)
+            gatehouse.visit(browser, home, "dan@bolt.example", provider=okta)
 
 
 def test_a_session_of_a_product_with_the_clock_ends_with_that_of_gatehouse(gatehouse: GatehouseKit) -> None:

@@ -310,7 +310,8 @@ class NamedParties:
             return Visitor(email=who.email, password=who.password)
         email = person.email if isinstance(person, Person) else person
         provider.sign_in_as(email)
-        return Visitor(email=email, provider_url=provider.base_url)
+        known = self._people.get(email)
+        return Visitor(email=email, password=known.password if known else "", provider_url=provider.base_url)
 
     def _person(self, given: str | Person) -> Person:
         return self.person(given) if isinstance(given, str) else given

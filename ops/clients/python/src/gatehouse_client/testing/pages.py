@@ -19,8 +19,8 @@ STEPS_MAX: Final = 30
 FIRST_PATH: Final = "/app/sign-in"
 SECOND_PATH: Final = "/app/sign-in/password"
 HINT: Final = (
-    "Who has an account with a password signs in to that before the provider is linked to it: name the person to the"
-    " provider alone."
+    "The provider is linked to an account with another way to sign in once the person has used that: let the kit make"
+    " the account by person(), or the provider alone."
 )
 _ACTION: Final = re.compile(r'<form method="post" action="([^"]*)"')
 _UPSTREAM: Final = re.compile(r'href="([^"]*/auth/upstream\?[^"]*)"')
@@ -33,19 +33,24 @@ _INPUT: Final = re.compile(r"<input\b[^>]*>")
 _ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Visitor:
-    """Who answers the pages: with a password, or by the provider at an address, which knows them."""
+    """Who answers the pages: with a password, or by the provider at an address, which knows them.
+
+    Who has a password types it once after the provider, so that Gatehouse links the two, and never in its place.
+    """
 
     email: str
     password: str = field(default="", repr=False)
     provider_url: str = ""
+    has_come_by_provider: bool = False
 
     @property
     def typed(self) -> Mapping[str, Mapping[str, str]]:
         """What they type into the forms of Gatehouse, the later form first."""
         address = {"email": self.email}
-        by_password = {SECOND_PATH: {**address, "password": self.password}} if self.password else {}
+        has_password = self.password and (self.has_come_by_provider or not self.provider_url)
+        by_password = {SECOND_PATH: {**address, "password": self.password}} if has_password else {}
         return {**{path: {} for path in CONSENTS}, **by_password, FIRST_PATH: address}
 
 
@@ -105,6 +110,7 @@ def _answered(browser: httpx.Client, page: httpx.Response, visitor: Visitor) -> 
         return submitted(browser, page, path, origin=visitor.provider_url) if action else None
     link = _UPSTREAM.search(page.text) if visitor.provider_url else None
     if link is not None:
+        visitor.has_come_by_provider = True
         return browser.get(page.url.join(html.unescape(link[1])))
     for path, typed in visitor.typed.items():
         if _form(page, path) is not None:
