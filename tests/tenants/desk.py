@@ -72,8 +72,6 @@ class Desk(Product):
     names_by_saml: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     # What its program has noted about people.
     notes: list[str] = field(default_factory=list[str])
-    # The session of a platform owner; None while no step has used it.
-    platform_token: str | None = None
 
     @property
     def slug(self) -> str:

@@ -14,6 +14,7 @@ from tests.tenants import (
     admitting,
     asserting,
     attacking,
+    blocking,
     claiming,
     connecting,
     deleting,
@@ -43,6 +44,7 @@ MODULES: Final = (
         admitting,
         asserting,
         attacking,
+        blocking,
         claiming,
         connecting,
         deleting,
@@ -78,7 +80,7 @@ STAPLES: Final = {
     Story.DELETING: {"scim_creates", "works_at", "owner_deletes_and_restores"},
     Story.SWITCHING: {
         *("scim_creates", "signs_in", "gets_in", "links_by_connection", "provider_revokes", "revokes_without_right"),
-        *("person_locks", "owner_locks"),
+        *("person_locks", "owner_locks", "operator_imports_blocked", "platform_opens_imported"),
     },
     Story.MACHINES: {"owner_allows_machine", "machine_works", "strangers_claim_machine", "owner_ends_machine"},
     Story.SELLING: {

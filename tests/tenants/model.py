@@ -144,6 +144,8 @@ class Model:
     unlinked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     # Accounts that are locked, until their person has chosen a new password by a mail.
     locked: set[str] = field(default_factory=set[str])
+    # Accounts that were imported as blocked, until a platform owner opens them.
+    blocked: set[str] = field(default_factory=set[str])
     # Accounts that their person has closed.
     closed: set[str] = field(default_factory=set[str])
     # Accounts at A whose address A has asserted before their person used them.

@@ -31,6 +31,7 @@ from tests.world.world import MAILS_MAX, World
 if TYPE_CHECKING:
     from tests.tenants.hijacking import Takeover
     from tests.tenants.machines import Machine
+    from tests.tenants.staff import Staff
 
 A, B = "a", "b"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -119,6 +120,8 @@ class Neighbourhood:
     desk: Desk | None = None
     # A service of A that it may close to strangers; None while no step has used it.
     office: Office | None = None
+    # The people of the platform; None while no step has used them.
+    staff: Staff | None = None
     # The last token of a provider that has ended something, by organization, with whom it was about (`switching.py`).
     # Keys without a secret, by organization.
     machines: dict[str, Machine] = field(default_factory=dict[str, "Machine"])
@@ -203,6 +206,8 @@ class Neighbourhood:
         claims = claims_of(answer.json["access_token"])
         if claims["sub"] in self.model.locked:
             raise Violation(f"outlived {Ended.LOCK}", f"{person.name} has signed in to {claims['email']} by {way}")
+        if claims["sub"] in self.model.blocked:
+            raise Violation("outlived a block", f"{person.name} has signed in to {claims['email']} by {way}")
         held = Held(
             person=person,
             access_token=answer.json["access_token"],

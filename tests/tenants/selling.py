@@ -10,8 +10,9 @@ from tests.tenants.desk import Desk
 from tests.tenants.desk_rows import facts_of
 from tests.tenants.giving import picked
 from tests.tenants.model import Held, Violation
+from tests.tenants.staff import staff_of
 from tests.tenants.taking import Story, step
-from tests.world.builder import NO_ID, PASSWORD
+from tests.world.builder import NO_ID
 from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
@@ -142,10 +143,6 @@ async def platform_acts(hood: Neighbourhood, address: str, pick: int) -> None:
     user_id = hood.user_id(address)
     if user_id is None:
         return
-    if desk.platform_token is None:
-        email = f"root@{desk.slug}.example"
-        hood.world.user(email, is_platform_owner=True)
-        desk.platform_token = (await hood.world.sign_in(email, PASSWORD, address="127.0.0.1")).access_token
     for customer in desk.customers[-2:]:
         await _act(hood, desk, user_id, customer, customer.slug if pick else customer.id)
     await _act(hood, desk, user_id, None, ALONE)
@@ -160,7 +157,9 @@ async def _act(hood: Neighbourhood, desk: Desk, user_id: str, customer: Customer
     at_vendor = facts.memberships.get(V)
     is_open = is_open and not (at_vendor is not None and at_vendor.is_suspended)
     body = {"reason": "a question", "org_slug": desk.slug, "service_slug": "desk", "customer": name}
-    answer = await hood.send("POST", f"/api/platform/impersonate/{user_id}", body, token=desk.platform_token)
+    answer = await hood.send(
+        "POST", f"/api/platform/impersonate/{user_id}", body, token=(await staff_of(hood)).owner_token
+    )
     is_refused = answer.status == 400 and [one["field"] for one in answer.json["details"]] == ["customer"]
     if answer.status != 200:
         if is_refused and is_open and customer is not None:

@@ -17,7 +17,7 @@ from typing import Final
 
 from tests.tenants.histories import Found
 from tests.tenants.taking import Step, step_of
-from tests.tenants.undone import UNDONE
+from tests.tenants.undone_openings import ALL_UNDONE
 
 FOUND: Final = Path(__file__).with_name("found.json")
 SEARCH: Final = "tests/http/organizations/test_tenants.py::test_histories_find_that_a_rule_was_undone"
@@ -44,14 +44,14 @@ def storage() -> Path | None:
 def store(file: Path, rule: str, found: Found) -> None:
     """Write the history of a rule."""
     histories = stored(file) | {rule: [str(one) for one in found.steps]}
-    in_order = {one.rule: histories[one.rule] for one in UNDONE if one.rule in histories}
+    in_order = {one.rule: histories[one.rule] for one in ALL_UNDONE if one.rule in histories}
     file.write_text(json.dumps(in_order, indent=2, ensure_ascii=False) + "\n")
 
 
 def main(rules: list[str]) -> int:
     """Search for rules, and store what is found; return the exit code of pytest."""
     file = Path(os.environ.setdefault(STORES, str(FOUND)))
-    sought = rules or [one.rule for one in UNDONE if one.rule not in stored(file)]
+    sought = rules or [one.rule for one in ALL_UNDONE if one.rule not in stored(file)]
     if not sought:
         return 0
     # Making a history shorter may take minutes.

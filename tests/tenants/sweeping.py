@@ -37,13 +37,18 @@ async def sweep(hood: Neighbourhood) -> None:
 
 
 async def _sign_on_at_b(hood: Neighbourhood) -> None:
-    """Bob signs in by the connection of B, unless B has suspended him or disposed over his address."""
+    """Bob signs in by the connection of B, unless B has suspended him or his address is shut."""
     address, slug = hood.bob.addresses[0], hood.organizations[B].slug
     gifts = [gift for (of, _), gift in hood.model.gifts.items() if of == slug and gift.person is hood.bob]
-    if address in hood.model.disposed or any(gift.is_suspended for gift in gifts):
+    if _is_shut(hood, address) or any(gift.is_suspended for gift in gifts):
         return
     if await connecting.link(hood, hood.bob, B, address) is None:
         raise Violation("denied", f"bob cannot sign in to {address} by the connection of his organization")
+
+
+def _is_shut(hood: Neighbourhood, address: str) -> bool:
+    """Return whether the organization of an address has disposed over it, or its account was imported as blocked."""
+    return address in hood.model.disposed or hood.user_id(address) in hood.model.blocked
 
 
 async def _attack(hood: Neighbourhood, address: str) -> None:
@@ -52,8 +57,8 @@ async def _attack(hood: Neighbourhood, address: str) -> None:
 
 
 async def _recover(hood: Neighbourhood, person: Person, address: str) -> None:
-    """The owner of a mailbox gets in to its account, or registers it, unless its organization has disposed over it."""
-    if address in hood.model.disposed:
+    """The owner of a mailbox gets in to its account, or registers it, unless it is shut."""
+    if _is_shut(hood, address):
         return
     if not await acting.reset(hood, person, address):
         await living.registers(hood, address)

@@ -19,6 +19,7 @@ from tests.openid_provider import running_openid_provider
 from tests.tenants import (
     admitting,
     asserting,
+    blocking,
     deleting,
     links,
     machines,
@@ -33,7 +34,8 @@ from tests.tenants.histories import ALONE, CYCLE, Found, Runner, draw
 from tests.tenants.model import Way
 from tests.tenants.storing import history_of, storage, store, stored
 from tests.tenants.taking import Story, step_of
-from tests.tenants.undone import UNDONE, Undone
+from tests.tenants.undone import Undone
+from tests.tenants.undone_openings import ALL_UNDONE
 from tests.world.world import World
 
 # The gate runs so many histories, and more of them until all has happened that it asks for.
@@ -130,7 +132,7 @@ async def test_programs_get_what_their_own_organization_allows(runner: Runner) -
 
 @pytest.mark.hypothesis
 async def test_what_was_switched_off_stays_off(runner: Runner) -> None:
-    happened = {switching.REVOKED, switching.LOCKED}
+    happened = {switching.REVOKED, switching.LOCKED, blocking.BLOCKED, blocking.OPENED}
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.SWITCHING)
 
@@ -163,16 +165,18 @@ async def test_no_person_holds_what_was_not_given_to_them_in_many_histories(runn
 
 
 def test_stored_histories_are_of_steps_that_exist_and_no_rule_is_without_one_but_those_that_are_searched_for() -> None:
-    for undone in UNDONE:
+    for undone in ALL_UNDONE:
         if undone.rule not in SEARCHED:
             assert [str(one) for one in history_of(undone.rule)] == stored()[undone.rule]
-    assert {*stored(), *SEARCHED} == {undone.rule for undone in UNDONE}
+    assert {*stored(), *SEARCHED} == {undone.rule for undone in ALL_UNDONE}
     assert not SEARCHED & set(stored())
 
 
 @pytest.mark.hypothesis
 @pytest.mark.long
-@pytest.mark.parametrize("undone", [one for one in UNDONE if one.rule not in SEARCHED], ids=lambda undone: undone.rule)
+@pytest.mark.parametrize(
+    "undone", [one for one in ALL_UNDONE if one.rule not in SEARCHED], ids=lambda undone: undone.rule
+)
 async def test_the_stored_history_of_a_rule_finds_that_it_was_undone(
     runner: Runner, monkeypatch: pytest.MonkeyPatch, undone: Undone
 ) -> None:
@@ -188,7 +192,7 @@ async def test_the_stored_history_of_a_rule_finds_that_it_was_undone(
 
 @pytest.mark.hypothesis
 @pytest.mark.long
-@pytest.mark.parametrize("undone", [search_of(undone) for undone in UNDONE])
+@pytest.mark.parametrize("undone", [search_of(undone) for undone in ALL_UNDONE])
 async def test_histories_find_that_a_rule_was_undone(
     runner: Runner, monkeypatch: pytest.MonkeyPatch, undone: Undone
 ) -> None:
