@@ -19,7 +19,7 @@ from tests.world.directory import GROUP, PATCH, USER
 GIVING, SUSPENDING, LEAVING = Story.GIVING, Story.SUSPENDING, Story.LEAVING
 
 
-@step(GIVING, SUSPENDING, LEAVING, Story.SERVING, Story.DELETING, Story.SWITCHING, Story.ADMITTING)
+@step(GIVING, SUSPENDING, LEAVING, Story.SERVING, Story.DELETING, Story.SWITCHING, Story.ADMITTING, Story.READING)
 async def scim_creates(hood: Neighbourhood, of: str, address: str, active: bool) -> None:
     had_account = hood.user_id(address) is not None
     body = {"schemas": [USER], "userName": address, "active": active}
@@ -190,7 +190,7 @@ async def inviter_accepts_with_bare_token(hood: Neighbourhood, of: str, pick: in
         joined_by_invitation(hood, of, address, answer)
 
 
-@step(LEAVING, SUSPENDING, Story.SERVING, Story.ADMITTING)
+@step(LEAVING, SUSPENDING, Story.SERVING, Story.ADMITTING, Story.READING)
 async def owner_removes(hood: Neighbourhood, of: str, pick: int) -> None:
     user_id = picked(hood.organizations[of].users, pick)
     if user_id is not None:

@@ -24,9 +24,11 @@ from tests.tenants import (
     inviting,
     links,
     living,
+    logs,
     machines,
     office_rows,
     proving,
+    receiving,
     selling,
     serving,
     standing,
@@ -55,7 +57,7 @@ MODULES: Final = (
         living,
         proving,
     ),
-    *(machines, selling, serving, switching, using),
+    *(logs, machines, receiving, selling, serving, switching, using),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
@@ -91,9 +93,13 @@ STAPLES: Final = {
         *("scim_creates", "scim_switches", "owner_removes", "signs_in"),
         *("owner_sets_access", "owner_assigns", "comes_to_office"),
     },
+    Story.READING: {
+        *("joins_customers", "comes_by_password", "owner_removes", "moves"),
+        *("platform_acts", "owners_make_webhooks", "receivers_read", "owners_read_logs"),
+    },
 }
 # These have tests of their own, and the others none of their steps.
-ALONE: Final = (Story.SWITCHING, Story.MACHINES, Story.ADMITTING)
+ALONE: Final = (Story.SWITCHING, Story.MACHINES, Story.ADMITTING, Story.READING)
 # The other stories, which seeds have by turns.
 CYCLE: Final = tuple(story for story in Story if story not in ALONE)
 WITHIN: Final = 0.9
@@ -138,6 +144,7 @@ class Runner:
                 await standing.recheck(hood)
                 await office_rows.recheck(hood)
                 links.judge(hood)
+                receiving.notice(hood)
                 # What came before another thing is older than it.
                 self.world.clock.advance(BETWEEN_STEPS)
             await sweeping.sweep(hood)

@@ -66,7 +66,7 @@ async def gets_in(hood: Neighbourhood, address: str) -> None:
         await sign_in(hood, person, address)
 
 
-@step(GIVING, LEAVING, SUSPENDING, Story.SWITCHING, Story.ADMITTING)
+@step(GIVING, LEAVING, SUSPENDING, Story.SWITCHING, Story.ADMITTING, Story.READING)
 async def signs_in(hood: Neighbourhood, address: str, at: str) -> None:
     """The owner of an address signs in to a service or the platform, after a new password where theirs is refused."""
     person = hood.model.owner_of(address)
@@ -159,7 +159,7 @@ async def confirms_membership(hood: Neighbourhood, address: str) -> None:
             confirmed(hood, organization.slug, address)
 
 
-@step(GIVING, Story.SERVING)
+@step(GIVING, Story.SERVING, Story.READING)
 async def selects(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
     """A person selects an organization in one of their sessions."""
     held = picked(judging.live(hood, hood.person(name)), pick)
@@ -167,7 +167,7 @@ async def selects(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
         await judging.select(hood, held, hood.organizations[of])
 
 
-@step(LEAVING, Story.SERVING, Story.ADMITTING)
+@step(LEAVING, Story.SERVING, Story.ADMITTING, Story.READING)
 async def leaves(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
     held: Held | None = picked(judging.live(hood, hood.person(name)), pick)
     if held is not None:
@@ -176,7 +176,7 @@ async def leaves(hood: Neighbourhood, name: str, of: str, pick: int) -> None:
         await removed(hood, of, held.user_id, answer, "the member left")
 
 
-@step(GIVING, CONNECTING, Story.ADMITTING)
+@step(GIVING, CONNECTING, Story.ADMITTING, Story.READING)
 async def moves(hood: Neighbourhood, address: str) -> None:
     """The owner of an address changes that account to another address of theirs."""
     person = hood.model.owner_of(address)

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+from uuid import UUID
 
 # Roles at A that a person has only when its owner gives them.
 GOVERNING: Final = frozenset({"owner", "admin", "deputy"})
@@ -150,6 +151,8 @@ class Model:
     closed: set[str] = field(default_factory=set[str])
     # Accounts at A whose address A has asserted before their person used them.
     asserted: set[str] = field(default_factory=set[str])
+    # The addresses that each organization was shown, of its members and end users at any time, by its id.
+    known: set[tuple[UUID, str]] = field(default_factory=set[tuple[UUID, str]])
     # Addresses over which the organization of their mail domain has disposed.
     disposed: set[str] = field(default_factory=set[str])
 

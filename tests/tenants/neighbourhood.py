@@ -120,6 +120,8 @@ class Neighbourhood:
     desk: Desk | None = None
     # A service of A that it may close to strangers; None while no step has used it.
     office: Office | None = None
+    # The webhooks by which organizations receive every event, by their slugs (`receiving.py`).
+    webhooks: dict[str, str] = field(default_factory=dict[str, str])
     # The people of the platform; None while no step has used them.
     staff: Staff | None = None
     # The last token of a provider that has ended something, by organization, with whom it was about (`switching.py`).

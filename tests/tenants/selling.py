@@ -65,7 +65,7 @@ async def _give(
     return is_right
 
 
-@step(SELLING)
+@step(SELLING, Story.READING)
 async def customer_shares(hood: Neighbourhood, of: str, whole: bool) -> None:
     """A customer shows the vendor who may come in, or does so no longer."""
     desk = await desk_rows.opened(hood)
@@ -136,7 +136,7 @@ async def _customer_asks(hood: Neighbourhood, desk: Desk, name: str, address: st
             raise Violation("another story", f"{customer.slug} was told {told} of {address}")
 
 
-@step(SELLING)
+@step(SELLING, Story.READING)
 async def platform_acts(hood: Neighbourhood, address: str, pick: int) -> None:
     """A platform owner acts as a person at the desk, for each customer and for none."""
     desk = await desk_rows.opened(hood)

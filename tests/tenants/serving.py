@@ -21,7 +21,7 @@ async def vendor_makes_role_anew(hood: Neighbourhood, pick: int) -> None:
     desk_rows.make_role_anew(await desk_rows.opened(hood), desk_rows.ROLES[pick % len(desk_rows.ROLES)])
 
 
-@step(SERVING, SELLING)
+@step(SERVING, SELLING, Story.READING)
 async def customer_takes_away(hood: Neighbourhood, pick: int, whole: bool) -> None:
     """A customer suspends a person who has come for it, and lets them back, or removes them."""
     desk = await desk_rows.opened(hood)
@@ -62,7 +62,7 @@ async def vendor_adds_member(hood: Neighbourhood, address: str, whole: bool) -> 
     await judging.judge(hood, held)
 
 
-@step(SERVING, SELLING)
+@step(SERVING, SELLING, Story.READING)
 async def begins_as_customer(hood: Neighbourhood, of: str, whole: bool) -> None:
     """An organization becomes a customer; one that is ends it, and begins anew or not."""
     desk = await desk_rows.opened(hood)
@@ -74,7 +74,7 @@ async def begins_as_customer(hood: Neighbourhood, of: str, whole: bool) -> None:
         desk_rows.begin(hood, desk, of)
 
 
-@step(SERVING, SELLING, Story.SWITCHING)
+@step(SERVING, SELLING, Story.SWITCHING, Story.READING)
 async def joins_customers(hood: Neighbourhood, address: str, pick: int) -> None:
     """Both organizations add a person, who works in one of them, in both, or in none, which confirms it."""
     person = hood.model.owner_of(address)
@@ -94,7 +94,7 @@ async def _works(hood: Neighbourhood, person: Person, of: str, address: str) -> 
         living.confirmed(hood, hood.organizations[of].slug, address)
 
 
-@step(SERVING, SELLING)
+@step(SERVING, SELLING, Story.READING)
 async def pauses(hood: Neighbourhood, of: str, pick: int, whole: bool) -> None:
     """One side pauses a customer, or all go on; or the platform suspends the organization for a while."""
     customer = await _customer(hood, of)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.secrets import hash_token
+from tests.seeds import Numbers
 from tests.world.builder import PASSWORD
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tests.tenants.neighbourhood import Neighbourhood
 
 NETWORK = "127.0.0.1"
+numbers = Numbers()
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Staff:
 async def staff_of(hood: Neighbourhood) -> Staff:
     """Return the people of the platform; the first step that needs them makes them."""
     if hood.staff is None:
-        world, slug = hood.world, hood.organizations["a"].slug
-        root, helper = f"root@platform-{slug}.example", f"helper@platform-{slug}.example"
+        world, number = hood.world, next(numbers)
+        root, helper = f"root{number}@platform.example", f"helper{number}@platform.example"
         world.user(root, is_platform_owner=True)
         world.user(helper)
         tokens = [(await world.sign_in(email, PASSWORD, address=NETWORK)).access_token for email in (root, helper)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.tenants import acting, connecting, hijacking, living, office_rows, people, serving, standing
+from tests.tenants import acting, connecting, hijacking, living, office_rows, people, receiving, serving, standing
 from tests.tenants.judging import judge, refresh
 from tests.tenants.model import Person, Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
@@ -22,6 +22,8 @@ async def sweep(hood: Neighbourhood) -> None:
         await standing.judge_endings(hood, hood.desk)
         await serving.judge_vendor(hood, hood.desk)
         serving.judge_events(hood, hood.desk)
+    receiving.notice(hood)
+    await receiving.judge_feeds(hood)
     for address in hood.addresses:
         if model.owner_of(address) is not hood.eve:
             await _attack(hood, address)

@@ -28,6 +28,7 @@ class Story(StrEnum):
     SWITCHING = "switching off"
     MACHINES = "machines"
     ADMITTING = "admitting"
+    READING = "reading"
 
 
 @dataclass(frozen=True)

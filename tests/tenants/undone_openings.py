@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -41,7 +41,35 @@ def _by_support(original: Any) -> Any:
     return unlock
 
 
+def _all_removed(_original: Any) -> Any:
+    """Return a method that takes every former member for one that was removed since."""
+    return lambda _self, _organization_id, known_since: set(known_since)
+
+
+def _at_the_same_time(original: Any) -> Any:
+    """Return a method that also takes for removed whose address has changed at that time."""
+
+    def removed(self: Any, organization_id: UUID, known_since: Mapping[UUID, datetime]) -> set[UUID]:
+        before = {user_id: at - timedelta(microseconds=1) for user_id, at in known_since.items()}
+        return original(self, organization_id, before)
+
+    return removed
+
+
+def _instead(present: str, other: str) -> Callable[[Any], Any]:
+    """Return what puts another part into a statement in place of one."""
+
+    def change(statement: str) -> str:
+        assert present in statement, "the part is not in the statement any more"
+        return statement.replace(present, other)
+
+    return change
+
+
 _BLOCK: Final = ("outlived a block",)
+_ADDRESS: Final = ("told an address",)
+_NAMES: Final = ("adapters.postgres.audit.search", "_NAMES")
+_KNOWN: Final = "adapters.postgres.webhooks.known_addresses"
 OPENINGS: Final = (
     Undone(
         "an account that was imported as blocked signs in by no way",
@@ -66,6 +94,68 @@ OPENINGS: Final = (
         _by_support,
         Story.SWITCHING,
         _BLOCK,
+    ),
+    Undone(
+        "receivers are told no address of a stranger",
+        _KNOWN,
+        "OF_USERS",
+        _instead("THEN NULL\n", "THEN NULL WHEN true THEN NULL\n"),
+        Story.READING,
+        _ADDRESS,
+    ),
+    Undone(
+        "members of another organization are strangers to receivers",
+        _KNOWN,
+        "OF_USERS",
+        _instead("m.organization_id = %(organization_id)s AND m.user_id", "m.user_id"),
+        Story.READING,
+        _ADDRESS,
+    ),
+    Undone(
+        "end users of another organization are strangers to receivers",
+        _KNOWN,
+        "OF_USERS",
+        _instead("l.organization_id = %(organization_id)s AND l.user_id", "l.user_id"),
+        Story.READING,
+        _ADDRESS,
+    ),
+    Undone(
+        "receivers are told no address that a person took after they had left",
+        f"{_KNOWN}.PostgresKnownAddresses",
+        "_removed",
+        _all_removed,
+        Story.READING,
+        _ADDRESS,
+    ),
+    Undone(
+        "receivers are told no address for which a person has left another one",
+        f"{_KNOWN}.PostgresKnownAddresses",
+        "_removed",
+        _at_the_same_time,
+        Story.READING,
+        _ADDRESS,
+    ),
+    Undone(
+        "what another organization removed counts for no receiver",
+        _KNOWN,
+        "_REMOVED",
+        _instead("organization_id = %(organization_id)s AND target_type", "target_type"),
+        Story.READING,
+        _ADDRESS,
+    ),
+    Undone(
+        "an audit log names no stranger",
+        *_NAMES,
+        _instead("THEN NULL\n", "THEN NULL WHEN true THEN NULL\n"),
+        Story.READING,
+        _ADDRESS,
+    ),
+    Undone(
+        "an audit log names no person of a customer that the vendor knows no longer",
+        *_NAMES,
+        _instead("AND t.user_id = u.id AND t.told <> ''", ""),
+        Story.READING,
+        _ADDRESS,
     ),
 )
 ALL_UNDONE: Final = (*UNDONE, *OPENINGS)

@@ -30,7 +30,7 @@ CLOSED = frozenset({"customer_closed", "no_customer"})
 HOPS_MAX = 8
 
 
-@step(SERVING, SELLING, Story.SWITCHING)
+@step(SERVING, SELLING, Story.SWITCHING, Story.READING)
 async def comes_by_password(hood: Neighbourhood, address: str, of: str, pick: int, whole: bool) -> None:
     """The owner of an address signs in to the desk as a program does, after a new password where theirs is refused."""
     person = hood.model.owner_of(address)

@@ -22,9 +22,11 @@ from tests.tenants import (
     blocking,
     deleting,
     links,
+    logs,
     machines,
     office_rows,
     people,
+    receiving,
     selling,
     standing,
     switching,
@@ -142,6 +144,13 @@ async def test_a_service_that_is_closed_lets_in_its_own_people(runner: Runner) -
     happened = {office_rows.CAME, office_rows.SHUT_OUT, admitting.CONFIRMED}
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.ADMITTING)
+
+
+@pytest.mark.hypothesis
+async def test_what_is_read_besides_names_nobody_whom_its_reader_does_not_know(runner: Runner) -> None:
+    happened = {receiving.TOLD, receiving.TOLD_FORMER, logs.NAMED}
+
+    await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.READING)
 
 
 @pytest.mark.hypothesis
