@@ -27,6 +27,7 @@ from tests.tenants import (
     logs,
     machines,
     office_rows,
+    pressing,
     proving,
     receiving,
     selling,
@@ -57,7 +58,7 @@ MODULES: Final = (
         living,
         proving,
     ),
-    *(logs, machines, receiving, selling, serving, switching, using),
+    *(logs, machines, pressing, receiving, selling, serving, switching, using),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
@@ -95,7 +96,7 @@ STAPLES: Final = {
     },
     Story.READING: {
         *("joins_customers", "comes_by_password", "owner_removes", "moves"),
-        *("platform_acts", "owners_make_webhooks", "receivers_read", "owners_read_logs"),
+        *("platform_acts", "owners_make_webhooks", "receivers_read", "owners_read_logs", "presses_late"),
     },
 }
 # These have tests of their own, and the others none of their steps.

@@ -8,9 +8,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
+from adapters.postgres.sessions.shown_secrets import PostgresShownSecrets
+from core.sessions.shown_secrets import KEPT_MAX, LIFETIME, Holder
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
 from tests.tenants.undone import UNDONE, Undone
+
+
+def _nothing(_original: Any) -> Any:
+    return lambda *_args, **_options: None
 
 
 def _unless_locked(_original: Any) -> Any:
@@ -68,6 +74,35 @@ def _instead(present: str, other: str) -> Callable[[Any], Any]:
 
 _BLOCK: Final = ("outlived a block",)
 _ADDRESS: Final = ("told an address",)
+
+
+def _of_any_holder(original: Any) -> Any:
+    """Return a method by which any session, and any visitor, gets what is kept for another one."""
+
+    def claim(secrets: PostgresShownSecrets, _holder: Holder, shown_id: UUID, *, page: str) -> Any:
+        query = "SELECT session_id, setup_visit_hash FROM shown_secrets WHERE id = %s"
+        row = secrets._connection.execute(query, (shown_id,)).fetchone()
+        return (
+            original(secrets, Holder(session_id=row[0], setup_visit_hash=row[1]), shown_id, page=page) if row else None
+        )
+
+    return claim
+
+
+def _kept_on(original: Any) -> Any:
+    """Return a method after which what it gave is kept as before."""
+
+    def claim(secrets: PostgresShownSecrets, holder: Holder, shown_id: UUID, *, page: str) -> Any:
+        found = original(secrets, holder, shown_id, page=page)
+        if found is not None:
+            expires_at = secrets._transaction.now + LIFETIME
+            secrets.add(holder, shown_id, page=page, secrets=found, expires_at=expires_at, kept_max=KEPT_MAX)
+        return found
+
+    return claim
+
+
+_SECRETS: Final = ("adapters.postgres.sessions.shown_secrets.PostgresShownSecrets", "claim")
 _NAMES: Final = ("adapters.postgres.audit.search", "_NAMES")
 _KNOWN: Final = "adapters.postgres.webhooks.known_addresses"
 OPENINGS: Final = (
@@ -156,6 +191,22 @@ OPENINGS: Final = (
         _instead("AND t.user_id = u.id AND t.told <> ''", ""),
         Story.READING,
         _ADDRESS,
+    ),
+    Undone(
+        "a form that waits goes on in the browser that has sent it alone",
+        *_SECRETS,
+        _of_any_holder,
+        Story.READING,
+        ("another's form",),
+    ),
+    Undone("a form that waits goes on once", *_SECRETS, _kept_on, Story.READING, ("twice",)),
+    Undone(
+        "a form of another site does not wait",
+        "entrypoints.web.serving.browsers",
+        "require_token",
+        _nothing,
+        Story.READING,
+        ("another's form",),
     ),
 )
 ALL_UNDONE: Final = (*UNDONE, *OPENINGS)

@@ -26,6 +26,7 @@ from tests.tenants import (
     machines,
     office_rows,
     people,
+    pressing,
     receiving,
     selling,
     standing,
@@ -148,7 +149,7 @@ async def test_a_service_that_is_closed_lets_in_its_own_people(runner: Runner) -
 
 @pytest.mark.hypothesis
 async def test_what_is_read_besides_names_nobody_whom_its_reader_does_not_know(runner: Runner) -> None:
-    happened = {receiving.TOLD, receiving.TOLD_FORMER, logs.NAMED}
+    happened = {receiving.TOLD, receiving.TOLD_FORMER, logs.NAMED, pressing.WAITED}
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.READING)
 
