@@ -36,7 +36,7 @@ from core.platform.console import PlatformStanding
 from core.positions import Position, position_of
 from entrypoints.pages.console.crumbs import way_of
 from entrypoints.pages.console.flash_messages import OUTCOMES
-from entrypoints.pages.console.form_calls import form_calls
+from entrypoints.pages.console.page_calls import calls_of_page
 from entrypoints.pages.console.sections import SectionGroup, sections_of, sections_of_platform
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.forms import DoneQuery
@@ -184,7 +184,7 @@ def console_page(
 ) -> Response:
     """Return a page of the console, with what was just done, or with what was refused; None is in no organization.
 
-    `program` reads what the page shows, and `besides` are further ones; `form_calls.py` knows those of its forms.
+    `program` reads what the page shows, and `besides` are further ones; `page_calls.py` knows the rest.
     """
     calls = [(one, route_of(call, one.operation)) for one in (program, *besides)]
     return form_page(
@@ -196,7 +196,7 @@ def console_page(
         standing=standing,
         curls=[one.curl(route, call.installation.settings.base_url) for one, route in calls],
         is_called_with_key=takes_key(calls[0][1]),
-        form_calls=form_calls(
+        page_calls=calls_of_page(
             cast("GatehouseRequest", call.request), besides=[one.operation for one in (program, *besides)]
         ),
         # Another word in the address means nothing.

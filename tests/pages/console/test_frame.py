@@ -203,7 +203,7 @@ async def test_every_mail_is_previewed_with_the_brand_where_it_has_one(owner: Vi
     )
 
 
-async def test_a_page_shows_the_calls_of_its_forms_with_its_ids_also_after_a_refusal(
+async def test_a_page_shows_its_calls_with_its_ids_also_after_a_refusal(
     world: World, acme: UUID, owner: Visitor
 ) -> None:
     world.service(acme, "shop")
@@ -211,18 +211,18 @@ async def test_a_page_shows_the_calls_of_its_forms_with_its_ids_also_after_a_ref
     refused = await owner.submit(mail, f"{ACME}/mail", host="")
 
     tested = ("/docs/reference/mail-server#mail_server_test_mail_server", "POST /api/organizations/acme/smtp/test")
-    assert form_calls(mail) == [tested]
-    assert (refused.status, form_calls(refused)) == (400, [tested])
-    assert [call for _, call in form_calls(await owner.open(f"{ACME}/services/shop"))] == [
+    assert calls_of(mail) == [tested]
+    assert (refused.status, calls_of(refused)) == (400, [tested])
+    assert [call for _, call in calls_of(await owner.open(f"{ACME}/services/shop"))] == [
         "PATCH /api/organizations/acme/services/shop"
     ]
     # What is shown as a command is not named again.
     assert "/api/organizations/acme/invitations" in (await owner.open(f"{PEOPLE}/invited")).text
-    assert form_calls(await owner.open(f"{PEOPLE}/invited")) == []
-    assert form_calls(await owner.open(f"{ACME}/analytics")) == []
+    assert calls_of(await owner.open(f"{PEOPLE}/invited")) == []
+    assert calls_of(await owner.open(f"{ACME}/analytics")) == []
 
 
-def form_calls(page: Answer) -> list[tuple[str, str]]:
-    """Return the address and the text of each call of the forms of a page."""
+def calls_of(page: Answer) -> list[tuple[str, str]]:
+    """Return the address and the text of each further call of a page."""
     part = page.text.partition('<ul class="calls">')[2].partition("</ul>")[0]
     return re.findall(r'<a href="([^"]+)">([^<]+)</a>', part)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from entrypoints import capabilities, pages
-from entrypoints.pages.console.form_calls import calls_of_forms
+from entrypoints.pages.console.page_calls import calls_of_forms
 from entrypoints.pages.organizations.keys import READS
 from entrypoints.web.serving.paths import paths_of
 

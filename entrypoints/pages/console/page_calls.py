@@ -1,14 +1,15 @@
-"""The calls of the interface that do what the forms of a page of the consoles do, for its foot.
+"""The calls of the interface that read what a page of the consoles shows, and do what its forms do, for its foot.
 
 A form belongs to the page whose path its own continues the furthest. Its call asks for the same operation with as many
 ids; among several it is the one that is named alike, the one that deletes, or the one that changes. `_NAMED` has those
-that are named otherwise.
+that are named otherwise. What a page shows is read by the call of the same operation that is named alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
@@ -59,19 +60,19 @@ _NAMED: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormCall:
-    """A call that does what a form does: its method, its path with the ids of the page, and where it is described."""
+class PageCall:
+    """A call of a page: its method, its path with the ids of the page, and where it is described."""
 
     method: str
     path: str
     address: str
 
 
-def form_calls(request: GatehouseRequest, *, besides: Container[str]) -> Sequence[FormCall]:
-    """Return the calls of the forms of the page of a request, without the operations that it shows in another way."""
+def calls_of_page(request: GatehouseRequest, *, besides: Container[str]) -> Sequence[PageCall]:
+    """Return the calls of the page of a request, without the operations that it shows in another way."""
     ids = [*(request.view_args or {}).values()]
     return [
-        FormCall(
+        PageCall(
             method=one.method,
             path=path_with(one.path, [*ids, *[_ID] * _ids(one)][: _ids(one)]),
             address=address,
@@ -93,16 +94,24 @@ def calls_of_forms(paths: Paths) -> Mapping[Route, Route | None]:
 
 @cache
 def _calls_of_pages(paths: Paths) -> Mapping[Route | None, Sequence[tuple[Route, str]]]:
-    """Return the calls of the forms of each page, and where they are described; the answer to a form is of its page."""
+    """Return the calls of each page, and where they are described; the answer to a form is of its page."""
     addresses, forms = addresses_of(paths.routes), calls_of_forms(paths)
+    reads = [one for one in paths.routes if not one.is_page and one.method == "GET"]
     pages = [one for one in paths.routes if one.is_page and one.method == "GET" and one.path.startswith(CONSOLES)]
     page_of = {form: max((one for one in pages if _continues(form, one)), key=_length) for form in forms}
-    found: dict[Route | None, dict[Route, str]] = {page: {} for page in page_of.values()}
+    found: dict[Route | None, dict[Route, str]] = {
+        page: {one: addresses[one.operation_id] for one in reads if _reads(one, page)} for page in pages
+    }
     for form, call in forms.items():
         if call is not None:
             found[page_of[form]][call] = addresses[call.operation_id]
     shown = {page: list(calls.items()) for page, calls in found.items()}
     return shown | {form: shown[page] for form, page in page_of.items()}
+
+
+def _reads(call: Route, page: Route) -> bool:
+    operation = page.who.operation
+    return operation is not None and call.who.operation is operation and _names(call) == _names(page)
 
 
 def _continues(form: Route, page: Route) -> bool:
@@ -130,6 +139,11 @@ def _call_of(form: Route, calls: Sequence[Route]) -> Route | None:
 def _words(route: Route) -> Sequence[str]:
     """Return the words of a path below /app or /api, in which ids are equal."""
     return [":" if word.startswith(":") else word for word in route.path.split("/")[2:]]
+
+
+def _names(route: Route) -> Sequence[str]:
+    """Return what the ids of a path are of, and its last word."""
+    return [*(word for word, following in pairwise(_words(route)) if following == ":"), _last(route)]
 
 
 def _last(route: Route) -> str:
