@@ -37,6 +37,8 @@ def installed_command(requirement: str) -> Path:
             " a copy of it, with --gatehouse-requirement=PATH. Or start an instance, and name it with"
             " GATEHOUSE_TEST_INSTANCE."
         )
+    # As a whole path: pip takes the bare name of a folder that lies here for one of the package index.
+    requirement = str(Path(requirement).resolve())
     folder = cache_folder() / "servers" / _name(requirement)
     command = folder / "bin" / "gatehouse"
     with _locked(folder):
