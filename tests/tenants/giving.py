@@ -102,7 +102,7 @@ async def group_removes(hood: Neighbourhood, of: str, pick: int, whole: bool) ->
         await removed(hood, of, user_id, answer, "the group was changed")
 
 
-@step(GIVING, SUSPENDING)
+@step(GIVING, SUSPENDING, Story.READING)
 async def key_adds(hood: Neighbourhood, of: str, address: str) -> None:
     had_account = hood.user_id(address) is not None
     answer = await hood.by_key(of, "POST", "/users", {"email": address})

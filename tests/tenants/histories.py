@@ -30,6 +30,7 @@ from tests.tenants import (
     pressing,
     proving,
     receiving,
+    searching,
     selling,
     serving,
     standing,
@@ -58,7 +59,7 @@ MODULES: Final = (
         living,
         proving,
     ),
-    *(logs, machines, pressing, receiving, selling, serving, switching, using),
+    *(logs, machines, pressing, receiving, searching, selling, serving, switching, using),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
@@ -96,7 +97,14 @@ STAPLES: Final = {
     },
     Story.READING: {
         *("joins_customers", "comes_by_password", "owner_removes", "moves"),
-        *("platform_acts", "owners_make_webhooks", "receivers_read", "owners_read_logs", "presses_late"),
+        *(
+            "platform_acts",
+            "owners_make_webhooks",
+            "receivers_read",
+            "owners_read_logs",
+            "presses_late",
+            "readers_search",
+        ),
     },
 }
 # These have tests of their own, and the others none of their steps.

@@ -8,7 +8,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
+from adapters.postgres.audit.search import StoredLog
+from adapters.postgres.organizations.people import PostgresPeople
 from adapters.postgres.sessions.shown_secrets import PostgresShownSecrets
+from core.platform import search
 from core.sessions.shown_secrets import KEPT_MAX, LIFETIME, Holder
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
@@ -102,6 +105,23 @@ def _kept_on(original: Any) -> Any:
     return claim
 
 
+def _of_all_members(original: Any) -> Any:
+    """Return a method that lists the members of the organization that has a part of an address."""
+
+    def page(people: PostgresPeople, organization_id: UUID, *, part: str, **options: Any) -> Any:
+        query = "SELECT organization_id FROM memberships WHERE strpos(member_email, %s) > 0 AND organization_id <> %s"
+        other = people._connection.execute(query, (part, organization_id)).fetchone() if part else None
+        return original(people, other[0] if other is not None else organization_id, part=part, **options)
+
+    return page
+
+
+def _all_entries(original: StoredLog) -> StoredLog:
+    """Return the log of all organizations."""
+    return original._replace(rows="true")
+
+
+_FOUND: Final = ("found",)
 _SECRETS: Final = ("adapters.postgres.sessions.shown_secrets.PostgresShownSecrets", "claim")
 _NAMES: Final = ("adapters.postgres.audit.search", "_NAMES")
 _KNOWN: Final = "adapters.postgres.webhooks.known_addresses"
@@ -207,6 +227,66 @@ OPENINGS: Final = (
         _nothing,
         Story.READING,
         ("another's form",),
+    ),
+    Undone(
+        "a search finds no member of another organization",
+        "adapters.postgres.organizations.people.PostgresPeople",
+        "page",
+        _of_all_members,
+        Story.READING,
+        _FOUND,
+    ),
+    Undone(
+        "a search finds no end user of another organization",
+        "adapters.postgres.services.found_end_users",
+        "PAGE",
+        lambda statement: _instead(" AND l.organization_id = %(organization_id)s) AS used", ") AS used")(
+            _instead("WHERE  organization_id = %(organization_id)s\n      AND  (%(part)s", "WHERE (%(part)s")(statement)
+        ),
+        Story.READING,
+        _FOUND,
+    ),
+    Undone(
+        "a search finds no service of another organization",
+        "adapters.postgres.services.found_services",
+        "PAGE",
+        _instead("WHERE  organization_id = %(organization_id)s\n      AND  (%(part)s", "WHERE (%(part)s"),
+        Story.READING,
+        _FOUND,
+    ),
+    Undone(
+        "a search finds no customer of another vendor",
+        "adapters.postgres.customers.found_customers",
+        "NAMED",
+        lambda statement: _instead("s.organization_id = %(vendor_id)s AND s.id", "s.id")(
+            _instead("WHERE  c.vendor_id = %(vendor_id)s AND o.slug", "WHERE  o.slug")(statement)
+        ),
+        Story.READING,
+        _FOUND,
+    ),
+    Undone(
+        "a search finds no organization of another person",
+        "adapters.postgres.organizations.organizations",
+        "_SEARCHED",
+        _instead("m.user_id = %(user_id)s AND o.status", "o.status"),
+        Story.READING,
+        _FOUND,
+    ),
+    Undone(
+        "a search finds no entry of another log",
+        "adapters.postgres.audit.search",
+        "OF_ORGANIZATION",
+        _all_entries,
+        Story.READING,
+        _FOUND,
+    ),
+    Undone(
+        "support finds nobody while it types",
+        "core.platform.search",
+        "find_while_typed",
+        lambda _original: search.find,
+        Story.READING,
+        _FOUND,
     ),
 )
 ALL_UNDONE: Final = (*UNDONE, *OPENINGS)

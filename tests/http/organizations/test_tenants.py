@@ -28,6 +28,7 @@ from tests.tenants import (
     people,
     pressing,
     receiving,
+    searching,
     selling,
     standing,
     switching,
@@ -149,7 +150,8 @@ async def test_a_service_that_is_closed_lets_in_its_own_people(runner: Runner) -
 
 @pytest.mark.hypothesis
 async def test_what_is_read_besides_names_nobody_whom_its_reader_does_not_know(runner: Runner) -> None:
-    happened = {receiving.TOLD, receiving.TOLD_FORMER, logs.NAMED, pressing.WAITED}
+    happened = {receiving.TOLD, receiving.TOLD_FORMER, logs.NAMED, pressing.WAITED, searching.FOUND}
+    happened.add(searching.FOUND_BY_PLATFORM)
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.READING)
 
