@@ -14,8 +14,9 @@ from urllib.parse import quote
 from tests.tenants import acting, desk_rows, judging, receiving
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import A, B
-from tests.tenants.staff import browser_of, staff_of
+from tests.tenants.staff import NETWORK, browser_of, staff_of
 from tests.tenants.taking import Story, step
+from tests.world.builder import PASSWORD
 from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
@@ -49,15 +50,17 @@ async def readers_search(hood: Neighbourhood, address: str, of: str) -> None:
         [[entry]] = hood.world.rows(
             "SELECT (SELECT max(id::text) FROM audit_entries WHERE organization_id = %s)", other.party.organization_id
         )
-        texts = [address, other.owner, other.slug, other.only_service, hood.user_id(address) or "", entry or ""]
-        for text in filter(None, texts):
-            await _judge(hood, reader, text)
+        for text in filter(None, (address, entry)):
+            await _judge(hood, reader, text, "/options", "")
+        for text in filter(None, (other.owner, other.slug, other.only_service, hood.user_id(address))):
+            await _judge(hood, reader, text, "/options")
     await _judge_platform(hood, address)
 
 
 async def _readers(hood: Neighbourhood, address: str) -> list[Reader]:
-    """Return the owners, a member of A, a person in both consoles, and an impersonator of the owner of A."""
+    """Return the owners, an admin and a member of A, a person in both consoles, and one who acts as the owner of A."""
     found = [_reader(hood, token, slug) for _, slug, token in receiving.owners_of(hood)]
+    found.append(_reader(hood, await _admin_token(hood), hood.organizations[A].slug))
     at_a, at_b = hood.organizations[A], hood.organizations[B]
     at_work = next((one.access_token for one in judging.live(hood, hood.eve) if not one.service), None)
     person = hood.model.owner_of(address)
@@ -73,12 +76,23 @@ async def _readers(hood: Neighbourhood, address: str) -> list[Reader]:
     return [*found, Reader(visitor, str(owner_id), at_a.slug)]
 
 
+async def _admin_token(hood: Neighbourhood) -> str:
+    """Return a token of an admin of A, whom the first search makes."""
+    email = f"admin@{hood.organizations[A].domain}"
+    if hood.user_id(email) is None:
+        hood.world.member(hood.organizations[A].party.organization_id, hood.world.user(email), "admin")
+    return (await hood.world.sign_in(email, PASSWORD, address=NETWORK)).access_token
+
+
 def _reader(hood: Neighbourhood, token: str, slug: str) -> Reader:
     return Reader(browser_of(hood, token), claims_of(token)["sub"], slug)
 
 
-async def _judge(hood: Neighbourhood, reader: Reader, text: str) -> None:
-    """Raise `Violation` when a search finds what another organization has, or opens to who is no member."""
+async def _judge(hood: Neighbourhood, reader: Reader, text: str, *pages: str) -> None:
+    """Raise `Violation` when a search finds what another organization has, or opens to who is no member.
+
+    Its pages are the options of the palette, and the page without scripts.
+    """
     own = {
         slug
         for (slug,) in hood.world.rows(
@@ -86,7 +100,8 @@ async def _judge(hood: Neighbourhood, reader: Reader, text: str) -> None:
             reader.user_id,
         )
     }
-    for answer in await _asked(reader.visitor, f"/app/organizations/{reader.slug}", text):
+    for page in pages:
+        answer = await _asked(reader.visitor, f"/app/organizations/{reader.slug}/search{page}", text)
         assert answer.status < 500, answer.text
         if answer.status not in {200, 303}:
             continue
@@ -101,9 +116,8 @@ async def _judge(hood: Neighbourhood, reader: Reader, text: str) -> None:
             hood.explained.add(FOUND)
 
 
-async def _asked(visitor: Visitor, root: str, text: str) -> list[Answer]:
-    """Return the options of the palette, and the page without scripts."""
-    return [await visitor.send("GET", f"{root}/search{path}?q={quote(text)}") for path in ("/options", "")]
+async def _asked(visitor: Visitor, path: str, text: str) -> Answer:
+    return await visitor.send("GET", f"{path}?q={quote(text)}")
 
 
 def _results(answer: Answer) -> str:
@@ -163,14 +177,15 @@ def _strange_ids(hood: Neighbourhood, slug: str, results: str) -> list[str]:
 async def _judge_platform(hood: Neighbourhood, address: str) -> None:
     """Raise `Violation` when others than the platform search there, or support finds people while it types."""
     staff, user_id = await staff_of(hood), hood.user_id(address)
-    options, _ = await _asked(browser_of(hood, staff.owner_token), PLATFORM, address)
+    search = f"{PLATFORM}/search"
+    options = await _asked(browser_of(hood, staff.owner_token), f"{search}/options", address)
     if user_id is not None and user_id not in options.text:
         raise Violation("denied", f"the platform did not find {address}")
     hood.explained |= {FOUND_BY_PLATFORM} if user_id is not None else set()
-    options, _ = await _asked(browser_of(hood, staff.support_token), PLATFORM, address)
+    options = await _asked(browser_of(hood, staff.support_token), f"{search}/options", address)
     if f"{PLATFORM}/users/" in options.text:
         raise Violation("found", f"support found {address} while it was typed, which nothing records")
     for _, slug, token in receiving.owners_of(hood):
-        for answer in await _asked(browser_of(hood, token), PLATFORM, address):
-            if answer.status == 200:
+        for path in (f"{search}/options", search):
+            if (await _asked(browser_of(hood, token), path, address)).status == 200:
                 raise Violation("found", f"the owner of {slug} searches the platform")
