@@ -239,6 +239,9 @@ class DemoShop:
         return claims
 
     async def _show_deliveries(self) -> Response:
+        if not self.received:
+            nothing = Markup("<section><p>Nothing since the start. Sign in to the shop, and it is told.</p></section>")
+            return page("Webhooks", nothing, links=LINKS)
         rows = Markup("").join(
             Markup("<tr><td>{}</td><td>{}</td><td><code>{}</code></td></tr>").format(
                 one.received_at, one.event, one.data
@@ -247,9 +250,9 @@ class DemoShop:
         )
         head = Markup("<tr><th>Received</th><th>Event</th><th>Data</th></tr>")
         text = Markup(
-            "<section><p>{} deliveries with the right signature, the newest first.</p><table>{}{}</table></section>"
+            "<section><p>What came with the right signature, the newest first.</p><table>{}{}</table></section>"
         )
-        return page("Webhooks", text.format(len(self.received), head, rows), links=LINKS)
+        return page("Webhooks", text.format(head, rows), links=LINKS)
 
     async def _receive(self) -> Response:
         body = cast("bytes", await request.get_data(as_text=False))

@@ -195,6 +195,8 @@ def test_the_demo_is_filled_once_and_a_person_signs_in_at_its_application(demo: 
     assert demo.stop() == 0
     demo.start()
     assert "Filling" not in demo.folder.with_suffix(".log").read_text()
+    with new_browser() as browser:
+        assert "Nothing since the start" in browser.get(f"{demo.shop}/webhooks").text
     assert demo.stop() == 0
 
 
