@@ -37,6 +37,7 @@ from tests.tenants import (
     sweeping,
     switching,
     using,
+    working,
 )
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import A, B, Neighbourhood, settle
@@ -59,7 +60,7 @@ MODULES: Final = (
         living,
         proving,
     ),
-    *(logs, machines, pressing, receiving, searching, selling, serving, switching, using),
+    *(logs, machines, pressing, receiving, searching, selling, serving, switching, using, working),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
@@ -76,7 +77,10 @@ STAPLES: Final = {
         *("scim_creates", "owner_sets_rules", "owner_sets_connection"),
         *("provider_names_groups", "attacker_names_groups"),
     },
-    Story.CONNECTING: {"links_by_connection", "attacker_redirects_connection"},
+    Story.CONNECTING: {
+        *("links_by_connection", "works_for_a", "employer_signs_in"),
+        *("attacker_redirects_connection", "attacker_asserts"),
+    },
     Story.SERVING: {
         *("joins_customers", "comes_by_password", "comes_in_browser", "comes_by_connection"),
         *("pauses", "assigns", "customer_takes_away"),
