@@ -48,7 +48,7 @@ STEPS_OF_THE_GATE = 25
 HISTORIES = 200
 STEPS = 40
 # So that several processes share them, and each test ends long before a test is taken for stuck.
-CHUNK = 50
+CHUNK, CHUNK_ALONE = 50, 10
 # No history of these is stored yet (`tests/tenants/storing.py`), so each long run searches for one. No rule is added.
 SEARCHED = frozenset[str](
     {
@@ -164,9 +164,10 @@ async def test_what_is_allowed_is_no_violation(runner: Runner, steps: list[str])
 
 @pytest.mark.hypothesis
 @pytest.mark.long
+@pytest.mark.parametrize("first", range(0, CHUNK, CHUNK_ALONE))
 @pytest.mark.parametrize("story", ALONE)
-async def test_the_stories_of_their_own_in_many_histories(runner: Runner, story: Story) -> None:
-    await assert_none_found(runner, drawn_numbers(range(CHUNK)), STEPS, story)
+async def test_the_stories_of_their_own_in_many_histories(runner: Runner, story: Story, first: int) -> None:
+    await assert_none_found(runner, drawn_numbers(range(first, first + CHUNK_ALONE)), STEPS, story)
 
 
 @pytest.mark.hypothesis
