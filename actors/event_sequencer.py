@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BUSY_PAUSE_SECONDS: Final = 0.02
 # What comes shortly after a batch is handed on together with the next one: a transaction for each event would take a
 # tenth of what a sign-in costs.
-REST_SECONDS: Final = 0.25
+REST_SECONDS: Final = 0.1
 # Events and their deliveries together.
 BATCH_ROWS_MAX: Final = 400
 

@@ -408,7 +408,8 @@ async def end_user(world: World) -> Resource:
         return await backend.request("PATCH", f"/users/{user_id}", body=body)
 
     # An address that a service has changed is to be proved.
-    names = {"email": {"changed_by_service_at", "email_verified_at", "password_hash", "passkey_challenges_ended"}}
+    of_address = {"changed_by_service_at", "email_changed_at", "email_verified_at"}
+    names = {"email": of_address | {"password_hash", "passkey_challenges_ended"}}
     values = {"email": "other@acme.example", "metadata": METADATA}
     return Resource(row(world, "users", "id = %s", user_id), send, values, names=names)
 

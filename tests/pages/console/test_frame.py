@@ -225,4 +225,8 @@ async def test_a_page_shows_its_calls_with_its_ids_also_after_a_refusal(
 def calls_of(page: Answer) -> list[tuple[str, str]]:
     """Return the address and the text of each further call of a page."""
     part = page.text.partition('<ul class="calls">')[2].partition("</ul>")[0]
-    return re.findall(r'<a href="([^"]+)">([^<]+)</a>', part)
+    return [
+        (address, f"{method} {path}")
+        for calls, path in re.findall(r"<li>(.*?) ([^ <]+)</li>", part)
+        for address, method in re.findall(r'<a href="([^"]+)">([^<]+)</a>', calls)
+    ]

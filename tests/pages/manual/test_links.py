@@ -65,7 +65,7 @@ async def test_the_pages_of_the_consoles_lead_to_the_manual_of_this_version(team
         ("account/passkeys", "sign-in#passkeys"),
     ):
         html = (await visitor.open(f"/app/{page}")).text
-        assert f'href="/docs/manual/{target}">Read about this in the manual of version ' in html
+        assert f'href="/docs/manual/{target}">More in the manual of version ' in html
 
 
 async def test_the_search_of_a_console_finds_the_manual_last(team: Team, visitor: Visitor) -> None:
