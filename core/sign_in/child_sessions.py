@@ -7,7 +7,9 @@ proof.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -49,16 +51,7 @@ def begin(
     when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
     destination = replace(wanted, parent_id=parent_id if is_child else None)
-    user = uow.users.defer_lock(user_id)
-    parent = uow.browser_sessions.defer_lock(parent_id)
-    return PreparedVisit(
-        uow=uow,
-        user_id=user_id,
-        destination=destination,
-        user=user,
-        parent=parent,
-        circumstances=defer_circumstances(uow, user_id, destination),
-    ).begin()
+    return _prepared(uow, user_id, destination, partial(uow.browser_sessions.defer_lock, parent_id)).begin()
 
 
 def prepare(
@@ -75,17 +68,8 @@ def prepare(
     The session was read in this request. `is_open` is as for `SignInPlaces.defer`.
     """
     destination = replace(wanted, parent_id=browser.session_id if is_child else None)
-    user = uow.users.defer_lock(browser.user_id)
-    # Locked, so that what ends the parent finds this child.
-    parent = uow.browser_sessions.defer_lock_known(browser)
-    return PreparedVisit(
-        uow=uow,
-        user_id=browser.user_id,
-        destination=destination,
-        user=user,
-        parent=parent,
-        circumstances=defer_circumstances(uow, browser.user_id, destination, is_open=is_open),
-    )
+    lock_parent = partial(uow.browser_sessions.defer_lock_known, browser)
+    return _prepared(uow, browser.user_id, destination, lock_parent, is_open=is_open)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +187,27 @@ def _proof_by_saml(parent: ParentSession) -> IdentityProof:
         authenticated_at=caller.session.authenticated_at,
         confinement=caller.limits.confinement,
         bounded_until=parent.bounded_until,
+    )
+
+
+def _prepared(
+    uow: UnitOfWork,
+    user_id: UUID,
+    destination: Destination,
+    lock_parent: Callable[[], Deferred[BrowserSession | None]],
+    *,
+    is_open: bool = False,
+) -> PreparedVisit:
+    user = uow.users.defer_lock(user_id)
+    # Locked, so that what ends the parent finds this child.
+    parent = lock_parent()
+    return PreparedVisit(
+        uow=uow,
+        user_id=user_id,
+        destination=destination,
+        user=user,
+        parent=parent,
+        circumstances=defer_circumstances(uow, user_id, destination, is_open=is_open),
     )
 
 
