@@ -28,7 +28,7 @@ def running_product(gatehouse: GatehouseKit) -> Iterator[str]:
             client_id=shop.client_id,
             client_secret=shop.client_secret,
             redirect_uri=shop.redirect_uri,
-            cookie_secret="of the tests, and of nobody else",
+            cookie_secret="only for these tests, of 32 bytes",
             clock=gatehouse.clock,
         )
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -133,7 +133,7 @@ class NamedParties:
     ) -> Organization:
         """Let an organization use a product, with roles of the product for its people and groups.
 
-        `roles` has names of roles by whom they are for: `everyone`, `role:admin`, or `group:Billing`. A group is one of
+        `roles` has names of roles by who gets them: `everyone`, `role:admin`, or `group:Billing`. A group is one of
         the directory of the organization, which is pushed if it is not there; with a `provider`, one that the provider
         names at sign-ins, of which the first that a person is in counts.
         """
