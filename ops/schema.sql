@@ -370,6 +370,31 @@ CREATE FUNCTION first_id_at(moment timestamp with time zone) RETURNS uuid
 
 COMMENT ON FUNCTION first_id_at(moment timestamp with time zone) IS 'The lowest id that a row of this moment can have.';
 
+CREATE FUNCTION follow_customer(of_customer uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- First locked, so that of two changes at once the later one sees what the other has changed.
+    PERFORM FROM organizations WHERE internal_of = of_customer FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    UPDATE organizations i
+    SET    status = x.status, suspended_at = CASE WHEN x.status = 'suspended' THEN clock_timestamp() END
+    FROM   (SELECT CASE WHEN c.accepted_at IS NOT NULL AND c.vendor_paused_at IS NULL AND c.customer_paused_at IS NULL
+                         AND vo.status = 'active'
+                         AND (co.status = 'active' OR (c.is_made AND co.status = 'pending'))
+                        THEN 'active' ELSE 'suspended' END AS status
+            FROM      service_customers c
+            JOIN      organizations vo ON vo.id = c.vendor_id
+            LEFT JOIN organizations co ON co.id = c.organization_id
+            WHERE     c.id = of_customer) AS x
+    WHERE  i.internal_of = of_customer AND i.status <> x.status;
+END
+$$;
+
+COMMENT ON FUNCTION follow_customer(of_customer uuid) IS 'Opens or closes what a vendor has made for a customer, as its record and both organizations are now.';
+
 CREATE FUNCTION groups_of_customers_changed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -407,6 +432,24 @@ CREATE FUNCTION groups_of_organization(organization_id uuid, groups text[]) RETU
     RETURN (SELECT COALESCE(array_agg(hashtextextended(letters.letters, uuid_hash_extended(groups_of_organization.organization_id, (0)::bigint))), '{}'::bigint[]) AS "coalesce" FROM unnest(groups_of_organization.groups) letters(letters));
 
 COMMENT ON FUNCTION groups_of_organization(organization_id uuid, groups text[]) IS 'Groups of letters as an index has them that finds them in one organization alone.';
+
+CREATE FUNCTION internal_organizations_follow() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_TABLE_NAME = 'service_customers' THEN
+        PERFORM follow_customer(NEW.id);
+    ELSE
+        PERFORM follow_customer(c.id)
+        FROM    service_customers c
+        WHERE   (c.vendor_id = NEW.id OR c.organization_id = NEW.id)
+          AND   EXISTS (SELECT FROM organizations i WHERE i.internal_of = c.id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION internal_organizations_follow() IS 'Keeps internal organizations open exactly while their customers are.';
 
 CREATE FUNCTION is_of_customer(organization uuid) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -2621,6 +2664,8 @@ CREATE TABLE organizations (
     status_before_deletion text,
     had_other_members boolean DEFAULT false NOT NULL,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    is_unclaimed boolean DEFAULT false NOT NULL,
+    internal_of uuid,
     CONSTRAINT organizations_deletes_at_check CHECK (((status = 'deleting'::text) = (deletes_at IS NOT NULL))),
     CONSTRAINT organizations_device_trust_days_check CHECK ((device_trust_days >= 0)),
     CONSTRAINT organizations_max_services_check CHECK ((max_services >= 0)),
@@ -2635,18 +2680,22 @@ COMMENT ON COLUMN organizations.deletes_at IS 'When it is deleted for good; null
 COMMENT ON COLUMN organizations.status_before_deletion IS 'The status that it gets back when it is restored.';
 COMMENT ON COLUMN organizations.had_other_members IS 'Whether anybody but its founder was ever a member of it.';
 COMMENT ON COLUMN organizations.metadata IS 'What the organization notes about itself, by name.';
+COMMENT ON COLUMN organizations.is_unclaimed IS 'Whether a vendor has made it for a customer, and no person owns it yet.';
+COMMENT ON COLUMN organizations.internal_of IS 'The customer record for which it has what the vendor made; null for all that people see.';
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_slug_key UNIQUE (slug);
 CREATE INDEX organizations_approved_by ON organizations USING btree (approved_by) WHERE (approved_by IS NOT NULL);
 CREATE INDEX organizations_deleting ON organizations USING btree (deletes_at) WHERE (deletes_at IS NOT NULL);
+CREATE UNIQUE INDEX organizations_internal_of ON organizations USING btree (internal_of) WHERE (internal_of IS NOT NULL);
 CREATE INDEX organizations_letter_groups ON organizations USING gin (letter_groups(((lower(name) || ' '::text) || slug)));
 CREATE INDEX organizations_metadata_addresses ON organizations USING gin (addresses_in(metadata)) WHERE ((metadata)::text ~~ '%@%'::text);
 CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC, id DESC);
 CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
 CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE ((name ~~ '%@%'::text) OR (rejection_reason ~~ '%@%'::text) OR (suspension_reason ~~ '%@%'::text));
+CREATE TRIGGER internal_organizations_follow AFTER UPDATE OF status ON organizations FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) AND (new.internal_of IS NULL))) EXECUTE FUNCTION internal_organizations_follow();
 CREATE TRIGGER login_events_of_organization_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION login_events_of_organization_deleted();
 CREATE TRIGGER organizations_deleted BEFORE DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION organization_deleted();
 CREATE TRIGGER organizations_events_deleted AFTER DELETE ON organizations FOR EACH ROW EXECUTE FUNCTION events_of_organization_deleted();
@@ -3236,11 +3285,17 @@ CREATE TABLE service_customers (
     last_sign_in_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    is_made boolean DEFAULT false NOT NULL,
+    vendor_setup text[] DEFAULT '{}'::text[] NOT NULL,
+    ended_at timestamp with time zone,
+    ended_organization_id uuid,
+    ended_external_id text,
     CONSTRAINT service_customers_access_check CHECK ((access = ANY (ARRAY['members'::text, 'assigned'::text]))),
     CONSTRAINT service_customers_check CHECK (((organization_id IS NULL) = (accepted_at IS NULL))),
     CONSTRAINT service_customers_check1 CHECK ((organization_id <> vendor_id)),
     CONSTRAINT service_customers_check2 CHECK (((offered_slug IS NULL) = (offer_expires_at IS NULL))),
-    CONSTRAINT service_customers_check3 CHECK (((offered_slug IS NOT NULL) OR (organization_id IS NOT NULL)))
+    CONSTRAINT service_customers_check3 CHECK (((offered_slug IS NOT NULL) OR (organization_id IS NOT NULL) OR (ended_organization_id IS NOT NULL))),
+    CONSTRAINT service_customers_ended_check CHECK ((((ended_at IS NULL) = (ended_organization_id IS NULL)) AND ((ended_at IS NULL) OR (organization_id IS NULL))))
 );
 COMMENT ON TABLE service_customers IS 'Organizations that use the service of another one, and offers to become one.';
 COMMENT ON COLUMN service_customers.vendor_id IS 'The organization of the service.';
@@ -3252,13 +3307,20 @@ COMMENT ON COLUMN service_customers.groups IS 'The groups of the customer that t
 COMMENT ON COLUMN service_customers.hidden IS 'Whether no address of a mail domain of the customer shows that it is one.';
 COMMENT ON COLUMN service_customers.last_sign_in_at IS 'The last sign-in for the customer, exact to the hour.';
 COMMENT ON COLUMN service_customers.metadata IS 'What the vendor notes about the customer, by name.';
+COMMENT ON COLUMN service_customers.is_made IS 'Whether the vendor has made the organization for it.';
+COMMENT ON COLUMN service_customers.vendor_setup IS 'Which parts the owner lets the vendor set up, once the organization has one.';
+COMMENT ON COLUMN service_customers.ended_at IS 'Since when an unclaimed customer has ended, which can be restored; null for all others.';
+COMMENT ON COLUMN service_customers.ended_organization_id IS 'The organization of an unclaimed customer that has ended.';
+COMMENT ON COLUMN service_customers.ended_external_id IS 'The external id that it had, which another customer may have now.';
 ALTER TABLE ONLY service_customers
     ADD CONSTRAINT service_customers_id_organization_id_key UNIQUE (id, organization_id);
 ALTER TABLE ONLY service_customers
     ADD CONSTRAINT service_customers_pkey PRIMARY KEY (id);
 CREATE UNIQUE INDEX service_customers_active ON service_customers USING btree (service_id, organization_id) WHERE (accepted_at IS NOT NULL);
+CREATE INDEX service_customers_ended_organization ON service_customers USING btree (ended_organization_id) WHERE (ended_organization_id IS NOT NULL);
 CREATE UNIQUE INDEX service_customers_external ON service_customers USING btree (service_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX service_customers_in_order ON service_customers USING btree (service_id, created_at, id);
+CREATE INDEX service_customers_made ON service_customers USING btree (vendor_id) WHERE is_made;
 CREATE INDEX service_customers_metadata_addresses ON service_customers USING gin (addresses_in(metadata)) WHERE ((metadata)::text ~~ '%@%'::text);
 CREATE INDEX service_customers_of_organization ON service_customers USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX service_customers_of_vendor ON service_customers USING btree (vendor_id, service_id);
@@ -3266,6 +3328,7 @@ CREATE UNIQUE INDEX service_customers_offered ON service_customers USING btree (
 CREATE INDEX service_customers_offered_to ON service_customers USING btree (offered_to) WHERE (offered_to IS NOT NULL);
 CREATE INDEX service_customers_offers_over ON service_customers USING btree (offer_expires_at) WHERE (accepted_at IS NULL);
 CREATE TRIGGER customers_show_others AFTER UPDATE OF access, shares_directory ON service_customers FOR EACH ROW WHEN (((old.access IS DISTINCT FROM new.access) OR (old.shares_directory IS DISTINCT FROM new.shares_directory))) EXECUTE FUNCTION customers_show_others();
+CREATE TRIGGER internal_organizations_follow AFTER UPDATE OF accepted_at, vendor_paused_at, customer_paused_at ON service_customers FOR EACH ROW EXECUTE FUNCTION internal_organizations_follow();
 CREATE TRIGGER service_customers_changed AFTER INSERT OR DELETE OR UPDATE OF accepted_at, vendor_paused_at, customer_paused_at, access ON service_customers FOR EACH ROW EXECUTE FUNCTION service_customers_changed();
 
 CREATE TABLE service_grants (
@@ -4437,6 +4500,9 @@ ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES users(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY organizations
+    ADD CONSTRAINT organizations_internal_of_fkey FOREIGN KEY (internal_of) REFERENCES service_customers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_tier_id_fkey FOREIGN KEY (tier_id) REFERENCES tiers(id);
 
 ALTER TABLE ONLY passkey_challenges
@@ -4528,6 +4594,9 @@ ALTER TABLE ONLY service_assignments
 
 ALTER TABLE ONLY service_audiences
     ADD CONSTRAINT service_audiences_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_customers
+    ADD CONSTRAINT service_customers_ended_organization_id_fkey FOREIGN KEY (ended_organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_customers
     ADD CONSTRAINT service_customers_offered_to_fkey FOREIGN KEY (offered_to) REFERENCES organizations(id) ON DELETE SET NULL;

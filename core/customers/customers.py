@@ -3,6 +3,8 @@
 What the customer does, such as accepting an offer, is in `products.py`. Each side sees its half (decisions 15.2): the
 vendor never learns the id of the organization, nor whether there is one under the slug to which it offers a service.
 
+An organization that the vendor makes for a customer is in `made_customers.py`.
+
 Members of the vendor do all of it, and so does its program with a key of the service (`core/service_api/customers.py`).
 """
 
@@ -76,7 +78,8 @@ class ExternalIdTaken(Conflict):
 class ServiceCustomer:
     """A customer of a service, or an offer to become one.
 
-    For an offer, the slug is the one that the vendor typed, and organization and name are None.
+    For an offer, the slug is the one that the vendor typed, and organization and name are None. `is_unclaimed` is an
+    organization that the vendor has made, and that no person owns yet.
     """
 
     id: UUID
@@ -88,6 +91,7 @@ class ServiceCustomer:
     is_paused_by_vendor: bool
     is_paused_by_customer: bool
     shares_directory: bool
+    is_unclaimed: bool
     last_sign_in_at: datetime | None
     created_at: datetime
     metadata: dict[str, Any]
@@ -113,6 +117,16 @@ class ServiceOffer:
     external_id: str | None
     created_at: datetime
     expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeCustomer:
+    """A new customer of a service, an organization that the vendor has made for it."""
+
+    id: UUID
+    organization_id: UUID
+    external_id: str | None
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +179,7 @@ def offer_by(uow: UnitOfWork, vendor: Vendor, *, organization: str, external_id:
     """
     service = vendor.service
     _, typed = all_valid(
-        lambda: _require_external_id(external_id),
+        lambda: require_external_id(external_id),
         lambda: _checked_organization(organization, vendor.organization.slug),
     )
     if not service.serves_customers:
@@ -241,7 +255,7 @@ def change_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID, changes: Mappi
     """
     noted = MetadataPatch(names=changes["metadata"]) if "metadata" in changes else MetadataPatch(names={})
     all_valid(
-        lambda: _require_external_id(changes.get("external_id")),
+        lambda: require_external_id(changes.get("external_id")),
         lambda: noted.applied_to({}),
     )
     uow.services.lock(vendor.service)
@@ -328,19 +342,28 @@ def _note(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, after: Map
 
 def _count_offer(uow: UnitOfWork, organization_id: UUID) -> None:
     """Count an offer; raise `RateLimitExceeded` when the organization has made as many within an hour already."""
-    if not uow.has_rate_limits:
-        return
-    key = uow.pepper.mark("offers to customers", organization_id.bytes)
-    free_at = uow.mail_counts.add(key, OFFERS_MAX, OFFERS_WINDOW, at=uow.now)
-    if free_at is not None:
+    seconds = seconds_until_free(uow, "offers to customers", organization_id)
+    if seconds is not None:
         raise RateLimitExceeded(
             Wording(
                 "Your organization has offered its services %(maximum)s times within an hour, which is the maximum."
                 " Try again later.",
                 maximum=OFFERS_MAX,
             ),
-            retry_after_seconds=max(1, ceil((free_at - uow.now).total_seconds())),
+            retry_after_seconds=seconds,
         ).of("customer_offers", counts="offers")
+
+
+def seconds_until_free(uow: UnitOfWork, what: str, organization_id: UUID) -> int | None:
+    """Count what an organization does at most so often within an hour; return after how many seconds it may again.
+
+    None is a count within the maximum.
+    """
+    if not uow.has_rate_limits:
+        return None
+    key = uow.pepper.mark(what, organization_id.bytes)
+    free_at = uow.mail_counts.add(key, OFFERS_MAX, OFFERS_WINDOW, at=uow.now)
+    return max(1, ceil((free_at - uow.now).total_seconds())) if free_at is not None else None
 
 
 def _checked_organization(text: str, own_slug: str) -> str:
@@ -350,7 +373,8 @@ def _checked_organization(text: str, own_slug: str) -> str:
     return slug
 
 
-def _require_external_id(text: str | None) -> None:
+def require_external_id(text: str | None) -> None:
+    """Raise `BadRequest` for a text that is no external id; None is none."""
     if text is None:
         return
     if not 1 <= len(text) <= EXTERNAL_ID_CHARACTERS_MAX or not text.isprintable():

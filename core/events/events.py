@@ -53,7 +53,7 @@ class EventType(Enum):
     CUSTOMER_ACCEPTED = (
         "customer.accepted",
         "Customer accepted",
-        "An organization became a customer of a service: it accepted an offer, or began by itself.",
+        "An organization became a customer of a service: it accepted an offer, began by itself, or the vendor made it.",
     )
     CUSTOMER_DECLINED = ("customer.declined", "Offer declined", "An organization declined the offer of a service.")
     CUSTOMER_PAUSED = ("customer.paused", "Customer paused", "The use of a service by a customer was paused.")

@@ -79,7 +79,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
     if not caller.account.is_verified:
         raise AddressNotVerified
     slug, name = all_valid(lambda: _checked_slug(slug), lambda: checked_name(name))
-    organization = _new(uow, slug, name)
+    organization = new_organization(uow, slug, name)
     # Locked, so that the count is right when a user creates several at once, and so that a person who is locked out of
     # the account at this moment does not become an owner with it.
     caller = callers.lock_account(uow)
@@ -126,7 +126,8 @@ def _owned_by(uow: UnitOfWork, caller: Caller) -> list[UUID]:
     return [one.organization_id for one in uow.members.of_account(caller.account.id) if one.role == OWNER]
 
 
-def _new(uow: UnitOfWork, slug: str, name: str) -> Organization:
+def new_organization(uow: UnitOfWork, slug: str, name: str) -> Organization:
+    """Return an organization that waits for approval, as a new one does; it is not stored."""
     return Organization(
         id=uow.randomness.new_id(),
         slug=slug,

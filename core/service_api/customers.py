@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from core.customers import customers
+from core.customers import customers, made_customers
 from core.customers.customers import CustomersPage, ServiceCustomer, Vendor
 from core.service_api import info
 from core.services import api_keys
@@ -28,6 +28,12 @@ def list_page(uow: UnitOfWork, *, search: str, limit: int, offset: int) -> Custo
 def offer(uow: UnitOfWork, *, organization: str, external_id: str | None) -> ServiceCustomer:
     """Offer the service of the key to the organization that has a slug."""
     return customers.offer_by(uow, authorize_and_lock(uow), organization=organization, external_id=external_id)
+
+
+def make(uow: UnitOfWork, *, name: str, external_id: str | None, is_welcome: bool) -> ServiceCustomer:
+    """Make an organization for a customer of the service of the key."""
+    vendor = authorize_and_lock(uow)
+    return made_customers.create_by(uow, vendor, name=name, external_id=external_id, is_welcome=is_welcome)
 
 
 def show(uow: UnitOfWork, customer_id: UUID) -> ServiceCustomer:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.customers.customers import CustomersPage, ServiceCustomer, ServiceOffer, TakenNames
+from core.customers.customers import CustomersPage, MadeCustomer, ServiceCustomer, ServiceOffer, TakenNames
 from core.customers.relations import Relation
 from core.services.services import Service
 
@@ -51,6 +51,14 @@ class ServiceCustomers(Protocol):
 
     def offer(self, service: Service, offer: ServiceOffer) -> None:
         """Store an offer; it is bound to the organization that has its slug now, in the same statement."""
+        ...
+
+    def make(self, service: Service, made: MadeCustomer) -> None:
+        """Store an active customer, whose organization the vendor has made in this transaction."""
+        ...
+
+    def count_unclaimed(self, vendor_id: UUID) -> int:
+        """Count the organizations that a vendor has made and no person owns, those included that can be restored."""
         ...
 
     def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:

@@ -31,8 +31,19 @@ class Organizations(Protocol):
         """Lock an organization with the next statement, which reads behind the lock."""
         ...
 
-    def add(self, organization: Organization) -> bool:
-        """Store a new organization; False when the slug is taken, also by a concurrent transaction."""
+    def add(self, organization: Organization, *, is_unclaimed: bool = False) -> bool:
+        """Store a new organization; False when the slug is taken, also by a concurrent transaction.
+
+        `is_unclaimed` is one that a vendor has made for a customer, and that no person owns yet.
+        """
+        ...
+
+    def add_internal(self, organization: Organization, customer_id: UUID) -> None:
+        """Store the internal organization of a customer record, open exactly while the customer may use the service."""
+        ...
+
+    def lock_internal(self, customer_id: UUID) -> Organization | None:
+        """Lock the internal organization of a customer record, and return it; None when there is none yet."""
         ...
 
     def save(self, organization: Organization) -> None:

@@ -9,8 +9,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.columns import values
 from adapters.postgres.transaction import Aggregate
-from core.customers.customers import CustomersPage, ServiceCustomer, ServiceOffer, TakenNames
+from core.customers.customers import CustomersPage, MadeCustomer, ServiceCustomer, ServiceOffer, TakenNames
 from core.customers.relations import Relation
 from core.deletions import AgedRows
 from core.services.services import Service
@@ -20,6 +21,7 @@ CUSTOMER: Final = """
     c.id, c.organization_id, coalesce(o.slug, c.offered_slug) AS slug, o.name, c.external_id,
     c.accepted_at IS NOT NULL AS is_accepted, c.vendor_paused_at IS NOT NULL AS is_paused_by_vendor,
     c.customer_paused_at IS NOT NULL AS is_paused_by_customer, c.shares_directory,
+    coalesce(o.is_unclaimed, false) AS is_unclaimed,
     date_trunc('hour', c.last_sign_in_at) AS last_sign_in_at, c.created_at, c.metadata
 """
 OF_SERVICE: Final = """
@@ -183,6 +185,28 @@ class PostgresServiceCustomers(Aggregate):
                 "external_id": offer.external_id,
                 "created_at": offer.created_at,
             },
+        )
+
+    def make(self, service: Service, made: MadeCustomer) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO service_customers (id, vendor_id, service_id, organization_id, is_made, accepted_at,
+                                           external_id, created_at)
+            VALUES (%(id)s, %(vendor_id)s, %(service_id)s, %(organization_id)s, true, %(created_at)s, %(external_id)s,
+                    %(created_at)s)
+            """,
+            service_values(service) | values(made),
+        )
+
+    def count_unclaimed(self, vendor_id: UUID) -> int:
+        return self._value(
+            """
+            SELECT count(*)
+            FROM   service_customers c
+            JOIN   organizations o ON o.id = coalesce(c.organization_id, c.ended_organization_id)
+            WHERE  c.vendor_id = %s AND c.is_made AND o.is_unclaimed
+            """,
+            (vendor_id,),
         )
 
     def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:

@@ -10,7 +10,13 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
-from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ADMITTED, IS_ASSIGNED, IS_OPEN_TO_INDIVIDUALS
+from adapters.postgres.sessions.customer_contexts import (
+    IS_ACTIVE,
+    IS_ADMITTED,
+    IS_ASSIGNED,
+    IS_OPEN_TO_INDIVIDUALS,
+    IS_WORKING,
+)
 from adapters.postgres.transaction import Aggregate
 from core.customers.my_applications import Tile, TilePosition
 from core.sessions.confinement import Confinement
@@ -64,7 +70,7 @@ PAGE: Final = f"""
              SELECT v.organization_id, v.id, c.id, co.id, co.name
              FROM   mine cm
              JOIN   service_customers c ON c.organization_id = cm.organization_id AND {IS_ACTIVE}
-             JOIN   organizations co    ON co.id = c.organization_id AND co.status = 'active'
+             JOIN   organizations co    ON co.id = c.organization_id AND {IS_WORKING}
              JOIN   services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
                                        AND v.customers <> 'none'
              WHERE  {IS_ASSIGNED})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED
+from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_WORKING
 from adapters.postgres.transaction import Aggregate
 from core.customers.own_customers import OwnCustomer
 
@@ -16,7 +16,7 @@ OF_USER: Final = f"""
     FROM     memberships cm
     JOIN     service_customers c ON c.organization_id = cm.organization_id AND {IS_ACTIVE}
     JOIN     services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
-    JOIN     organizations co    ON co.id = c.organization_id AND co.status = 'active'
+    JOIN     organizations co    ON co.id = c.organization_id AND {IS_WORKING}
     JOIN     customer_users own  ON own.customer_id = c.id AND own.organization_id = c.organization_id
                                 AND own.user_id = cm.user_id
     WHERE    cm.user_id = %(user_id)s AND cm.suspended_at IS NULL AND cm.confirmed_at IS NOT NULL

@@ -133,17 +133,30 @@ class PostgresOrganizations(Aggregate):
     def lock_later(self, organization_id: UUID) -> None:
         self._connection.execute_later("SELECT FROM organizations WHERE id = %s FOR NO KEY UPDATE", (organization_id,))
 
-    def add(self, organization: Organization) -> bool:
+    def add(self, organization: Organization, *, is_unclaimed: bool = False) -> bool:
         return self._changes_one(
             f"""
-            INSERT INTO organizations ({columns(Organization)})
-            SELECT {placeholders(Organization)}
+            INSERT INTO organizations ({columns(Organization)}, is_unclaimed)
+            SELECT {placeholders(Organization)}, %(is_unclaimed)s
             -- A product knows its customers by their slugs, so it must not take another one for one of them.
             WHERE  NOT EXISTS (SELECT FROM customer_slugs WHERE slug = %(slug)s)
             ON CONFLICT (slug) DO NOTHING
             """,
-            values(organization),
+            {**values(organization), "is_unclaimed": is_unclaimed},
         )
+
+    def add_internal(self, organization: Organization, customer_id: UUID) -> None:
+        self._connection.execute_later(
+            f"""
+            INSERT INTO organizations ({columns(Organization)}, internal_of)
+            VALUES ({placeholders(Organization)}, %(customer_id)s)
+            """,
+            {**values(organization), "customer_id": customer_id},
+        )
+        self._connection.execute_later("SELECT follow_customer(%s)", (customer_id,))
+
+    def lock_internal(self, customer_id: UUID) -> Organization | None:
+        return self._one(organization_row, f"{_ORGANIZATION} WHERE internal_of = %s FOR NO KEY UPDATE", (customer_id,))
 
     def save(self, organization: Organization) -> None:
         self._connection.execute_later(

@@ -12,6 +12,8 @@ from adapters.postgres.domains_in_force import ENFORCED_ROUTE, IN_FORCE
 
 # Of a record `c`: the customer is neither an offer nor paused by either side.
 IS_ACTIVE: Final = "c.accepted_at IS NOT NULL AND c.vendor_paused_at IS NULL AND c.customer_paused_at IS NULL"
+# Of its organization `co`: one that the vendor has made works for this service while it waits for approval.
+IS_WORKING: Final = "(co.status = 'active' OR (c.is_made AND co.status = 'pending'))"
 
 
 def _fitting(table: LiteralString, condition: LiteralString, member: LiteralString) -> LiteralString:
@@ -75,7 +77,7 @@ SHOWN_GROUPS: Final = """
 # A condition has to say which memberships count that the user has not confirmed.
 OPEN_CUSTOMER: Final = f"""
     FROM   service_customers c
-    JOIN   organizations co ON co.id = c.organization_id AND co.status = 'active'
+    JOIN   organizations co ON co.id = c.organization_id AND {IS_WORKING}
     JOIN   organizations vo ON vo.id = c.vendor_id AND vo.status = 'active'
     JOIN   memberships cm   ON cm.organization_id = c.organization_id AND cm.user_id = s.user_id
                            AND cm.suspended_at IS NULL

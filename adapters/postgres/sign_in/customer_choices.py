@@ -8,7 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.domains_in_force import IN_FORCE
-from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_OF_CUSTOMER, ROLES
+from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_OF_CUSTOMER, IS_WORKING, ROLES
 from adapters.postgres.transaction import Aggregate
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding, SuspendedCustomer
@@ -19,7 +19,7 @@ _ID: Final = "'id', c.id, 'organization_id', co.id, 'slug', co.slug"
 _MEMBERSHIPS: Final = f"""
     FROM   memberships cm
     JOIN   service_customers c      ON c.service_id = v.id AND c.organization_id = cm.organization_id AND {IS_ACTIVE}
-    JOIN   organizations co         ON co.id = c.organization_id AND co.status = 'active'
+    JOIN   organizations co         ON co.id = c.organization_id AND {IS_WORKING}
     LEFT   JOIN customer_users own  ON own.customer_id = c.id AND own.user_id = cm.user_id
     WHERE  cm.user_id = u.id AND {IS_ASSIGNED}
 """

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.customers import customers, own_customers
+from core.customers import customers, made_customers, own_customers
 from core.customers.customers import (
     EXTERNAL_ID_CHARACTERS_MAX,
     AlreadyCustomer,
@@ -19,7 +19,7 @@ from core.customers.customers import (
 )
 from core.customers.own_customers import OwnCustomer
 from core.customers.relations import CustomerState
-from core.errors import RateLimitExceeded
+from core.errors import BadRequest, RateLimitExceeded
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.web.input.decoding import Sliced
@@ -63,12 +63,34 @@ class CustomersQuery(Sliced, kw_only=True):
 
 
 class NewCustomer(msgspec.Struct, kw_only=True):
-    """The slug of the organization to which the service is offered, and your own id of it."""
+    """An organization to which the service is offered, or the name of one that is made; and your own id of it.
+
+    Send `organization` or `name`.
+    """
 
     organization: Annotated[
-        str, msgspec.Meta(description="The slug of the organization; the answer is the same whether there is one.")
-    ]
+        str | msgspec.UnsetType,
+        msgspec.Meta(description="The slug of the organization; the answer is the same whether there is one."),
+    ] = msgspec.UNSET
+    name: Annotated[
+        str | msgspec.UnsetType,
+        msgspec.Meta(
+            description="The name of the customer, for which an organization is made that no person owns yet."
+        ),
+    ] = msgspec.UNSET
     external_id: CustomerExternalId = None
+
+    @property
+    def subject(self) -> tuple[bool, str]:
+        """Whether an organization is made, and its name; for an offer, the slug."""
+        if self.organization is msgspec.UNSET and self.name is not msgspec.UNSET:
+            return True, self.name
+        if self.name is msgspec.UNSET and self.organization is not msgspec.UNSET:
+            return False, self.organization
+        raise BadRequest.of_field(
+            "organization",
+            "Send the slug of an organization that exists as organization, or the name of a new one as name.",
+        )
 
 
 class CustomerChange(msgspec.Struct, kw_only=True):
@@ -99,6 +121,9 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
     external_id: CustomerExternalId
     paused: VendorPaused
     shares_directory: bool
+    unclaimed: Annotated[
+        bool, msgspec.Meta(description="Whether you have made its organization, and no person owns it yet.")
+    ]
     last_sign_in_at: datetime | None
     created_at: datetime
     metadata: dict[str, Any]
@@ -113,6 +138,7 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
             external_id=customer.external_id,
             paused=customer.is_paused_by_vendor,
             shares_directory=customer.shares_directory,
+            unclaimed=customer.is_unclaimed,
             last_sign_in_at=customer.last_sign_in_at,
             created_at=customer.created_at,
             metadata=customer.metadata,
@@ -168,13 +194,27 @@ async def list_customers(call: Call, org_slug: str, service_slug: str, query: Cu
 )
 @on_service(Operation.CUSTOMER_OFFER)
 async def offer_service(call: Call, org_slug: str, service_slug: str, body: NewCustomer) -> CustomerRecord:
-    """Offer a service to another organization, which has 30 days to accept.
+    """Offer a service to another organization, which has 30 days to accept, or make an organization for a customer.
 
-    The answer is the same whether there is an organization with that slug. An organization that takes the slug later
-    does not see the offer. Your organization may make 100 offers an hour.
+    An offer is answered alike whether there is an organization with that slug. An organization that takes the slug
+    later does not see the offer. Your organization may make 100 offers an hour.
+
+    With a `name` the answer is a customer that is active at once, whose organization no person owns yet. Your
+    organization may make 100 an hour, and have 1,000 that no person has claimed.
     """
+    is_made, text = body.subject
+    if is_made:
+        made = await call.transact(
+            made_customers.create,
+            org_slug,
+            service_slug,
+            name=text,
+            external_id=body.external_id,
+            is_welcome=call.installation.settings.auto_approve,
+        )
+        return CustomerRecord.of(made)
     offered = await call.transact(
-        customers.offer, org_slug, service_slug, organization=body.organization, external_id=body.external_id
+        customers.offer, org_slug, service_slug, organization=text, external_id=body.external_id
     )
     return CustomerRecord.of(offered)
 

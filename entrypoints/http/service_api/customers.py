@@ -42,12 +42,20 @@ async def list_customers(call: Call, query: CustomersQuery) -> CustomerList:
 )
 @service_key(Permission.WRITE_CUSTOMERS)
 async def offer_service(call: Call, body: NewCustomer) -> CustomerRecord:
-    """Offer your service to another organization, which has 30 days to accept.
+    """Offer your service to another organization, which has 30 days to accept, or make an organization for a customer.
 
-    The answer is the same whether there is an organization with that slug. An organization that takes the slug later
-    does not see the offer. Your organization may make 100 offers an hour, those of its members included.
+    An offer is answered alike whether there is an organization with that slug. An organization that takes the slug
+    later does not see the offer. Your organization may make 100 offers an hour, those of its members included.
+
+    With a `name` the answer is a customer that is active at once, whose organization no person owns yet. Your
+    organization may make 100 an hour, and have 1,000 that no person has claimed.
     """
-    offered = await call.transact(customers.offer, organization=body.organization, external_id=body.external_id)
+    is_made, text = body.subject
+    if is_made:
+        is_welcome = call.installation.settings.auto_approve
+        made = await call.transact(customers.make, name=text, external_id=body.external_id, is_welcome=is_welcome)
+        return CustomerRecord.of(made)
+    offered = await call.transact(customers.offer, organization=text, external_id=body.external_id)
     return CustomerRecord.of(offered)
 
 

@@ -25,8 +25,10 @@ _BY_CODE: Final = PartialTable(
 _NAMED: Final = (
     ("customer_domains", "domains"),
     ("customer_offers", "offers"),
+    ("made_customers", "customers"),
     ("mailed_codes", "failures"),
     ("sign_in_failures", "failures"),
+    ("unclaimed_customers", "customers"),
 )
 _OWN: Final[tuple[type[RateLimitExceeded], ...]] = (RateLimitExceeded, TailsTaken, TooManyConflicts, TooManyWaiting)
 

@@ -88,7 +88,8 @@ class Schema:
         That is the hash of a secret, the id of a session, which a token names, or the public name of an organization.
         """
         is_secret = column.endswith("_hash") and self.tables[table].types[column] == "bytea"
-        return (is_secret and column != "email_hash") or (table, column) in {(SESSIONS, "id"), (ORGANIZATIONS, "slug")}
+        names_one = {(SESSIONS, "id"), (ORGANIZATIONS, "slug"), (ORGANIZATIONS, "internal_of")}
+        return (is_secret and column != "email_hash") or (table, column) in names_one
 
     def _named_by(self, column: str) -> str | None:
         """Return the table to which a column refers by its name, as those of logs do, which have no foreign keys."""

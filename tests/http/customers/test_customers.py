@@ -35,6 +35,7 @@ class TestOffering:
             "external_id": "B-7",
             "paused": False,
             "shares_directory": False,
+            "unclaimed": False,
             "last_sign_in_at": None,
             "created_at": answer.json["created_at"],
             "metadata": {},

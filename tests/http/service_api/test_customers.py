@@ -61,6 +61,15 @@ async def test_a_backend_sees_and_changes_what_members_of_the_vendor_do(backend:
     assert (await trade.at_vendor("GET")).json == {"customers": [], "total": 0}
 
 
+async def test_a_backend_makes_a_customer_that_no_person_owns_yet(backend: Backend, trade: Trade) -> None:
+    made = await backend.request("POST", PATH, body={"name": "Globex"})
+
+    assert made.status == 200, made.text
+    assert (made.json["state"], made.json["unclaimed"]) == ("active", True)
+    listed = (await trade.at_vendor("GET")).json
+    assert made.json in listed["customers"]
+
+
 async def test_the_vendor_s_log_names_the_key_and_the_customer_s_log_does_not(backend: Backend, trade: Trade) -> None:
     customer_id = (await offer(backend)).json["id"]
     await trade.accept()

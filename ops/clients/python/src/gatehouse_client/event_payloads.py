@@ -1222,7 +1222,7 @@ class CustomerOfferedEvent(EventBase):
 
 
 class CustomerAcceptedEvent(EventBase):
-    """An organization became a customer of a service: it accepted an offer, or began by itself."""
+    """An organization became a customer of a service: it accepted an offer, began by itself, or the vendor made it."""
 
     event: Literal["customer.accepted"]
     data: CustomerData

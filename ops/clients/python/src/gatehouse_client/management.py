@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "2.8"
+API_VERSION: Final = "3.0"
 
 
 class AddressLimits(TypedDict):
@@ -511,6 +511,7 @@ class CustomerRecord(TypedDict):
     external_id: str | None
     paused: bool
     shares_directory: bool
+    unclaimed: bool
     last_sign_in_at: str | None
     created_at: str
     metadata: dict[str, Any]
@@ -5295,20 +5296,26 @@ def list_customers(
 
 
 def customers_offer_service(
-    org_slug: str, service_slug: str, *, organization: str, external_id: str | Unset | None = UNSET
+    org_slug: str,
+    service_slug: str,
+    *,
+    organization: str | Unset = UNSET,
+    name: str | Unset = UNSET,
+    external_id: str | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
-    """Offer a service to another organization, which has 30 days to accept.
+    """Offer a service to another organization, which has 30 days to accept, or make an organization for a customer.
 
     org_slug: The slug of the organization.
     service_slug: The slug of the service.
     organization: The slug of the organization; the answer is the same whether there is one.
+    name: The name of the customer, for which an organization is made that no person owns yet.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
     """
     return Call(
         method="POST",
         path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers",
-        body=body_of(organization=organization, external_id=external_id),
+        body=body_of(organization=organization, name=name, external_id=external_id),
     )
 
 

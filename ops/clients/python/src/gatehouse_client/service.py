@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.4"
+API_VERSION: Final = "1.5"
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
@@ -63,6 +63,7 @@ class CustomerRecord(TypedDict):
     external_id: str | None
     paused: bool
     shares_directory: bool
+    unclaimed: bool
     last_sign_in_at: str | None
     created_at: str
     metadata: dict[str, Any]
@@ -341,15 +342,21 @@ def list_customers(
     )
 
 
-def offer_service(*, organization: str, external_id: str | Unset | None = UNSET) -> Call[CustomerRecord]:
-    """Offer your service to another organization, which has 30 days to accept.
+def offer_service(
+    *, organization: str | Unset = UNSET, name: str | Unset = UNSET, external_id: str | Unset | None = UNSET
+) -> Call[CustomerRecord]:
+    """Offer your service to another organization, which has 30 days to accept, or make an organization for a
+    customer.
 
     organization: The slug of the organization; the answer is the same whether there is one.
+    name: The name of the customer, for which an organization is made that no person owns yet.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
     """
     return Call(
-        method="POST", path="/api/service/customers", body=body_of(organization=organization, external_id=external_id)
+        method="POST",
+        path="/api/service/customers",
+        body=body_of(organization=organization, name=name, external_id=external_id),
     )
 
 

@@ -1,0 +1,33 @@
+"""Internal organizations: each has what a vendor has made for one customer of a service, and nothing else.
+
+Connections, mail domains, SCIM tokens, groups and setup links belong to an organization everywhere, and so do people
+whom a directory provisions or a connection lets in. What a vendor makes for a customer is none of the customer's
+organization and none of the vendor's, so it has an organization of its own, made with the first such thing. No person
+sees it or acts in it: its members are the people whom the customer record admits to the vendor's service, and are
+members of nothing else. The database keeps it active while the customer may use the service, suspends it otherwise, and
+deletes it with the customer record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.customers.customers import ServiceCustomer
+from core.organizations import creation
+from core.organizations.organizations import Organization
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+
+def lock_or_add(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
+    """Return the internal organization of an active customer, locked; the vendor's organization is locked already."""
+    found = uow.organizations.lock_internal(customer.id)
+    if found is not None:
+        return found
+    # A colon is in no slug that a person chooses, so nothing names it by a path.
+    new = creation.new_organization(uow, f"internal:{customer.id}", customer.slug)
+    uow.organizations.add_internal(new, customer.id)
+    added = uow.organizations.lock_internal(customer.id)
+    assert added is not None, "an internal organization was stored, and is not there"
+    return added

@@ -1,0 +1,108 @@
+"""Customers that a vendor makes: an organization that no person owns yet, and its active customer record, at once.
+
+A member of the vendor makes one, or its program with a key of the service. Until a person claims the organization it
+has no member, and no list but the vendor's and the platform's shows it. Its own status is that of any new one, so while
+it waits for approval only the relation works (`IS_WORKING` of the storage).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from core.customers import customers, relations
+from core.customers.customers import (
+    OFFERS_MAX,
+    ExternalIdTaken,
+    MadeCustomer,
+    NotForCustomers,
+    ServiceCustomer,
+    Vendor,
+)
+from core.customers.relations import RelationChange
+from core.errors import RateLimitExceeded, all_valid
+from core.organizations import creation
+from core.organizations.access import Operation
+from core.organizations.organizations import Organization, checked_name
+from core.wording import Wording
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# Of a vendor, for all of its services together, those included that have ended and can be restored.
+UNCLAIMED_MAX: Final = 1_000
+# A vendor that has to wait for a claim, for the end of one, or for a restoration that is no longer possible.
+RETRY_UNCLAIMED_SECONDS: Final = 3_600
+_SLUG_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SLUG_CHARACTERS: Final = 8
+
+
+def create(
+    uow: UnitOfWork, slug: str, service_slug: str, *, name: str, external_id: str | None, is_welcome: bool
+) -> ServiceCustomer:
+    """Make a customer as a member does, as `create_by` says."""
+    vendor = customers.authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_OFFER)
+    return create_by(uow, vendor, name=name, external_id=external_id, is_welcome=is_welcome)
+
+
+def create_by(
+    uow: UnitOfWork, vendor: Vendor, *, name: str, external_id: str | None, is_welcome: bool
+) -> ServiceCustomer:
+    """Make an organization for a customer of a service; it waits for approval unless `is_welcome` is set.
+
+    Raise `NotForCustomers`, `ExternalIdTaken`, and `RateLimitExceeded` after too many within an hour, and with too many
+    that no person has claimed.
+    """
+    service = vendor.service
+    name, _ = all_valid(lambda: checked_name(name), lambda: customers.require_external_id(external_id))
+    if not service.serves_customers:
+        raise NotForCustomers
+    # Locked, so that no customer begins with the external id between the check and this one.
+    uow.services.lock(service)
+    _count(uow, vendor.organization)
+    taken = uow.service_customers.taken(service, slug=None, external_id=external_id, other_than=None, at=uow.now)
+    if taken.is_external_id:
+        raise ExternalIdTaken
+    organization = _add_organization(uow, name, is_welcome=is_welcome)
+    made = MadeCustomer(
+        id=uow.randomness.new_id(),
+        organization_id=organization.id,
+        external_id=external_id,
+        created_at=uow.now,
+    )
+    uow.service_customers.make(service, made)
+    customer = customers.find(uow, service, made.id)
+    relations.record_by_vendor(uow, customers.relation(vendor.organization, service, customer), RelationChange.ACCEPTED)
+    return customer
+
+
+def _count(uow: UnitOfWork, vendor: Organization) -> None:
+    seconds = customers.seconds_until_free(uow, "customers that are made", vendor.id)
+    if seconds is not None:
+        raise RateLimitExceeded(
+            Wording(
+                "Your organization has made %(maximum)s customers within an hour, which is the maximum. Try again"
+                " later.",
+                maximum=OFFERS_MAX,
+            ),
+            retry_after_seconds=seconds,
+        ).of("made_customers", counts="customers")
+    if uow.service_customers.count_unclaimed(vendor.id) >= UNCLAIMED_MAX:
+        raise RateLimitExceeded(
+            Wording(
+                "Your organization has %(maximum)s customers that no person has claimed, which is the maximum. Name an"
+                " owner for some of them, or end them.",
+                maximum=UNCLAIMED_MAX,
+            ),
+            retry_after_seconds=RETRY_UNCLAIMED_SECONDS,
+        ).of("unclaimed_customers", counts="customers")
+
+
+def _add_organization(uow: UnitOfWork, name: str, *, is_welcome: bool) -> Organization:
+    """Store an organization that no person owns, under a random slug that no other one has."""
+    while True:
+        slug = f"c-{uow.randomness.choice(_SLUG_ALPHABET, _SLUG_CHARACTERS)}"
+        organization = creation.new_organization(uow, slug, name)
+        if is_welcome:
+            organization = organization.approved(by=None, at=uow.now)
+        if uow.organizations.add(organization, is_unclaimed=True):
+            return organization
