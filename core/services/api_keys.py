@@ -24,6 +24,7 @@ from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import Secret, hash_token
 from core.services import access
 from core.services.services import Service
+from core.tables import PartialTable
 from core.text import checked_name
 from core.wording import Wording
 
@@ -50,6 +51,7 @@ class Permission(StrEnum):
     WRITE_SERVICE = "write:service"
     READ_CUSTOMERS = "read:customers"
     WRITE_CUSTOMERS = "write:customers"
+    SETUP_CUSTOMERS = "setup:customers"
 
 
 # What the maker of a key must be allowed to do, so that a key does nothing that its maker may not (decisions 7.9).
@@ -67,7 +69,13 @@ CAPABILITIES: Final[Mapping[Permission, tuple[Capability, ...]]] = {
     # They reach customers and the people of these.
     Permission.READ_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_VIEW),
     Permission.WRITE_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_MANAGE),
+    # It includes reading them.
+    Permission.SETUP_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_VIEW),
 }
+# The permission that allows what another one allows, too.
+_ALSO_BY: Final[PartialTable[Permission, Permission]] = PartialTable(
+    {Permission.READ_CUSTOMERS: Permission.SETUP_CUSTOMERS}
+)
 
 
 class ApiKeyUnknown(NotFound):
@@ -181,7 +189,7 @@ def authorize(uow: UnitOfWork, permission: Permission) -> ServiceCaller:
     caller = uow.service_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
         raise OrganizationNotActive(Wording("This organization is %(status)s.", status=caller.organization_status))
-    if permission not in caller.permissions:
+    if permission not in caller.permissions and _ALSO_BY.get(permission) not in caller.permissions:
         raise PermissionMissing(
             Wording("This API key lacks the permission %(permission)s. Create one that has it.", permission=permission)
         )

@@ -68,6 +68,10 @@ PERMISSIONS: Final = {
         marked("Change customers"),
         marked("Offers the service to organizations, pauses and ends customers, and gives their people roles."),
     ),
+    Permission.SETUP_CUSTOMERS: (
+        marked("Set customers up"),
+        marked("Makes sign-in, mail domains and directories for customers, with setup links too, and reads customers."),
+    ),
 }
 # After how many days a key expires; "" for never.
 EXPIRIES: Final = (
@@ -91,6 +95,7 @@ _EXAMPLES: Final = {
         "service_subscriptions_create_subscription", body={"user_id": "$USER_ID", "plan_id": "$PLAN_ID"}
     ),
     Permission.WRITE_CUSTOMERS: Program("service_customers_offer_service", body={"organization": "globex"}),
+    Permission.SETUP_CUSTOMERS: Program("service_customers_list_customers"),
     Permission.DELETE_SUBSCRIPTIONS: Program("service_subscriptions_delete_subscription", "$USER_ID"),
     Permission.DELETE_USERS: Program("service_users_remove_user", "$USER_ID"),
 }

@@ -163,6 +163,18 @@ async def test_customers_of_another_service_are_unknown(backend: Backend, trade:
     assert (await trade.at_vendor("GET", f"/{customer_id}")).json["state"] == "active"
 
 
+async def test_a_key_that_sets_customers_up_reads_them_and_changes_none(trade: Trade) -> None:
+    key = f"sk_setup1_{'s' * 43}"
+    insert_key(trade.world, trade.vendor.organization_id, trade.service.id, key, permissions=["setup:customers"])
+    backend = Backend(trade.world, trade.vendor.organization_id, trade.service.id, key)
+    customer_id = await trade.begin()
+
+    assert (await backend.request("GET", PATH)).json["total"] == 1
+    assert (await backend.request("GET", f"{PATH}/{customer_id}")).status == 200
+    assert_refused(await offer(backend, "gamma"), 403, "FORBIDDEN")
+    assert_refused(await backend.request("DELETE", f"{PATH}/{customer_id}"), 403, "FORBIDDEN")
+
+
 async def test_a_key_does_what_its_permissions_say(trade: Trade) -> None:
     reading, other = f"sk_read12_{'r' * 43}", f"sk_other1_{'o' * 43}"
     insert_key(trade.world, trade.vendor.organization_id, trade.service.id, reading, permissions=["read:customers"])

@@ -132,6 +132,7 @@ class TestCreate:
             "write:service": None,
             "read:customers": "end_users.view",
             "write:customers": "end_users.manage",
+            "setup:customers": "end_users.view",
         }
         assert set(expected) == set(Permission), "a permission of a key is not in this table"
         shop.custom_role("bare", "services.manage")
@@ -239,5 +240,5 @@ def test_the_permissions_are_those_of_the_document() -> None:
     kinds = {"users": ("read", "write", "delete"), "subscriptions": ("read", "write", "delete")}
     documented = {f"{verb}:{noun}" for noun, verbs in kinds.items() for verb in verbs}
 
-    of_customers = {"read:customers", "write:customers"}
+    of_customers = {"read:customers", "write:customers", "setup:customers"}
     assert set(Permission) == documented | {"read:analytics", "read:service", "write:service"} | of_customers
