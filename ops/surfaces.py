@@ -33,8 +33,8 @@ from ops.benchmarks.servers import CannotMeasure, RunningServer, environment_of,
 
 COMMAND_SECONDS_MAX: Final = 120.0
 DEVELOPMENT: Final = {"GATEHOUSE_DEV": "on"}
-# What differs between two runs of one commit: its version with the number of commits, and the address of the server.
-_RUN: Final = re.compile(r"\d+\.\d+\.\d+(?:\.dev\d+)?(?:\+g?[0-9a-f]+)?(?:\.dirty)?|(?:127\.0\.0\.1|localhost):\d+")
+# What differs between two runs of one commit: the address of the server, and the version with the number of commits.
+_RUN: Final = re.compile(r"(?:127\.0\.0\.1|localhost):\d+|\d+\.\d+\.\d+(?:\.dev\d+)?(?:\+g?[0-9a-f]+)?(?:\.dirty)?")
 # Of a catalogue: a text with its context, whose translation may change without the text.
 _TEXT: Final = re.compile(r"^(?:msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?) |^\"", re.MULTILINE)
 _COMMAND: Final = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
