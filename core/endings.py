@@ -4,10 +4,11 @@ Each cause is carried out in one place, which the use cases call: `organizations
 an address), `sessions/sessions.py` (ending the sessions of an account), `accounts/addresses.py` (a first proof, and
 what hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account),
 `accounts/email_change_undo.py` with `organizations/takeovers.py` (a change of address that is undone),
-`accounts/locks.py` (an account that is locked), `organizations/deletion.py` (an organization that its owner may
-restore), `sign_in/upstream/provider_endings.py` (what an identity provider ends), and the foreign keys where something
-is deleted. `tests/http/test_endings.py` carries out every cause with everything issued, and expects exactly this table;
-a new table of the schema that keeps something issued has to be named here.
+`accounts/locks.py` (an account that is locked), `organizations/keys.py` (a key of an organization that is deleted),
+`organizations/deletion.py` (an organization that its owner may restore), `sign_in/upstream/provider_endings.py` (what
+an identity provider ends), and the foreign keys where something is deleted. `tests/http/test_endings.py` carries out
+every cause with everything issued, and expects exactly this table; a new table of the schema that keeps something
+issued has to be named here.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class Cause(StrEnum):
     ORGANIZATION_DELETION = "the organization is deleted for good"
     RESTORABLE_DELETION = "the owner deletes the organization, and may restore it"
     CUSTOMER_END = "the vendor or the organization ends that it uses the vendor's service"
+    KEY_DELETION = "a key of the organization that the member has made is deleted"
+    KEY_DELETION_WITH_MADE = "such a key is deleted with all that it has made"
 
 
 class Issued(Enum):
@@ -88,6 +91,9 @@ class Issued(Enum):
     API_KEY = ("an API key that the member has made", "api_keys")
     SCIM_TOKEN = ("a SCIM token that the member has made", "scim_tokens")
     WORKLOAD = ("a workload that the member has let authenticate as a service", "workloads")
+    SETUP_LINK_BY_KEY = ("a setup link that the key has made", "setup_links")
+    API_KEY_BY_KEY = ("an API key that the key has made", "api_keys")
+    SCIM_TOKEN_BY_KEY = ("a SCIM token that the key has made", "scim_tokens")
 
     table: str
 
@@ -160,8 +166,14 @@ _MADE: Final = PartialTable(
         Issued.API_KEY: MadeKind.API_KEY,
         Issued.SCIM_TOKEN: MadeKind.SCIM_TOKEN,
         Issued.WORKLOAD: MadeKind.WORKLOAD,
+        # What a key makes has the maker of the key.
+        Issued.SETUP_LINK_BY_KEY: MadeKind.SETUP_LINK,
+        Issued.API_KEY_BY_KEY: MadeKind.API_KEY,
+        Issued.SCIM_TOKEN_BY_KEY: MadeKind.SCIM_TOKEN,
     }
 )
+# The links that a key has made end with it, whatever ends it.
+_KEY: Final = frozenset({Issued.ORGANIZATION_KEY, Issued.SETUP_LINK_BY_KEY})
 
 
 def _made_ended_by(event: MakerEvent) -> frozenset[Issued]:
@@ -180,18 +192,16 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.ADDRESS_CHANGE: _UNCONFIRMED
     | {Issued.MAILED_CONFIRMATION, Issued.MAILED_RESET, Issued.MAILED_SIGN_IN, Issued.REQUESTED_ADDRESS},
     # What organizations gave to the address stays, and is unconfirmed again.
-    Cause.FIRST_PROOF: _SESSIONS | _WAYS_IN | {Issued.ORGANIZATION_KEY},
+    Cause.FIRST_PROOF: _SESSIONS | _WAYS_IN | _KEY,
     Cause.PASSWORD_RESET: _SESSIONS | {Issued.MAILED_RESET},
     Cause.SIGN_OUT_ELSEWHERE: _SESSIONS,
     # What a takeover gave or made ends, whoever has it now; of what was there before, the ways into the account do.
     Cause.UNDO_OF_LATER: (frozenset(Issued) - frozenset(_MADE)) | _made_ended_by(MakerEvent.UNDO),
-    Cause.UNDO_OF_EARLIER: _SESSIONS | _WAYS_IN | _UNCONFIRMED | {Issued.MAILED_CONFIRMATION, Issued.ORGANIZATION_KEY},
+    Cause.UNDO_OF_EARLIER: _SESSIONS | _WAYS_IN | _UNCONFIRMED | {Issued.MAILED_CONFIRMATION} | _KEY,
     Cause.LOCK: _SESSIONS | {Issued.MAILED_RESET} | _made_ended_by(MakerEvent.LOCK),
     Cause.CLOSING: _SESSIONS,
     # Memberships stay, so that counts and logs stay correct; nothing can use them any more.
-    Cause.ANONYMIZATION: _SESSIONS
-    | _WAYS_IN
-    | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION, Issued.ORGANIZATION_KEY},
+    Cause.ANONYMIZATION: _SESSIONS | _WAYS_IN | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION} | _KEY,
     # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
     Cause.ACCOUNT_DELETION: (frozenset(Issued) - frozenset(_MADE)) | _made_ended_by(MakerEvent.DELETION),
     Cause.SERVICE_DELETION: _OF_SERVICE_SESSION
@@ -201,6 +211,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
         Issued.SERVICE_GRANT,
         Issued.SERVICE_ASSIGNMENT,
         Issued.API_KEY,
+        Issued.API_KEY_BY_KEY,
         Issued.WORKLOAD,
     },
     Cause.ORGANIZATION_DELETION: _OF_MEMBERSHIP | _IN_ORGANIZATION | {Issued.VISITOR_LINK} | frozenset(_MADE),
@@ -214,4 +225,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     | frozenset(_MADE),
     # Access ends with the record; the sessions follow in batches.
     Cause.CUSTOMER_END: frozenset({Issued.CUSTOMER_SESSION, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT}),
+    # What a key has made stays, so that it can be replaced, unless it is to end too.
+    Cause.KEY_DELETION: _KEY,
+    Cause.KEY_DELETION_WITH_MADE: _KEY | {Issued.API_KEY_BY_KEY, Issued.SCIM_TOKEN_BY_KEY},
 }

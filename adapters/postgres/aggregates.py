@@ -65,6 +65,7 @@ from adapters.postgres.organizations.deletion import PostgresDeletedOrganization
 from adapters.postgres.organizations.departures import PostgresDepartures
 from adapters.postgres.organizations.group_rules import PostgresGroupRules
 from adapters.postgres.organizations.keys import PostgresOrganizationKeys
+from adapters.postgres.organizations.made_by_keys import PostgresMadeByKeys
 from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
@@ -257,6 +258,7 @@ class Aggregates:
     custom_domains: PostgresCustomDomains
     setup_links: PostgresSetupLinks
     organization_keys: PostgresOrganizationKeys
+    made_by_keys: PostgresMadeByKeys
     made_credentials: PostgresMadeCredentials
     takeovers: PostgresTakeovers
     takeover_credentials: PostgresTakeoverCredentials

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 _NOTHING: Final[frozenset[Capability]] = frozenset()
+# What stands for the role of what a key of the organization has made; no custom role has such a slug.
+_OF_KEY: Final = "key:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +42,26 @@ class Authority:
         return cls(role="", permissions=sorted(capabilities))
 
     @classmethod
+    def of_key(cls, capabilities: frozenset[Capability]) -> Self:
+        """Return what a key of the organization with these capabilities may do, and what it makes.
+
+        It makes no admin, who could create keys that go on when the key has ended (decisions 5.13).
+        """
+        return cls(role=_OF_KEY, permissions=sorted(capabilities))
+
+    @classmethod
+    def of_caller(cls, authorized: OrganizationAccess) -> Self:
+        """Return what a member may do, or a key that acts for one, itself or by its setup link."""
+        if authorized.caller.limits.made_by_key is not None:
+            return cls.of_key(authorized.capabilities)
+        return cls.of(authorized.membership.role, authorized.capabilities)
+
+    @classmethod
     def of_maker(cls, uow: UnitOfWork, authorized: OrganizationAccess) -> Self:
         """Return what to keep of a caller who makes a credential."""
         link = authorized.caller.limits.link
         if link is None:
-            return cls.of(authorized.membership.role, authorized.capabilities)
+            return cls.of_caller(authorized)
         organization_id = authorized.organization.id
         allowed = [access.capabilities_of_role(uow, organization_id, role) for role in link.roles]
         return cls.of_link(link.roles, _NOTHING.union(*allowed))
@@ -79,12 +96,16 @@ class Authority:
             return False
         if role == OWNER:
             return self.role == OWNER
+        if role == ADMIN and self.role == _OF_KEY:
+            return False
         return inviters.may_invite_to(self.capabilities, role, allowed_by_role)
 
     def covers(self, other: Authority) -> bool:
         """Return whether such a member could give every role that the other could give."""
         is_owner = self.role == OWNER or other.role != OWNER
+        allowed = access.capabilities_of(ADMIN, None)
+        is_admin = self.may_give(ADMIN, allowed) or not other.may_give(ADMIN, allowed)
         is_wider = self.link_roles is None or (
             other.link_roles is not None and {*other.link_roles} <= {*self.link_roles}
         )
-        return is_owner and is_wider and other.capabilities <= self.capabilities
+        return is_owner and is_admin and is_wider and other.capabilities <= self.capabilities

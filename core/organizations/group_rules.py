@@ -106,7 +106,7 @@ class RulesEditor:
         if link is None:
             authority = Authority.holding(capabilities)
         else:
-            authority = Authority.of(authorized.membership.role, capabilities).limited_to(link.roles)
+            authority = Authority.of_caller(authorized).limited_to(link.roles)
         return cls(
             user_id=caller.maker_id,
             authority=authority,

@@ -17,7 +17,7 @@ from core import prefixed_tokens
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess, implied_by
-from core.organizations.memberships import ADMIN, Membership
+from core.organizations.memberships import ADMIN, OWNER, Membership
 from core.organizations.organizations import Organization
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import hash_token
@@ -39,8 +39,8 @@ _READ_BY: Final = PartialTable(
         Operation.PRODUCTS_READ: Capability.PRODUCTS_MANAGE,
     }
 )
-# What these make calls Gatehouse by itself, and would go on after the key has ended.
-_MAKE_CALLERS: Final = frozenset({Operation.API_KEY_CREATE, Operation.SCIM_TOKEN_CREATE, Operation.SETUP_LINK_CREATE})
+# What only owners do, a key does that an owner has made, with the capability to change the same thing.
+_OF_OWNERS: Final = PartialTable({Operation.SERVICE_DELETE: Capability.SERVICES_MANAGE})
 # A sign-in of a person in a browser.
 _IN_BROWSERS: Final = frozenset({Operation.SERVICE_TRY})
 
@@ -55,6 +55,34 @@ class ClosedToKeys(Forbidden):
     """No key of an organization opens the operation; it takes a person."""
 
     default_message = "A key of an organization cannot do this. Sign in as a member with the right to do it."
+
+
+class KeyOpensNothingHere(Unauthorized):
+    """A valid key was sent to a route that no key of an organization opens."""
+
+    default_message = (
+        "A key of an organization does not open this. It opens what is below /api/organizations/ and the slug of its"
+        " organization, where /docs says so of a route. For anything else a person signs in, and sends an access token."
+    )
+
+
+class BeyondKey(Forbidden):
+    """A key would make something that allows more than the key itself."""
+
+    def __init__(self, lacking: str) -> None:
+        super().__init__(
+            Wording(
+                "A key makes nothing that allows more than the key itself, or than the member who made it may do now."
+                " It lacks what it takes for %(lacking)s.",
+                lacking=lacking,
+            )
+        )
+
+
+class NotOfOwner(Forbidden):
+    """The operation is for owners, and the maker of the key is none."""
+
+    default_message = "A key does this only while the member who made it is the owner of the organization."
 
 
 class MakerWithoutAccess(Forbidden):
@@ -141,7 +169,7 @@ class KeyCaller(TokenCaller):
         """Return the access of the maker, with no capability that the key lacks, and record that the key was used.
 
         Raise `OrganizationNotActive` in every status but active, `MakerWithoutAccess`, `MadeWithOneFactor`,
-        `ClosedToKeys`, or `Forbidden` without a capability that the operation requires.
+        `ClosedToKeys`, `Forbidden` without a capability that the operation requires, or `NotOfOwner`.
         """
         if not self.organization.is_active:
             raise OrganizationNotActive(Wording("This organization is %(status)s.", status=self.organization.status))
@@ -165,6 +193,8 @@ class KeyCaller(TokenCaller):
                         capability=capability,
                     )
                 )
+        if operation in _OF_OWNERS and self.membership.role != OWNER:
+            raise NotOfOwner
         if self.is_use_due(uow.now):
             uow.organization_keys.record_use(self, at=uow.now)
         return authorized
@@ -178,8 +208,10 @@ def forbid_admins(access: OrganizationAccess, role: str) -> None:
 
 def is_open_to_keys(operation: Operation) -> bool:
     """Return whether a key can open an operation."""
-    return operation in _READ_BY or (
-        isinstance(operation.takes, Capability) and operation not in _MAKE_CALLERS | _IN_BROWSERS
+    return (
+        operation in _READ_BY
+        or operation in _OF_OWNERS
+        or (isinstance(operation.takes, Capability) and operation not in _IN_BROWSERS)
     )
 
 
@@ -196,6 +228,12 @@ def presented_token(claims: Mapping[str, Any]) -> TokenOfKey | None:
     return TokenOfKey(
         organization_id=UUID(claims["organization_id"]), key_id=UUID(key_id), workload_id=UUID(claims["workload"])
     )
+
+
+def require_none(uow: UnitOfWork) -> None:
+    """Raise `KeyOpensNothingHere` for a valid key, and `OrganizationKeyInvalid` for any other."""
+    uow.access_context("")
+    raise KeyOpensNothingHere
 
 
 def identify_token(candidates: Sequence[KeyCaller], *, at: datetime) -> KeyCaller:
@@ -218,5 +256,5 @@ def _required(operation: Operation) -> frozenset[Capability]:
     """Return the capabilities that an operation requires of a key; raise `ClosedToKeys`."""
     if not is_open_to_keys(operation):
         raise ClosedToKeys
-    reads = _READ_BY.get(operation)
-    return frozenset({reads}) if reads is not None else operation.capabilities
+    instead = _READ_BY.get(operation) or _OF_OWNERS.get(operation)
+    return frozenset({instead}) if instead is not None else operation.capabilities

@@ -2,7 +2,8 @@
 
 A key has capabilities, and acts for the member who made it: what it opens is in `key_callers.py`. It ends when it is
 deleted, when it expires, and with the membership of its maker or the organization. It is found by its prefix
-(`core/prefixed_tokens.py`). The keys of a service, `sk_…`, are in `core/services/api_keys.py`.
+(`core/prefixed_tokens.py`). What it has made is in `made_by_keys.py`. The keys of a service, `sk_…`, are in
+`core/services/api_keys.py`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from uuid import UUID
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access
+from core.organizations import access, made_by_keys
 from core.organizations.access import Capability, Operation
 from core.organizations.key_callers import FORM, SUBJECT_PREFIX
+from core.organizations.made_by_keys import SHOWN_MAX, MadeByKeyPage
 from core.secrets import Secret, hash_token
 from core.sessions import callers
 from core.text import checked_name
@@ -74,6 +76,13 @@ class MadeOrganizationKey:
     def has_expired(self, at: datetime) -> bool:
         """Return whether the key no longer opens anything."""
         return self.key.expires_at is not None and self.key.expires_at <= at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationKeyEnds(MadeOrganizationKey):
+    """A key that is about to be deleted, with the first things that it has made and their number."""
+
+    made: MadeByKeyPage
 
 
 def create(
@@ -142,23 +151,37 @@ def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[MadeOrganizationKey
     return uow.organization_keys.with_makers(organization.id)
 
 
-def show_with_maker(uow: UnitOfWork, slug: str, key_id: UUID) -> MadeOrganizationKey:
-    """Return a key before it is deleted; raise `OrganizationKeyUnknown` without one."""
+def list_made(uow: UnitOfWork, slug: str, key_id: UUID, *, limit: int, offset: int) -> MadeByKeyPage:
+    """List what a key has made and is still there; raise `OrganizationKeyUnknown` without one."""
+    organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
+    if all(one.id != key_id for one in uow.organization_keys.of_organization(organization.id)):
+        raise OrganizationKeyUnknown
+    return uow.made_by_keys.page(organization.id, key_id, limit=limit, offset=offset)
+
+
+def show_ends(uow: UnitOfWork, slug: str, key_id: UUID) -> OrganizationKeyEnds:
+    """Return a key before it is deleted, and what it has made; raise `OrganizationKeyUnknown` without one."""
     organization = access.authorize(uow, slug, Operation.KEYS_CHANGE).organization
-    made = uow.organization_keys.with_makers(organization.id)
-    found = next((one for one in made if one.key.id == key_id), None)
+    known = uow.organization_keys.with_makers(organization.id)
+    found = next((one for one in known if one.key.id == key_id), None)
     if found is None:
         raise OrganizationKeyUnknown
-    return found
+    made = uow.made_by_keys.page(organization.id, key_id, limit=SHOWN_MAX, offset=0)
+    return OrganizationKeyEnds(key=found.key, maker_email=found.maker_email, made=made)
 
 
-def delete(uow: UnitOfWork, slug: str, key_id: UUID) -> None:
-    """Delete a key, which loses access at once."""
-    organization = access.authorize(uow, slug, Operation.KEYS_CHANGE).organization
+def delete(uow: UnitOfWork, slug: str, key_id: UUID, *, with_made: bool) -> None:
+    """Delete a key, which loses access at once, with its setup links; `with_made` ends all that it has made."""
+    # Locked, so that the key makes nothing meanwhile: what it makes locks the organization, too.
+    organization = access.authorize_and_lock(uow, slug, Operation.KEYS_CHANGE).organization
+    links = uow.made_by_keys.links(organization.id, key_id)
     key = uow.organization_keys.remove(organization.id, key_id)
     if key is None:
         raise OrganizationKeyUnknown
     _record(uow, organization.id, AuditAction.ORGANIZATION_KEY_DELETED, key)
+    made_by_keys.record_ended(uow, organization.id, links)
+    if with_made:
+        made_by_keys.record_ended(uow, organization.id, uow.made_by_keys.end(organization.id, key_id))
 
 
 def end_of_makers(

@@ -1,7 +1,8 @@
 """Holders of setup links as callers: what a link opens for them (decisions 13.7).
 
 A link acts for the member who made it, as a key does (`key_callers.py`), and opens the operations of its parts alone.
-It is dead as soon as its maker may not set one of these, or may not give one of its roles. Its holder has no account:
+One that a key made acts within the capabilities of the key, and ends with it. It is dead as soon as its maker may not
+set one of these parts, or may not give one of its roles. Its holder has no account:
 the pages exchange the secret of a link for a cookie of that setup, and what is done is recorded with the id of the
 link. What use cases do not let such a caller do they say themselves. Making links is in `setup_links.py`.
 """
@@ -9,7 +10,7 @@ link. What use cases do not let such a caller do they say themselves. Making lin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -17,7 +18,14 @@ from uuid import UUID
 
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess, capabilities_of
+from core.organizations.access import (
+    AccessContext,
+    Capability,
+    Operation,
+    OrganizationAccess,
+    capabilities_of,
+    implied_by,
+)
 from core.organizations.authority import Authority
 from core.organizations.memberships import MEMBER, Membership
 from core.organizations.organizations import Organization
@@ -100,7 +108,8 @@ class LinkCaller:
     """The holder of a setup link: what the link names, its organization, and its maker as a member of it.
 
     `maker` is the caller of use cases, and names the link. `custom_permissions` are those of the maker's custom role,
-    and `given_permissions` those of the custom roles that the link names.
+    `given_permissions` those of the custom roles that the link names, and `key_permissions` those of the key that made
+    it; None for a link that a member made.
     """
 
     link_id: UUID
@@ -113,6 +122,7 @@ class LinkCaller:
     membership: Membership
     custom_permissions: list[str] | None
     given_permissions: Mapping[str, Sequence[str]]
+    key_permissions: Sequence[str] | None
     maker: Caller
 
     @property
@@ -126,7 +136,7 @@ class LinkCaller:
         role = self.membership.role
         allowed = {named: capabilities_of(named, self.given_permissions.get(named)) for named in self.roles}
         allowed[role] = capabilities_of(role, self.custom_permissions)
-        return may_make(role, self.parts, self.roles, allowed)
+        return may_make(role, self.parts, self.roles, allowed, self.key_permissions)
 
     def context(self, slug: str) -> AccessContext:
         """Return what `authorize` decides from; no organization for a slug that is not that of the link's own."""
@@ -140,9 +150,12 @@ class LinkCaller:
         )
 
     def narrowed(self, _uow: UnitOfWork, maker: OrganizationAccess, operation: Operation) -> OrganizationAccess:
-        """Return the access of the maker to an operation of the parts; raise `SetupLinkDead` for any other."""
+        """Return the access of the maker to an operation of the parts, with no capability that the key lacks.
+
+        Raise `SetupLinkDead` for any other operation.
+        """
         self.require(operation)
-        return maker
+        return replace(maker, capabilities=_within(maker.capabilities, self.key_permissions))
 
     def require(self, operation: Operation) -> None:
         """Raise `SetupLinkDead` unless a part of the link opens an operation."""
@@ -151,12 +164,24 @@ class LinkCaller:
 
 
 def may_make(
-    role: str, parts: Iterable[Part], roles: Iterable[str], allowed: Mapping[str, frozenset[Capability]]
+    role: str,
+    parts: Iterable[Part],
+    roles: Iterable[str],
+    allowed: Mapping[str, frozenset[Capability]],
+    key_permissions: Iterable[str] | None,
 ) -> bool:
-    """Return whether a member with a role may set these parts and give these roles; `allowed` is what each allows."""
-    maker = Authority.of(role, allowed[role])
-    may_set = all(part.capabilities <= allowed[role] for part in parts)
+    """Return whether a member with a role may set these parts and give these roles; `allowed` is what each allows.
+
+    With `key_permissions` it is a key that has these, and acts for the member.
+    """
+    held = _within(allowed[role], key_permissions)
+    maker = Authority.of(role, held) if key_permissions is None else Authority.of_key(held)
+    may_set = all(part.capabilities <= held for part in parts)
     return may_set and all(maker.may_give(given, allowed[given]) for given in roles)
+
+
+def _within(capabilities: frozenset[Capability], key_permissions: Iterable[str] | None) -> frozenset[Capability]:
+    return capabilities if key_permissions is None else capabilities & implied_by(key_permissions)
 
 
 def identify(found: LinkCaller | None) -> LinkCaller:

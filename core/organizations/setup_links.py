@@ -1,6 +1,7 @@
 """Setup links: a customer's IT staff fill in chosen settings of an organization without an account (decisions 13.7).
 
-A link carries a secret, is valid for up to 30 days, and can be revoked. Its pages exchange the secret for a cookie
+A link carries a secret, is valid for up to 30 days, and can be revoked; one that a key of the organization made ends
+with the key. Its pages exchange the secret for a cookie
 of that setup alone. What its holder may do with it is in `link_callers.py`.
 """
 
@@ -76,6 +77,8 @@ class SetupLink:
     created_at: datetime
     expires_at: datetime
     last_used_at: datetime | None
+    # The key of the organization that made it; None for one that a person made.
+    made_by_key: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +93,15 @@ class SetupLinkWithSecret:
 class MadeSetupLink:
     """A link with its maker: their address, and the role that they have now.
 
-    Both are None when the maker is no member any more; the role also when the directory has deactivated them.
+    Both are None when the maker is no member any more; the role also when the directory has deactivated them. For one
+    that a key made there are its name and permissions.
     """
 
     link: SetupLink
     maker_email: str | None
     maker_role: str | None
+    key_name: str | None
+    key_permissions: list[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +110,7 @@ class ListedSetupLink:
 
     link: SetupLink
     maker_email: str | None
+    key_name: str | None
     is_usable: bool
 
 
@@ -179,7 +186,8 @@ def create(
     """Make a link to parts that the caller may set.
 
     `service_slug` is the service of the part `saml`, and `roles` are those that rules of the part `groups` may give.
-    What is made with the link gives, changes and removes these and `member` alone.
+    What is made with the link gives, changes and removes these and `member` alone. One that a key makes is valid no
+    longer than the key.
     """
     authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINK_CREATE)
     wanted = _checked_parts(parts)
@@ -191,15 +199,18 @@ def create(
     if uow.setup_links.count(authorized.organization.id) >= LINKS_MAX:
         raise TooManySetupLinks
     secret = uow.randomness.token()
+    key_id = authorized.caller.limits.key_id
+    expires_at = uow.now + timedelta(days=expires_in_days)
     link = SetupLink(
         id=uow.randomness.new_id(),
         parts=[part.value for part in wanted],
         service_slug=service_slug,
         roles=list(dict.fromkeys(roles)),
-        created_by=authorized.caller.account.id,
+        created_by=authorized.caller.maker_id,
         created_at=uow.now,
-        expires_at=uow.now + timedelta(days=expires_in_days),
+        expires_at=_within_key(uow, authorized.organization.id, key_id, expires_at),
         last_used_at=None,
+        made_by_key=key_id,
     )
     uow.setup_links.add(
         authorized.organization.id, link, service_id=service_id, secret_hash=hash_token(secret.reveal())
@@ -224,9 +235,10 @@ def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[ListedSetupLink]:
         ListedSetupLink(
             link=one.link,
             maker_email=one.maker_email,
+            key_name=one.key_name,
             is_usable=(
                 one.maker_role is not None
-                and may_make(one.maker_role, map(Part, one.link.parts), one.link.roles, allowed)
+                and may_make(one.maker_role, map(Part, one.link.parts), one.link.roles, allowed, one.key_permissions)
             ),
         )
         for one in made
@@ -236,7 +248,7 @@ def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[ListedSetupLink]:
 def roles_to_give(uow: UnitOfWork, slug: str) -> Sequence[str]:
     """Return the roles that rules of groups may give by a link of the caller."""
     authorized = authorize(uow, slug, Operation.SETUP_LINKS_READ)
-    maker = Authority.of(authorized.membership.role, authorized.capabilities)
+    maker = Authority.of_caller(authorized)
     custom = uow.roles.of_organization(authorized.organization.id)
     allowed = {role: capabilities_of(role, None) for role in (ADMIN, MEMBER)}
     allowed |= {role.slug: implied_by(role.permissions) for role in custom}
@@ -311,6 +323,13 @@ def _checked_parts(words: Sequence[str]) -> Sequence[Part]:
     return [part for part in AVAILABLE if part.value in words]
 
 
+def _within_key(uow: UnitOfWork, organization_id: UUID, key_id: UUID | None, expires_at: datetime) -> datetime:
+    """Return when a link ends that a key makes: with the key, if that is earlier."""
+    keys = uow.organization_keys.of_organization(organization_id) if key_id is not None else ()
+    ends = [one.expires_at for one in keys if one.id == key_id and one.expires_at is not None]
+    return min([expires_at, *ends])
+
+
 def _service_id(
     uow: UnitOfWork, authorized: OrganizationAccess, parts: Sequence[Part], service_slug: str | None
 ) -> UUID | None:
@@ -337,7 +356,7 @@ def _require_roles(
     known = {ADMIN, MEMBER, *(role.slug for role in uow.roles.of_organization(organization_id))}
     if not known.issuperset(roles):
         raise BadRequest.of_field("roles", "Each must be admin, member, or the slug of a role of this organization.")
-    maker = Authority.of(authorized.membership.role, authorized.capabilities)
+    maker = Authority.of_caller(authorized)
     for role in dict.fromkeys(roles):
         if not maker.may_give(role, capabilities_of_role(uow, organization_id, role)):
             raise Forbidden(

@@ -75,6 +75,8 @@ class ScimToken:
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
+    # The key of the organization that made it, itself or by a setup link; None for one that a person made.
+    made_by_key: UUID | None = None
 
     def has_expired(self, at: datetime) -> bool:
         """Whether the directory cannot call with it any more."""
@@ -179,6 +181,7 @@ def create(
         created_at=uow.now,
         expires_at=expires_at,
         last_used_at=None,
+        made_by_key=authorized.caller.limits.made_by_key,
     )
     # The organization is locked, so no other transaction adds a token meanwhile.
     if len(uow.scim_tokens.of_organization(organization_id)) >= TOKENS_MAX:
@@ -187,7 +190,7 @@ def create(
         organization_id,
         token,
         token_hash=hash_token(secret.reveal()),
-        created_by=authorized.caller.account.id,
+        created_by=authorized.caller.maker_id,
         authority=Authority.of_maker(uow, authorized),
     )
     _record(uow, organization_id, AuditAction.SCIM_TOKEN_CREATED, token)

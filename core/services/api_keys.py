@@ -2,7 +2,7 @@
 
 A key belongs to one service and has permissions, and is found by its prefix (`core/prefixed_tokens.py`). What a key may
 do is in `core/service_api/`; its maker may do it too when the key is made, and the key keeps it when the maker leaves
-(decisions 7.9).
+(decisions 7.9). A key of the organization makes them too, within its own capabilities (5.13).
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation
+from core.organizations.key_callers import BeyondKey
 from core.organizations.organizations import OrganizationStatus
 from core.positions import FoundRows, Position, found_rows
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import Secret, hash_token
 from core.services import access
+from core.services.access import ServiceAccess
 from core.services.services import Service
 from core.tables import PartialTable
 from core.text import checked_name
@@ -99,8 +101,7 @@ class PermissionMissing(Forbidden):
 class PermissionBeyondMaker(Forbidden):
     """The key would allow what its maker may not do."""
 
-    def __init__(self, beyond: Mapping[Permission, Sequence[Capability]]) -> None:
-        lacking = ", ".join(f"{permission} (takes {', '.join(missing)})" for permission, missing in beyond.items())
+    def __init__(self, lacking: str) -> None:
         super().__init__(
             Wording(
                 "A key allows nothing that you may not do yourself. Your role lacks what it takes for"
@@ -131,6 +132,8 @@ class ApiKey:
     expires_at: datetime | None
     created_at: datetime
     created_by: UUID | None
+    # The key of the organization that made it; None for one that a person made.
+    made_by_key: UUID | None = None
 
     def has_expired(self, at: datetime) -> bool:
         """Whether the key no longer counts at a moment."""
@@ -139,10 +142,14 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedApiKey:
-    """A key in the console; `maker_email` is None when its maker is no member of the organization any more."""
+    """A key in the console; `maker_email` is None when its maker is no member of the organization any more.
+
+    `key_name` is the name of the key of the organization that made it; None for a person, and when that key has ended.
+    """
 
     key: ApiKey
     maker_email: str | None
+    key_name: str | None
 
     @property
     def position(self) -> Position:
@@ -211,7 +218,7 @@ def create(
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.API_KEY_CREATE)
     given = set(permissions)
     checked, _ = all_valid(lambda: checked_name(name, characters_min=1), lambda: _require_any(given))
-    _require_having(authorized.capabilities, given)
+    _require_having(authorized, given)
     prefix, secret = _FORM.create(uow)
     key = ApiKey(
         id=uow.randomness.new_id(),
@@ -222,7 +229,8 @@ def create(
         last_used_at=None,
         expires_at=uow.now + timedelta(days=expires_in_days) if expires_in_days is not None else None,
         created_at=uow.now,
-        created_by=authorized.caller.account.id,
+        created_by=authorized.caller.maker_id,
+        made_by_key=authorized.caller.limits.made_by_key,
     )
     # The organization is locked, so no other transaction adds a key meanwhile.
     if uow.api_keys.count(authorized.service) >= KEYS_MAX:
@@ -300,14 +308,16 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
     _record(uow, AuditAction.API_KEY_DELETED, service, key)
 
 
-def _require_having(capabilities: frozenset[Capability], given: Collection[Permission]) -> None:
-    """Raise `PermissionBeyondMaker` when one of the permissions takes a capability that the maker lacks.
+def _require_having(maker: ServiceAccess, given: Collection[Permission]) -> None:
+    """Raise `PermissionBeyondMaker` or `BeyondKey` when a permission takes a capability that the maker lacks.
 
     The maker manages the service, by their role or by a grant.
     """
-    beyond = {permission: missing for permission, missing in lacking(capabilities).items() if permission in given}
-    if beyond:
-        raise PermissionBeyondMaker(beyond)
+    beyond = {permission: taken for permission, taken in lacking(maker.capabilities).items() if permission in given}
+    if not beyond:
+        return
+    named = ", ".join(f"{permission} (takes {', '.join(taken)})" for permission, taken in beyond.items())
+    raise PermissionBeyondMaker(named) if maker.caller.limits.key_id is None else BeyondKey(named)
 
 
 def _record(uow: UnitOfWork, action: AuditAction, service: Service, key: ApiKey) -> None:

@@ -94,7 +94,8 @@ class ConfinedElsewhere(Forbidden):
 class LinkLimits:
     """A setup link that acts for its maker: its parts, the roles that it gives, and its service, if a part has one.
 
-    `visit_hash` tells the browser that has opened it from others; empty for one that has not.
+    `visit_hash` tells the browser that has opened it from others; empty for one that has not. `key_id` is the key of
+    the organization that made the link; None for one that a member made.
     """
 
     id: UUID
@@ -102,6 +103,7 @@ class LinkLimits:
     roles: Sequence[str]
     service_id: UUID | None
     visit_hash: bytes
+    key_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,11 @@ class CallerLimits:
     def acts_for_maker(self) -> bool:
         """Whether a key or a setup link calls, and not the user."""
         return self.key_id is not None or self.link is not None
+
+    @property
+    def made_by_key(self) -> UUID | None:
+        """The key of the organization that makes what the caller makes: itself, or by a setup link of it."""
+        return self.link.key_id if self.link is not None else self.key_id
 
     @property
     def is_impersonated(self) -> bool:

@@ -10,6 +10,7 @@ from ports.organizations.deletion import DeletedOrganizations
 from ports.organizations.departures import Departures
 from ports.organizations.group_rules import GroupRules
 from ports.organizations.keys import OrganizationKeys
+from ports.organizations.made_by_keys import MadeByKeys
 from ports.organizations.made_credentials import MadeCredentials
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
@@ -78,6 +79,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def organization_keys(self) -> OrganizationKeys: ...
+
+    @property
+    def made_by_keys(self) -> MadeByKeys: ...
 
     @property
     def made_credentials(self) -> MadeCredentials: ...

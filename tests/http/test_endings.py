@@ -148,7 +148,8 @@ async def close(one: Everything) -> None:
     # A member cannot close the account; what the membership brought along is none of this.
     one.world.connection.execute("DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner'")
     of_membership = (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY)
-    for issued in (*of_membership, Issued.SERVICE_ASSIGNMENT, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT):
+    of_customer = (Issued.SERVICE_ASSIGNMENT, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT)
+    for issued in (*of_membership, Issued.SETUP_LINK_BY_KEY, *of_customer):
         del one.ids[issued]
     answer = await one.world.client.delete("/api/user", token=await _signed_in(one))
     assert answer.status == 204, answer.text
@@ -203,6 +204,15 @@ async def end_customer(one: Everything) -> None:
     one.world.connection.execute("DELETE FROM service_customers")
 
 
+async def delete_key(one: Everything, query: str = "") -> None:
+    answer = await one.team.request("owner", "DELETE", f"/keys/{one.ids[Issued.ORGANIZATION_KEY]}{query}")
+    assert answer.status == 204, answer.text
+
+
+async def delete_key_with_made(one: Everything) -> None:
+    await delete_key(one, "?with_made=true")
+
+
 async def _signed_in(one: Everything) -> str:
     """Return the access token of a session of the user that is not one of those issued."""
     one.world.connection.execute("UPDATE users SET mfa_enabled_at = NULL WHERE id = %s", (one.user_id,))
@@ -229,6 +239,8 @@ CARRIED_OUT: dict[Cause, Callable[[Everything], Awaitable[None]]] = {
     Cause.ORGANIZATION_DELETION: delete_organization,
     Cause.RESTORABLE_DELETION: delete_restorably,
     Cause.CUSTOMER_END: end_customer,
+    Cause.KEY_DELETION: delete_key,
+    Cause.KEY_DELETION_WITH_MADE: delete_key_with_made,
 }
 
 

@@ -348,34 +348,7 @@ class _Issuer:
             self.now,
             self.later,
         )
-        self.ids[Issued.SETUP_LINK] = setup_id = new_id()
-        self.run(
-            """
-            INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)
-            VALUES (%s, %s, '{scim}', %s, %s, %s, %s)
-            """,
-            setup_id,
-            self.acme,
-            _hash("setup"),
-            self.user_id,
-            self.now,
-            self.later,
-        )
         self.ids[Issued.ORGANIZATION_KEY] = insert_organization_key(self.world, self.acme, self.user_id)
-        self.ids[Issued.API_KEY] = key_id = new_id()
-        self.run(
-            """
-            INSERT INTO api_keys (id, organization_id, service_id, name, prefix, key_hash, permissions, created_at,
-                                  created_by)
-            VALUES (%s, %s, %s, 'backend', 'sk_abcdef', %s, '{read:users}', %s, %s)
-            """,
-            key_id,
-            self.acme,
-            self.shop,
-            _hash("key"),
-            self.now,
-            self.user_id,
-        )
         self.ids[Issued.WORKLOAD] = workload_id = new_id()
         self.run(
             """
@@ -389,17 +362,55 @@ class _Issuer:
             self.now,
             self.user_id,
         )
-        self.ids[Issued.SCIM_TOKEN] = token_id = new_id()
+        self.calling_by_themselves(Issued.SETUP_LINK, Issued.API_KEY, Issued.SCIM_TOKEN, None)
+        key_id = self.ids[Issued.ORGANIZATION_KEY]
+        self.calling_by_themselves(Issued.SETUP_LINK_BY_KEY, Issued.API_KEY_BY_KEY, Issued.SCIM_TOKEN_BY_KEY, key_id)
+
+    def calling_by_themselves(
+        self, setup_link: Issued, api_key: Issued, scim_token: Issued, made_by_key: UUID | bytes | None
+    ) -> None:
+        self.ids[setup_link] = setup_id = new_id()
         self.run(
             """
-            INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, created_at, created_by)
-            VALUES (%s, %s, 'directory', 'scim_live_aaaaaa', %s, %s, %s)
+            INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at,
+                                     made_by_key)
+            VALUES (%s, %s, '{scim}', %s, %s, %s, %s, %s)
+            """,
+            setup_id,
+            self.acme,
+            _hash(setup_link.name),
+            self.user_id,
+            self.now,
+            self.later,
+            made_by_key,
+        )
+        self.ids[api_key] = key_id = new_id()
+        self.run(
+            """
+            INSERT INTO api_keys (id, organization_id, service_id, name, prefix, key_hash, permissions, created_at,
+                                  created_by, made_by_key)
+            VALUES (%s, %s, %s, 'backend', 'sk_abcdef', %s, '{read:users}', %s, %s, %s)
+            """,
+            key_id,
+            self.acme,
+            self.shop,
+            _hash(api_key.name),
+            self.now,
+            self.user_id,
+            made_by_key,
+        )
+        self.ids[scim_token] = token_id = new_id()
+        self.run(
+            """
+            INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, created_at, created_by, made_by_key)
+            VALUES (%s, %s, 'directory', 'scim_live_aaaaaa', %s, %s, %s, %s)
             """,
             token_id,
             self.acme,
-            _hash("scim"),
+            _hash(scim_token.name),
             self.now,
             self.user_id,
+            made_by_key,
         )
 
 

@@ -17,6 +17,11 @@ _ROW: Final = "SELECT EXISTS (SELECT FROM {table} WHERE id = %(id)s)"
 _OF_USER: Final = "SELECT EXISTS (SELECT FROM {table} WHERE user_id = %(id)s)"
 _SUBSCRIPTION: Final = "SELECT EXISTS (SELECT FROM subscriptions WHERE id = %(id)s AND status = 'active')"
 _LINK: Final = "SELECT EXISTS (SELECT FROM service_users WHERE user_id = %(user)s AND service_id = %(id)s)"
+_SETUP_LINK: Final = """
+    SELECT EXISTS (SELECT FROM setup_links l
+                   JOIN   memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
+                   WHERE  l.id = %(id)s AND m.suspended_at IS NULL)
+"""
 # The statement that tells whether something still holds; the id is what `issue_everything` has noted.
 ALIVE: Final[dict[Issued, str]] = {
     Issued.ACCOUNT_SESSION: _SESSION,
@@ -63,17 +68,16 @@ ALIVE: Final[dict[Issued, str]] = {
     Issued.GIVEN_SUBSCRIPTION: _SUBSCRIPTION,
     Issued.UNCONFIRMED_SUBSCRIPTION: _SUBSCRIPTION,
     Issued.SENT_INVITATION: "SELECT EXISTS (SELECT FROM invitations WHERE id = %(id)s AND status = 'pending')",
-    Issued.SETUP_LINK: """
-        SELECT EXISTS (SELECT FROM setup_links l
-                       JOIN   memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
-                       WHERE  l.id = %(id)s AND m.suspended_at IS NULL)
-    """,
+    Issued.SETUP_LINK: _SETUP_LINK,
+    Issued.SETUP_LINK_BY_KEY: _SETUP_LINK,
     Issued.ORGANIZATION_KEY: """
         SELECT EXISTS (SELECT FROM organization_keys k
                        JOIN   memberships m ON m.organization_id = k.organization_id AND m.user_id = k.created_by
                        WHERE  k.id = %(id)s AND m.suspended_at IS NULL)
     """,
     Issued.API_KEY: _ROW.format(table="api_keys"),
+    Issued.API_KEY_BY_KEY: _ROW.format(table="api_keys"),
     Issued.WORKLOAD: _ROW.format(table="workloads"),
     Issued.SCIM_TOKEN: _ROW.format(table="scim_tokens"),
+    Issued.SCIM_TOKEN_BY_KEY: _ROW.format(table="scim_tokens"),
 }

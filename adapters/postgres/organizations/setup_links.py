@@ -24,7 +24,7 @@ _CALLER: Final = f"""
            l.created_at AS made_at,
            {prefixed(Organization, table="o", prefix="organization_")},
            {prefixed(Membership, table="m", prefix="membership_")},
-           r.permissions AS custom_permissions,
+           r.permissions AS custom_permissions, l.made_by_key, k.permissions AS key_permissions,
            coalesce((SELECT jsonb_object_agg(g.slug, g.permissions)
                      FROM   organization_roles g
                      WHERE  g.organization_id = l.organization_id AND g.slug = ANY (l.roles)), '{{}}')
@@ -37,6 +37,7 @@ _CALLER: Final = f"""
     JOIN   users u ON u.id = l.created_by AND u.deactivated_at IS NULL AND u.locked_at IS NULL
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
+    LEFT   JOIN organization_keys k ON k.organization_id = l.organization_id AND k.id = l.made_by_key
 """
 
 # The last change of a directory is looked for among that many entries of its log.
@@ -110,7 +111,7 @@ _PROGRESS: Final = """
 """
 
 _REMOVED: Final = """
-    id, parts, roles, created_by, created_at, expires_at, last_used_at,
+    id, parts, roles, created_by, created_at, expires_at, last_used_at, made_by_key,
     (SELECT slug
      FROM   services s
      WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id) AS service_slug
@@ -124,8 +125,8 @@ class PostgresSetupLinks(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO setup_links (id, organization_id, parts, service_id, roles, secret_hash, created_by, created_at,
-                                     expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                     expires_at, made_by_key)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 link.id,
@@ -137,6 +138,7 @@ class PostgresSetupLinks(Aggregate):
                 link.created_by,
                 link.created_at,
                 link.expires_at,
+                link.made_by_key,
             ),
         )
 
@@ -151,7 +153,7 @@ class PostgresSetupLinks(Aggregate):
             SetupLink,
             """
             SELECT   l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at,
-                     l.last_used_at
+                     l.last_used_at, l.made_by_key
             FROM     setup_links l
             LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
             WHERE    l.organization_id = %s AND l.expires_at > %s
@@ -165,12 +167,14 @@ class PostgresSetupLinks(Aggregate):
             _made,
             """
             SELECT   l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at,
-                     l.last_used_at, u.email AS maker_email,
-                     CASE WHEN m.suspended_at IS NULL THEN m.role END AS maker_role
+                     l.last_used_at, l.made_by_key, u.email AS maker_email,
+                     CASE WHEN m.suspended_at IS NULL THEN m.role END AS maker_role,
+                     k.name AS key_name, k.permissions AS key_permissions
             FROM     setup_links l
             LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
             LEFT     JOIN memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
             LEFT     JOIN users u ON u.id = m.user_id
+            LEFT     JOIN organization_keys k ON k.organization_id = l.organization_id AND k.id = l.made_by_key
             WHERE    l.organization_id = %s AND l.expires_at > %s
             ORDER BY l.created_at DESC, l.id DESC
             """,
@@ -248,6 +252,7 @@ def _caller(visit_hash: bytes, **columns: Any) -> LinkCaller:
             roles=columns["roles"],
             service_id=columns["service_id"],
             visit_hash=visit_hash,
+            key_id=columns.pop("made_by_key"),
         )
     )
     maker_of_it = maker(columns["link_id"], organization, membership, limits, columns)
@@ -260,5 +265,18 @@ def _caller(visit_hash: bytes, **columns: Any) -> LinkCaller:
     )
 
 
-def _made(*, maker_email: str | None, maker_role: str | None, **link: Any) -> MadeSetupLink:
-    return MadeSetupLink(link=SetupLink(**link), maker_email=maker_email, maker_role=maker_role)
+def _made(
+    *,
+    maker_email: str | None,
+    maker_role: str | None,
+    key_name: str | None,
+    key_permissions: list[str] | None,
+    **link: Any,
+) -> MadeSetupLink:
+    return MadeSetupLink(
+        link=SetupLink(**link),
+        maker_email=maker_email,
+        maker_role=maker_role,
+        key_name=key_name,
+        key_permissions=key_permissions,
+    )

@@ -35,10 +35,11 @@ PAGE: Final = f"""
     ORDER BY  page.created_at DESC, page.id DESC
 """
 OF_SERVICE: Final = f"""
-    SELECT    {columns(ApiKey, table="k")}, u.email AS maker_email
+    SELECT    {columns(ApiKey, table="k")}, u.email AS maker_email, o.name AS key_name
     FROM      api_keys k
     LEFT JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.created_by
     LEFT JOIN users u ON u.id = m.user_id
+    LEFT JOIN organization_keys o ON o.organization_id = k.organization_id AND o.id = k.made_by_key
     WHERE     k.organization_id = %s AND k.service_id = %s
     ORDER BY  k.created_at DESC, k.id DESC
 """
@@ -116,5 +117,5 @@ def _key(*, permissions: list[str], **columns: Any) -> ApiKey:
     return ApiKey(permissions=[Permission(permission) for permission in permissions], **columns)
 
 
-def _listed(*, maker_email: str | None, **columns: Any) -> ListedApiKey:
-    return ListedApiKey(key=_key(**columns), maker_email=maker_email)
+def _listed(*, maker_email: str | None, key_name: str | None, **columns: Any) -> ListedApiKey:
+    return ListedApiKey(key=_key(**columns), maker_email=maker_email, key_name=key_name)

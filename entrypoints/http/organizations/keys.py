@@ -13,6 +13,8 @@ from core.organizations.keys import (
     OrganizationKeyUnknown,
     TooManyOrganizationKeys,
 )
+from core.organizations.made_by_keys import MadeByKey
+from entrypoints.web.input.decoding import Query, Sliced
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
@@ -61,13 +63,29 @@ class OrganizationKeyList(msgspec.Struct, kw_only=True):
     total: int
 
 
+class MadeByKeyList(msgspec.Struct, kw_only=True):
+    """A page of what a key has made, and the number of all of it."""
+
+    things: list[MadeByKey]
+    total: int
+
+
+class KeyDeletion(Query, kw_only=True):
+    """What ends with a key."""
+
+    with_made: Annotated[
+        bool, msgspec.Meta(description="Whether the API keys and SCIM tokens end too that the key has made.")
+    ] = False
+
+
 @routes.post("/api/organizations/:slug/keys", refuses=(TooManyOrganizationKeys,))
 @in_organization(Operation.KEY_CREATE)
 async def create_organization_key(call: Call, slug: str, body: NewOrganizationKey) -> OrganizationKeyCreated:
     """Create a key. Store its secret: it cannot be shown again.
 
     The key acts for you: it never does what you may not do at that moment, and ends when you leave the organization.
-    It opens no keys, no ownership, nothing that makes other keys or tokens, and nothing of your account.
+    It opens no keys, no ownership, and nothing of your account. The API keys, SCIM tokens and setup links that it makes
+    allow no more than the key.
     """
     key, secret = await call.transact(
         keys.create,
@@ -90,6 +108,17 @@ async def list_organization_keys(call: Call, slug: str) -> OrganizationKeyList:
 
 @routes.delete("/api/organizations/:slug/keys/:key_id", status=204, refuses=(OrganizationKeyUnknown,))
 @in_organization(Operation.KEYS_CHANGE)
-async def delete_organization_key(call: Call, slug: str, key_id: UUID) -> None:
-    """Delete a key. It loses access at once."""
-    await call.transact(keys.delete, slug, key_id)
+async def delete_organization_key(call: Call, slug: str, key_id: UUID, query: KeyDeletion) -> None:
+    """Delete a key. It loses access at once, and so do the setup links that it has made.
+
+    The API keys and SCIM tokens that it has made stay, so that you can replace the key, unless you ask to end them.
+    """
+    await call.transact(keys.delete, slug, key_id, with_made=query.with_made)
+
+
+@routes.get("/api/organizations/:slug/keys/:key_id/made", refuses=(OrganizationKeyUnknown,))
+@in_organization(Operation.KEYS_READ)
+async def list_made_by_organization_key(call: Call, slug: str, key_id: UUID, query: Sliced) -> MadeByKeyList:
+    """List the API keys, SCIM tokens and valid setup links that a key has made, the newest first."""
+    page = await call.read(keys.list_made, slug, key_id, limit=query.limit, offset=query.offset)
+    return MadeByKeyList(things=list(page.things), total=page.total)

@@ -14,11 +14,13 @@ from core.organizations.keys import (
     OrganizationKeyUnknown,
     TooManyOrganizationKeys,
 )
+from core.organizations.made_by_keys import MadeByKeyKind
 from core.sessions.shown_secrets import ToShow
 from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, path_in_interface
 from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -33,6 +35,12 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 KEYS: Final = "/app/organizations/:org_slug/keys"
+# What a key makes, by the words for people.
+KINDS: Final = {
+    MadeByKeyKind.API_KEY: marked("API key"),
+    MadeByKeyKind.SCIM_TOKEN: marked("SCIM token"),
+    MadeByKeyKind.SETUP_LINK: marked("Setup link"),
+}
 # What a key may read of its organization, by its operation.
 READS: Final = PartialTable(
     {
@@ -73,6 +81,12 @@ class KeyForm(ProtectedForm, kw_only=True):
                 Wording("Enter a number of days from 1 to %(maximum)s, or nothing.", maximum=LIFETIME_DAYS_MAX),
             )
         return int(typed)
+
+
+class KeyDeletionForm(ProtectedForm, kw_only=True):
+    """Whether what a key has made is to end with it."""
+
+    with_made: Annotated[str, msgspec.Meta(description="Ticked to end what the key has made.")] = ""
 
 
 class KeysQuery(DoneQuery, kw_only=True):
@@ -174,14 +188,15 @@ async def show_new_key(call: Call, org_slug: str, key_id: UUID, shown_id: UUID) 
 @routes.get(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))
 @in_console(Operation.KEYS_CHANGE)
 async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
-    """Show what a key opens and when it was last used, and ask whether it is to be deleted."""
-    standing, made = await opened(call, org_slug, Operation.KEYS_CHANGE, keys.show_with_maker, key_id)
+    """Show what a key opens, what it has made and when it was last used, and ask whether it is to be deleted."""
+    standing, ends = await opened(call, org_slug, Operation.KEYS_CHANGE, keys.show_ends, key_id)
     return console_page(
         call,
         "organizations/keys_deletion.html",
         standing,
         program=Program("organization_keys_delete_organization_key", org_slug, key_id),
-        one=made,
+        one=ends,
+        kinds=KINDS,
         words=CAPABILITIES,
         page=f"{page_of(org_slug)}/keys",
     )
@@ -190,7 +205,7 @@ async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
 @routes.post(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))
 @in_console(Operation.KEYS_CHANGE)
 @shows_again(show_keys, OrganizationKeyUnknown)
-async def delete_key_for_good(call: Call, org_slug: str, key_id: UUID) -> PageOrRedirect:
+async def delete_key_for_good(call: Call, org_slug: str, key_id: UUID, form: KeyDeletionForm) -> PageOrRedirect:
     """Delete a key; programs use `DELETE /api/organizations/:slug/keys/:key_id`."""
-    await call.transact(keys.delete, org_slug, key_id)
+    await call.transact(keys.delete, org_slug, key_id, with_made=bool(form.with_made))
     return after(f"{page_of(org_slug)}/keys", "key-deleted")

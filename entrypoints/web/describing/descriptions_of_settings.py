@@ -101,6 +101,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "SetupLink.created_by": _field("The id of the member who made the link."),
     "CreatedSetupLink.created_by": _field("The id of the member who made the link."),
     "CreatedSetupLink.url": _field("The address to send to the people who set these parts."),
+    "SetupLink.made_by_key": _field("The id of the key of the organization that made it; null for a person."),
     "setup_links": _field("The valid links, the newest first."),
     "link_id": _field("The id of the link."),
     "OrganizationKey.prefix": _field(
@@ -169,6 +170,15 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         examples=["gk_a1B2c3_…"],
     ),
     "OrganizationKeyList.keys": _field("The keys, the newest first."),
+    "made_by_key": _field(
+        "The id of the key of the organization that made it, itself or by a setup link; null for a person. It stays"
+        " when the key has ended."
+    ),
+    "MadeByKeyList.things": _field("What the key has made, the newest first."),
+    "MadeByKey.kind": _field("`api_key`, `scim_token` or `setup_link`."),
+    "MadeByKey.name": _field("The name; of a setup link its parts.", examples=["Backend"]),
+    "MadeByKey.service_slug": _field("The service of an API key, or of a link for SAML; null otherwise."),
+    "MadeByKey.made_at": _field("When the key made it."),
     "key_id": _field("The id of the key."),
     "shown_id": _field("Under which the secret is kept until it is shown."),
     "ApplicationForm.name_id_format": _field("The format of the user's name in assertions; empty for the usual one."),

@@ -14,6 +14,7 @@ from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.openid.refusals import TokenBound
 from core.organizations import key_callers
+from core.organizations.key_callers import KeyOpensNothingHere
 from core.organizations.link_callers import SetupVisit
 from core.rate_limits import RateLimit
 from core.scim import tokens as scim_tokens
@@ -219,8 +220,10 @@ async def _admit_token(call: Call, token: str, has_proof: bool) -> None:  # noqa
         proof = await dpop.require_proof(call, token, claims)
         call.proof_algorithm = proof.algorithm
     audience = claims["aud"]
-    key = key_callers.presented_token(claims) if call.takes_key else None
+    key = key_callers.presented_token(claims)
     if key is not None and audience == call.installation.settings.base_url:
+        if not call.takes_key:
+            raise KeyOpensNothingHere
         call.organization_credential = key
         call.limit_key(key.token_hash, RateLimit.ORGANIZATION_KEY)
         return

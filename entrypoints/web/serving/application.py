@@ -33,6 +33,7 @@ from core.errors import (
     Refusal,
     ServiceUnavailable,
     TemporaryRefusal,
+    Unauthorized,
     UnsupportedContentCoding,
     UnsupportedMediaType,
 )
@@ -76,7 +77,7 @@ from entrypoints.web.serving.headers import ResponseHeaders
 from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
 from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
 from entrypoints.web.serving.incoming import GatehouseRequest, RequestBody
-from entrypoints.web.serving.keys import KEY_HEADER
+from entrypoints.web.serving.keys import KEY_HEADER, explained
 from entrypoints.web.serving.large_bodies import LargeBodies
 from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.objectives import kind_of, may_fail_outside
@@ -326,6 +327,8 @@ class Application(QuartTrio):
     async def _serve(self, route: Route, request: GatehouseRequest) -> Response:
         try:
             return await self._admit(route, request)
+        except Unauthorized as refusal:
+            raise await explained(request.call, route.who.kind, refusal) from None
         except TemporaryRefusal:
             if route.body_bytes_max > BODY_BYTES_MAX:
                 # The message of another system, which is larger than a page that shows it again should be.

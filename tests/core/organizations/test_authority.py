@@ -44,6 +44,26 @@ def test_what_a_link_makes_gives_the_roles_of_the_link_and_member_alone(
     assert given_by(OWNER.limited_to(roles)) == expected
 
 
+def test_what_a_key_makes_gives_what_the_key_covers_and_no_admin() -> None:
+    everything = Authority.of_key(frozenset(Capability))
+    narrow = Authority.of_key(frozenset({Capability.ORG_MEMBERS_MANAGE, Capability.INTEGRATIONS_MANAGE}))
+    seller = Authority.of_key(SALES | {Capability.ORG_ROLES_MANAGE})
+
+    assert given_by(everything) == {"member", "sales", "support"}
+    assert given_by(narrow) == {"member"}
+    assert given_by(seller) == {"member", "sales", "support"}
+    assert not seller.may_give("wider", WIDER)
+
+
+def test_what_a_key_makes_covers_nothing_that_gives_admins() -> None:
+    everything = Authority.of_key(frozenset(Capability))
+
+    assert everything.covers(Authority.of_key(SALES))
+    assert OWNER.covers(everything)
+    for other in (OWNER, Authority(role="admin", permissions=None), Authority.of("mighty", frozenset(Capability))):
+        assert not everything.covers(other)
+
+
 def test_a_role_that_allows_more_than_when_the_link_was_used_is_given_by_it_no_longer() -> None:
     made = Authority.of_link(["sales"], SALES)
 

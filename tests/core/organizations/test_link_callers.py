@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from core.organizations import link_callers
-from core.organizations.access import Capability, Operation, implied_by
+from core.organizations.access import Capability, Operation, OrganizationAccess, implied_by
 from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead, SetupVisit
 from core.secrets import hash_token
 from core.sessions.callers import Caller
@@ -31,6 +32,7 @@ def link_of(*parts: Part, service_slug: str | None = None) -> LinkCaller:
         membership=nothing,
         custom_permissions=None,
         given_permissions={},
+        key_permissions=None,
         maker=nothing,
     )
 
@@ -78,6 +80,45 @@ def test_a_link_is_present_for_a_page_of_its_parts_alone() -> None:
 @pytest.mark.parametrize(("roles", "given"), [([], ["member"]), (["admin"], ["admin"])])
 def test_a_link_without_roles_gives_that_of_members(roles: list[str], given: list[str]) -> None:
     assert list(replace(link_of(Part.GROUPS), roles=roles).given_roles) == given
+
+
+@pytest.mark.parametrize(
+    ("key_permissions", "roles", "is_usable"),
+    [
+        (None, ["admin"], True),
+        (["integrations.manage", "org.members.manage"], [], True),
+        (["integrations.manage"], [], False),
+        # What a key makes gives no admin, whatever it is allowed.
+        (list(Capability), ["admin"], False),
+        (list(Capability), ["sales"], True),
+        (["integrations.manage", "org.members.manage", "org.roles.manage"], ["sales"], False),
+    ],
+)
+def test_a_link_that_a_key_made_sets_and_gives_what_the_key_covers(
+    key_permissions: list[str] | None, roles: list[str], is_usable: bool
+) -> None:
+    owner: Any = SimpleNamespace(role="owner")
+    link = replace(
+        link_of(Part.SCIM),
+        roles=roles,
+        membership=owner,
+        given_permissions={"sales": ["billing.manage"]},
+        key_permissions=key_permissions,
+    )
+
+    assert link.is_usable is is_usable
+
+
+def test_a_link_that_a_key_made_has_no_capability_that_the_key_lacks() -> None:
+    nothing: Any = None
+    access = OrganizationAccess(
+        caller=nothing, organization=nothing, membership=nothing, capabilities=frozenset(Capability)
+    )
+    link = link_of(Part.DOMAIN)
+    narrow = replace(link, key_permissions=["org.settings.manage"])
+
+    assert link.narrowed(nothing, access, Operation.DOMAIN_READ) == access
+    assert narrow.narrowed(nothing, access, Operation.DOMAIN_READ).capabilities == {Capability.ORG_SETTINGS_MANAGE}
 
 
 def test_a_link_without_a_service_serves_none() -> None:

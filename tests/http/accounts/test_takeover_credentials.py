@@ -280,6 +280,27 @@ async def test_credentials_of_an_accomplice_are_withdrawn(intrusion: Intrusion) 
     assert world.audit_entries("organization_key.deleted", "details ->> 'reason'") == [("email_change_undone",)] * 2
 
 
+async def test_what_a_key_of_a_takeover_has_made_is_withdrawn(intrusion: Intrusion) -> None:
+    world = intrusion.world
+    await intrusion.take_over()
+    await intrusion.act("POST", "/services", SERVICE)
+    permissions = ["services.manage", "end_users.view", "integrations.manage", "org.members.manage"]
+    key = (await intrusion.act("POST", "/keys", {"name": "Key", "permissions": permissions})).json["secret"]
+    for path, body in (
+        ("/services/shop/api-keys", {"name": "Key", "permissions": ["read:users"]}),
+        ("/scim-tokens", {"name": "Directory"}),
+        ("/setup-links", {"parts": ["scim"]}),
+    ):
+        answer = await world.client.post(f"/api/organizations/acme{path}", body=body, headers={"X-Api-Key": key})
+        assert answer.status in {200, 201}, answer.text
+    assert {"API keys", "SCIM tokens", "setup links"} <= {kind for kind, rows in what_is_left(world).items() if rows}
+
+    await intrusion.undo()
+
+    assert not any(what_is_left(world).values())
+    assert world.rows("SELECT FROM organization_keys") == []
+
+
 async def test_an_account_without_organizations_gets_a_mail_without_lists(victim: Victim) -> None:
     await victim.take_over()
     await victim.world.mails()

@@ -65,12 +65,53 @@ class TestCalls:
         program = insert_program(team, Capability.SERVICES_VIEW)
         key = {"X-Api-Key": program.key}
 
-        assert_refused(await world.client.get("/api/user", headers=key), 401, "UNAUTHORIZED")
+        closed = await world.client.get("/api/user", headers=key)
+        assert_refused(closed, 401, "UNAUTHORIZED")
+        assert "A key of an organization does not open this." in closed.json["error"]
+        assert "/api/organizations/" in closed.json["error"]
         assert_refused(await program.request("POST", "/services", body=SERVICE), 403, "FORBIDDEN")
         assert_refused(await program.request("DELETE", ""), 403, "FORBIDDEN")
         assert (await world.client.get("/api/organizations/other/services", headers=key)).status == 404
         world.connection.execute("UPDATE organizations SET status = 'suspended' WHERE slug = 'acme'")
         assert_refused(await program.request("GET", "/services"), 403, "ORGANIZATION_NOT_ACTIVE")
+
+    async def test_a_valid_key_is_told_where_keys_open_nothing(self, team: Team) -> None:
+        client, program = team.world.client, insert_program(team, Capability.SERVICES_VIEW)
+        unknown = f"{program.key[:-1]}x"
+        paths = ("/api/user", "/api/service/users", "/scim/v2/Users", "/api/platform/organizations", "/auth/userinfo")
+
+        for path in paths:
+            closed = await client.get(path, headers={"X-Api-Key": program.key})
+            others = [await client.get(path, headers={"X-Api-Key": one}) for one in (unknown, "gk_", "sk_")]
+            without = await client.get(path)
+
+            assert (closed.status, {one.status for one in others}) == (401, {401}), closed.text
+            assert "does not open this" in closed.text, path
+            assert all("does not open this" not in one.text for one in (*others, without)), path
+
+    async def test_what_a_key_does_not_open_takes_a_token_as_before(self, team: Team) -> None:
+        program, token = insert_program(team), await team.token("member")
+
+        answer = await team.world.client.get("/api/user", token=token, headers={"X-Api-Key": program.key})
+        ended = await team.world.client.get("/api/user", token=f"{token}x", headers={"X-Api-Key": program.key})
+        wrong = {"email": "member@example.com", "password": "not the password of it"}
+        refused = await team.world.client.post("/api/auth/login", body=wrong, headers={"X-Api-Key": program.key})
+
+        assert answer.status == 200
+        assert (ended.status, refused.status) == (401, 401)
+        assert all("does not open this" not in one.text for one in (ended, refused))
+
+    async def test_a_misspelt_role_is_an_error_of_the_input_for_a_key_too(self, team: Team) -> None:
+        program = insert_program(team, Capability.ORG_MEMBERS_MANAGE)
+        team.custom_role("viewer", "services.view")
+        invitation = {"email": "eve@example.com", "role": "veiwer"}
+
+        misspelt = await program.request("POST", "/invitations", body=invitation)
+        beyond = await program.request("POST", "/invitations", body=invitation | {"role": "viewer"})
+
+        assert_refused(misspelt, 400, "BAD_REQUEST")
+        assert [problem["field"] for problem in misspelt.json["details"]] == ["role"]
+        assert_refused(beyond, 403, "FORBIDDEN")
 
     async def test_an_access_token_counts_when_both_are_sent(self, team: Team) -> None:
         program = insert_program(team)

@@ -134,6 +134,63 @@ async def test_a_key_is_deleted_on_a_page_that_says_what_stops(acme: Team, ann: 
     assert used.status == 401
 
 
+async def make_each(acme: Team, secret: str) -> None:
+    """Make an API key, a SCIM token and a setup link with a key."""
+    acme.world.service(acme.organization_id, "shop")
+    for path, body in (
+        ("/services/shop/api-keys", {"name": HOSTILE, "permissions": ["read:service"]}),
+        ("/scim-tokens", {"name": "Okta"}),
+        ("/setup-links", {"parts": ["scim", "domain"]}),
+    ):
+        answer = await acme.world.client.request("POST", f"{acme.path}{path}", body=body, headers={"X-Api-Key": secret})
+        assert answer.status in {200, 201}, answer.text
+        if isinstance(answer.json.get("key"), str):
+            WATCH.add(answer.json["key"])
+
+
+@pytest.mark.parametrize(("with_made", "left"), [({}, (1, 1, 0)), ({"with_made": "on"}, (0, 0, 0))])
+async def test_the_page_lists_what_a_key_has_made_and_ends_it_where_that_is_ticked(
+    acme: Team, ann: Visitor, with_made: dict[str, str], left: tuple[int, int, int]
+) -> None:
+    permissions = ("services.manage", "integrations.manage", "org.members.manage", "org.settings.manage")
+    secret = secret_in(await made(ann, *permissions, name="Deployment"))
+    [deletion] = re.findall(rf'href="({PAGE}/[\w-]+/delete)"', (await ann.open(PAGE)).text)
+    before = await ann.open(deletion)
+    await make_each(acme, secret)
+    asked = await ann.open(deletion)
+    keys = await ann.open("/app/organizations/acme/services/shop/api-keys")
+    links, tokens = (
+        await ann.open("/app/organizations/acme/setup-links"),
+        await ann.open("/app/organizations/acme/directory"),
+    )
+
+    deleted = await ann.submit(asked, deletion, **with_made)
+
+    assert "Also end what it made" not in before.text
+    for shown in ("Also end what it made", "SCIM token: Okta", "Setup link: scim, domain", "<code>shop</code>"):
+        assert shown in asked.text
+    assert HOSTILE not in asked.text
+    assert "with the key Deployment" in keys.text
+    assert "with the key Deployment" in links.text
+    assert "Made with a key of the organization" in tokens.text
+    assert "The key is revoked" in deleted.text
+    tables = ("api_keys", "scim_tokens", "setup_links")
+    assert tuple(acme.world.value(f"SELECT count(*) FROM {table}") for table in tables) == left
+
+
+async def test_an_api_key_names_the_key_that_made_it_also_when_that_has_ended(acme: Team, ann: Visitor) -> None:
+    permissions = ("services.manage", "integrations.manage", "org.members.manage", "org.settings.manage")
+    await make_each(acme, secret_in(await made(ann, *permissions, name="Deployment")))
+    page = "/app/organizations/acme/services/shop/api-keys"
+    one = f"{page}/{acme.world.value('SELECT id FROM api_keys')}"
+    named = await ann.open(one)
+    acme.world.connection.execute("DELETE FROM organization_keys")
+
+    assert "Deployment" in named.text
+    assert "one that was revoked" in (await ann.open(one)).text
+    assert "with a key that was revoked" in (await ann.open(page)).text
+
+
 async def test_a_key_that_has_expired_says_so(acme: Team, ann: Visitor) -> None:
     await made(ann, "org.members.view", name="Deployment", expires_in_days="1")
     acme.world.connection.execute("UPDATE organization_keys SET expires_at = created_at")

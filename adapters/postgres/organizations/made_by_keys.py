@@ -1,0 +1,90 @@
+"""What keys of organizations have made, in the tables of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from adapters.postgres.transaction import Aggregate
+from core.organizations.made_by_keys import EndedWithKey, MadeByKey, MadeByKeyKind, MadeByKeyPage
+
+_MADE: Final = """
+    SELECT 'api_key' AS kind, k.id, k.name, s.slug AS service_slug, k.created_at AS made_at
+    FROM   api_keys k
+    JOIN   services s ON s.organization_id = k.organization_id AND s.id = k.service_id
+    WHERE  k.organization_id = %(organization_id)s AND k.made_by_key = %(key_id)s
+    UNION  ALL
+    SELECT 'scim_token', id, name, NULL, created_at
+    FROM   scim_tokens
+    WHERE  organization_id = %(organization_id)s AND made_by_key = %(key_id)s
+    UNION  ALL
+    SELECT 'setup_link', l.id, array_to_string(l.parts, ', '), s.slug, l.created_at
+    FROM   setup_links l
+    LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
+    WHERE  l.organization_id = %(organization_id)s AND l.made_by_key = %(key_id)s AND l.expires_at > %(now)s
+"""
+# At least one row, for the total.
+_PAGE: Final = f"""
+    WITH made AS MATERIALIZED ({_MADE})
+    SELECT    total.things AS total, page.*
+    FROM      (SELECT count(*) AS things FROM made) AS total
+    LEFT JOIN LATERAL (SELECT   kind, id, name, service_slug, made_at
+                       FROM     made
+                       ORDER BY made_at DESC, id DESC
+                       LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
+    ORDER BY  page.made_at DESC, page.id DESC
+"""
+_LINKS: Final = """
+    SELECT   'setup_link' AS kind, id,
+             jsonb_build_object('setup_link',
+                 jsonb_build_object('id', id, 'parts', parts, 'action', 'revoked')
+                 || CASE WHEN roles = '{}' THEN '{}' ELSE jsonb_build_object('roles', roles) END) AS recorded
+    FROM     setup_links
+    WHERE    organization_id = %(organization_id)s AND made_by_key = %(key_id)s AND expires_at > %(now)s
+    ORDER BY id
+"""
+_END: Final = """
+    WITH ended_keys AS (
+        DELETE    FROM api_keys k
+        USING     services s
+        WHERE     k.organization_id = %(organization_id)s AND k.made_by_key = %(key_id)s
+          AND     s.organization_id = k.organization_id AND s.id = k.service_id
+        RETURNING k.id, jsonb_build_object('api_key_id', k.id, 'service_id', s.id, 'service_slug', s.slug,
+                                           'name', k.name, 'permissions', k.permissions) AS recorded),
+      ended_tokens AS (
+        DELETE    FROM scim_tokens
+        WHERE     organization_id = %(organization_id)s AND made_by_key = %(key_id)s
+        RETURNING id, jsonb_build_object('scim_token_id', id, 'scim_token_name', name,
+                                         'scim_token_prefix', prefix) AS recorded)
+    SELECT 'api_key' AS kind, id, recorded FROM ended_keys
+    UNION  ALL
+    SELECT 'scim_token', id, recorded FROM ended_tokens
+    ORDER  BY kind, id
+"""
+
+
+class PostgresMadeByKeys(Aggregate):
+    """The port `MadeByKeys`."""
+
+    def page(self, organization_id: UUID, key_id: UUID, *, limit: int, offset: int) -> MadeByKeyPage:
+        rows = self._rows(_PAGE, self._named(organization_id, key_id) | {"limit": limit, "offset": offset})
+        totals = [row.pop("total") for row in rows]
+        return MadeByKeyPage(things=[_made(**row) for row in rows if row["id"] is not None], total=totals[0])
+
+    def links(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
+        return self._all(_ended, _LINKS, self._named(organization_id, key_id))
+
+    def end(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
+        return self._all(_ended, _END, {"organization_id": organization_id, "key_id": key_id})
+
+    def _named(self, organization_id: UUID, key_id: UUID) -> dict[str, Any]:
+        return {"organization_id": organization_id, "key_id": key_id, "now": self._transaction.now}
+
+
+def _made(*, kind: str, **columns: Any) -> MadeByKey:
+    return MadeByKey(kind=MadeByKeyKind(kind), **columns)
+
+
+def _ended(*, kind: str, **columns: Any) -> EndedWithKey:
+    return EndedWithKey(kind=MadeByKeyKind(kind), **columns)

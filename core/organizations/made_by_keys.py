@@ -1,0 +1,77 @@
+"""What a key of an organization has made, and what of it ends when the key is deleted (decisions 5.13).
+
+API keys of services, SCIM tokens and setup links keep the id of the key that made them. Its setup links act within its
+capabilities, and end with it. The others stay, so that keys can be replaced, unless they are to end too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# What the log says of what ends with the key.
+REASON: Final = "organization_key_deleted"
+# The page that deletes a key shows so many, and counts the others.
+SHOWN_MAX: Final = 50
+
+
+class MadeByKeyKind(StrEnum):
+    """A kind of things that keys make, and that call Gatehouse by themselves."""
+
+    API_KEY = "api_key"
+    SCIM_TOKEN = "scim_token"  # noqa: S105 - a kind of token
+    SETUP_LINK = "setup_link"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeByKey:
+    """Something that a key has made; the name of a setup link is its parts.
+
+    `service_slug` is the service of an API key, or of a link for SAML.
+    """
+
+    kind: MadeByKeyKind
+    id: UUID
+    name: str
+    service_slug: str | None
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeByKeyPage:
+    """A page of what a key has made, the newest first, and the number of all of it."""
+
+    things: Sequence[MadeByKey]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedWithKey:
+    """Something that ends with the key that made it, and the details by which an audit entry names it."""
+
+    kind: MadeByKeyKind
+    id: UUID
+    recorded: dict[str, Any]
+
+
+_ENDED: Final = {
+    MadeByKeyKind.API_KEY: AuditAction.API_KEY_DELETED,
+    MadeByKeyKind.SCIM_TOKEN: AuditAction.SCIM_TOKEN_REVOKED,
+    MadeByKeyKind.SETUP_LINK: AuditAction.ORGANIZATION_UPDATED,
+}
+
+
+def record_ended(uow: UnitOfWork, organization_id: UUID, ended: Sequence[EndedWithKey]) -> None:
+    """Record what has ended with the key that made it."""
+    for one in ended:
+        target_id = one.id if one.kind is MadeByKeyKind.API_KEY else organization_id
+        uow.record(_ENDED[one.kind], target_id, organization_id=organization_id, **one.recorded, reason=REASON)

@@ -1,0 +1,23 @@
+"""Storage of what keys of organizations have made."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.organizations.made_by_keys import EndedWithKey, MadeByKeyPage
+
+
+class MadeByKeys(Protocol):
+    """API keys of services, SCIM tokens and setup links, by the keys of organizations that have made them."""
+
+    def page(self, organization_id: UUID, key_id: UUID, *, limit: int, offset: int) -> MadeByKeyPage:
+        """Return what a key has made and is there, without setup links that have expired, the newest first."""
+        ...
+
+    def links(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
+        """Return the valid setup links of a key, which end with its row."""
+        ...
+
+    def end(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
+        """Delete the API keys and SCIM tokens that a key has made, itself or by its setup links, and return them."""
+        ...
