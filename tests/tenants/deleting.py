@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.tenants import desk_rows, living, machines, standing
+from tests.tenants import desk_rows, keyrings, living, machines, standing
 from tests.tenants.acting import sign_in
 from tests.tenants.judging import judge, select
 from tests.tenants.model import Ended, Violation
@@ -48,6 +48,9 @@ async def owner_deletes_and_restores(hood: Neighbourhood, of: str) -> None:
     machine = hood.machines.pop(of, None)
     if machine is not None:
         await machines.judge_ended(hood, of, machine)
+    ring = hood.keyrings.pop(of, None)
+    if ring is not None:
+        await keyrings.judge_ended(hood, of, ring, whole=True)
     issue(hood.world, organization)
     if present is not None and hood.desk is not None:
         desk_rows.begin(hood, hood.desk, of)

@@ -22,6 +22,7 @@ from tests.tenants import (
     grouping,
     hijacking,
     inviting,
+    keyrings,
     links,
     living,
     logs,
@@ -60,7 +61,7 @@ MODULES: Final = (
         living,
         proving,
     ),
-    *(logs, machines, pressing, receiving, searching, selling, serving, switching, using, working),
+    *(keyrings, logs, machines, pressing, receiving, searching, selling, serving, switching, using, working),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
@@ -90,7 +91,10 @@ STAPLES: Final = {
         *("scim_creates", "signs_in", "gets_in", "links_by_connection", "provider_revokes", "revokes_without_right"),
         *("person_locks", "owner_locks", "operator_imports_blocked", "platform_opens_imported"),
     },
-    Story.MACHINES: {"owner_allows_machine", "machine_works", "strangers_claim_machine", "owner_ends_machine"},
+    Story.MACHINES: {
+        *("owner_allows_machine", "machine_works", "strangers_claim_machine", "owner_ends_machine"),
+        *("owner_makes_key", "key_makes_callers", "key_deletes_services", "owner_revokes_key"),
+    },
     Story.SELLING: {
         *("joins_customers", "comes_by_password", "comes_by_saml", "vendor_gives_roles"),
         *("vendor_notes", "directories_describe"),

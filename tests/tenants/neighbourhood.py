@@ -30,6 +30,7 @@ from tests.world.world import MAILS_MAX, World
 
 if TYPE_CHECKING:
     from tests.tenants.hijacking import Takeover
+    from tests.tenants.keyrings import Keyring
     from tests.tenants.machines import Machine
     from tests.tenants.staff import Staff
 
@@ -127,6 +128,8 @@ class Neighbourhood:
     # The last token of a provider that has ended something, by organization, with whom it was about (`switching.py`).
     # Keys without a secret, by organization.
     machines: dict[str, Machine] = field(default_factory=dict[str, "Machine"])
+    # Keys that make what calls by itself, by organization.
+    keyrings: dict[str, Keyring] = field(default_factory=dict[str, "Keyring"])
     revocations: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict[str, tuple[str, dict[str, str]]])
 
     @property

@@ -21,6 +21,7 @@ from tests.tenants import (
     asserting,
     blocking,
     deleting,
+    keyrings,
     links,
     logs,
     machines,
@@ -129,7 +130,7 @@ async def test_no_person_holds_what_was_not_given_to_them(runner: Runner) -> Non
 
 @pytest.mark.hypothesis
 async def test_programs_get_what_their_own_organization_allows(runner: Runner) -> None:
-    happened = {machines.WORKED, machines.ENDED}
+    happened = {machines.WORKED, machines.ENDED, keyrings.MADE, keyrings.REPLACED, keyrings.ENDED}
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.MACHINES)
 
