@@ -101,12 +101,12 @@ class PermissionMissing(Forbidden):
 class PermissionBeyondMaker(Forbidden):
     """The key would allow what its maker may not do."""
 
-    def __init__(self, lacking: str) -> None:
+    def __init__(self, beyond: Mapping[Permission, Sequence[Capability]]) -> None:
         super().__init__(
             Wording(
                 "A key allows nothing that you may not do yourself. Your role lacks what it takes for"
                 " %(lacking)s. Leave these permissions out, or ask the owner of the organization.",
-                lacking=lacking,
+                lacking=_listed(beyond),
             )
         )
 
@@ -316,8 +316,11 @@ def _require_having(maker: ServiceAccess, given: Collection[Permission]) -> None
     beyond = {permission: taken for permission, taken in lacking(maker.capabilities).items() if permission in given}
     if not beyond:
         return
-    named = ", ".join(f"{permission} (takes {', '.join(taken)})" for permission, taken in beyond.items())
-    raise PermissionBeyondMaker(named) if maker.caller.limits.key_id is None else BeyondKey(named)
+    raise PermissionBeyondMaker(beyond) if maker.caller.limits.key_id is None else BeyondKey(_listed(beyond))
+
+
+def _listed(beyond: Mapping[Permission, Sequence[Capability]]) -> str:
+    return ", ".join(f"{permission} (takes {', '.join(taken)})" for permission, taken in beyond.items())
 
 
 def _record(uow: UnitOfWork, action: AuditAction, service: Service, key: ApiKey) -> None:
