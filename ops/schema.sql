@@ -1292,12 +1292,15 @@ CREATE TABLE api_keys (
     last_used_at timestamp with time zone,
     expires_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
-    created_by uuid
+    created_by uuid,
+    made_by_key uuid
 );
 COMMENT ON TABLE api_keys IS 'Keys with which the backend of a service calls /api/service; stored as hashes.';
+COMMENT ON COLUMN api_keys.made_by_key IS 'The key of the organization that made it; null for one that a person made.';
 ALTER TABLE ONLY api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 CREATE INDEX api_keys_created_by ON api_keys USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX api_keys_made_by_key ON api_keys USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
 CREATE INDEX api_keys_of_service ON api_keys USING btree (organization_id, service_id, created_at DESC, id DESC);
 CREATE INDEX api_keys_prefix ON api_keys USING btree (prefix);
 
@@ -3208,6 +3211,7 @@ CREATE TABLE scim_tokens (
     maker_permissions text[],
     groups text DEFAULT 'organization'::text NOT NULL,
     link_roles text[],
+    made_by_key uuid,
     CONSTRAINT scim_tokens_groups_check CHECK ((groups = ANY (ARRAY['organization'::text, 'directory'::text])))
 );
 COMMENT ON TABLE scim_tokens IS 'Tokens with which the directory of an organization calls /scim/v2; stored as hashes.';
@@ -3215,6 +3219,7 @@ COMMENT ON COLUMN scim_tokens.maker_role IS 'The role of the maker when the toke
 COMMENT ON COLUMN scim_tokens.maker_permissions IS 'What the role allowed then, if it was a custom role.';
 COMMENT ON COLUMN scim_tokens.groups IS 'What the directory finds under /Groups: the organization alone, or the groups that it sends.';
 COMMENT ON COLUMN scim_tokens.link_roles IS 'The roles of the setup link that made the token, which changes members with these and plain members; null for one that a member made.';
+COMMENT ON COLUMN scim_tokens.made_by_key IS 'The key of the organization that made it, itself or by its setup link; null for one that a person made.';
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
 CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);
@@ -3551,11 +3556,13 @@ CREATE TABLE setup_links (
     expires_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
     roles text[] DEFAULT '{}'::text[] NOT NULL,
+    made_by_key uuid,
     CONSTRAINT setup_links_check CHECK ((('saml'::text = ANY (parts)) = (service_id IS NOT NULL))),
     CONSTRAINT setup_links_parts_check CHECK ((cardinality(parts) > 0))
 );
 COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
 COMMENT ON COLUMN setup_links.roles IS 'The roles that rules of groups may give which are made with the link; none without the part groups.';
+COMMENT ON COLUMN setup_links.made_by_key IS 'The key of the organization that made it, within whose capabilities it works; null for one that a person made.';
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY setup_links
@@ -3563,6 +3570,7 @@ ALTER TABLE ONLY setup_links
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_secret_hash_key UNIQUE (secret_hash);
 CREATE INDEX setup_links_expiry ON setup_links USING btree (expires_at);
+CREATE INDEX setup_links_made_by_key ON setup_links USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
 CREATE INDEX setup_links_of_maker ON setup_links USING btree (created_by);
 CREATE INDEX setup_links_of_service ON setup_links USING btree (organization_id, service_id) WHERE (service_id IS NOT NULL);
 
@@ -4660,6 +4668,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES organization_keys(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
