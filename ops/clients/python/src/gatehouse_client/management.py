@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.0"
+API_VERSION: Final = "3.1"
 
 
 class AddressLimits(TypedDict):
@@ -47,6 +47,7 @@ class ApiKey(TypedDict):
     expires_at: str | None
     created_at: str
     created_by: str | None
+    made_by_key: str | None
 
 
 class ApiKeyCreated(TypedDict):
@@ -60,6 +61,7 @@ class ApiKeyCreated(TypedDict):
     expires_at: str | None
     created_at: str
     created_by: str | None
+    made_by_key: str | None
     key: str
 
 
@@ -419,6 +421,7 @@ class CreatedScimToken(TypedDict):
     groups: FoundGroups
     created_at: str
     expires_at: str | None
+    made_by_key: str | None
     token: str
 
 
@@ -433,6 +436,7 @@ class CreatedSetupLink(TypedDict):
     created_at: str
     expires_at: str
     last_used_at: str | None
+    made_by_key: str | None
     url: str
 
 
@@ -1206,6 +1210,26 @@ class ListedPlatformOwner(TypedDict):
 LogoutBinding: TypeAlias = Literal["post", "redirect"]
 
 
+class MadeByKey(TypedDict):
+    """Something that a key has made; the name of a setup link is its parts."""
+
+    kind: MadeByKeyKind
+    id: str
+    name: str
+    service_slug: str | None
+    made_at: str
+
+
+MadeByKeyKind: TypeAlias = Literal["api_key", "scim_token", "setup_link"]
+
+
+class MadeByKeyList(TypedDict):
+    """A page of what a key has made, and the number of all of it."""
+
+    things: list[MadeByKey]
+    total: int
+
+
 class MagicLinkRequested(TypedDict):
     """What was done, and the challenge that the code of the mail answers."""
 
@@ -1675,6 +1699,7 @@ Permission: TypeAlias = Literal[
     "read:service",
     "read:subscriptions",
     "read:users",
+    "setup:customers",
     "write:customers",
     "write:service",
     "write:subscriptions",
@@ -2495,6 +2520,7 @@ class ScimToken(TypedDict):
     created_at: str
     expires_at: str | None
     last_used_at: str | None
+    made_by_key: str | None
 
 
 class ScimTokenList(TypedDict):
@@ -2753,6 +2779,7 @@ class SetupLink(TypedDict):
     created_at: str
     expires_at: str
     last_used_at: str | None
+    made_by_key: str | None
 
 
 class SetupLinkList(TypedDict):
@@ -4159,13 +4186,38 @@ def list_organization_keys(slug: str) -> ListCall[OrganizationKeyList, Organizat
     return ListCall(method="GET", path=f"/api/organizations/{segment(slug)}/keys", items="keys")
 
 
-def delete_organization_key(slug: str, key_id: str) -> Call[None]:
-    """Delete a key. It loses access at once.
+def delete_organization_key(slug: str, key_id: str, *, with_made: bool | Unset = UNSET) -> Call[None]:
+    """Delete a key. It loses access at once, and so do the setup links that it has made.
 
     slug: The short name that paths contain. It never changes.
     key_id: The id of the key.
+    with_made: Whether the API keys and SCIM tokens end too that the key has made.
     """
-    return Call(method="DELETE", path=f"/api/organizations/{segment(slug)}/keys/{segment(key_id)}", answer="nothing")
+    return Call(
+        method="DELETE",
+        path=f"/api/organizations/{segment(slug)}/keys/{segment(key_id)}",
+        query=query_of(with_made=with_made),
+        answer="nothing",
+    )
+
+
+def list_made_by_organization_key(
+    slug: str, key_id: str, *, limit: int | Unset = UNSET, offset: int | Unset = UNSET
+) -> ListCall[MadeByKeyList, MadeByKey]:
+    """List the API keys, SCIM tokens and valid setup links that a key has made, the newest first.
+
+    slug: The short name that paths contain. It never changes.
+    key_id: The id of the key.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(slug)}/keys/{segment(key_id)}/made",
+        query=query_of(limit=limit, offset=offset),
+        items="things",
+        paging="offset",
+    )
 
 
 def list_members(

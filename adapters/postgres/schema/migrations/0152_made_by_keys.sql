@@ -1,6 +1,7 @@
 -- gatehouse: compatible from 0079
 -- What a key of an organization has made. Null for what a person made; an older process makes nothing with a key, and takes
--- a setup link of one for that of its maker. The id of the key stays with API keys and SCIM tokens when the key has ended, and a setup link ends with its key.
+-- a setup link of one for that of its maker. The id of the key stays with API keys and SCIM tokens when the key has ended,
+-- and a setup link ends with its key.
 ALTER TABLE api_keys ADD COLUMN made_by_key uuid;
 COMMENT ON COLUMN api_keys.made_by_key IS 'The key of the organization that made it; null for one that a person made.';
 ALTER TABLE scim_tokens ADD COLUMN made_by_key uuid;
