@@ -202,9 +202,14 @@ async def ask_to_delete_key(call: Call, org_slug: str, key_id: UUID) -> Page:
     )
 
 
+async def _show_keys_left(call: Call, org_slug: str, *, refusal: Refusal) -> Page:
+    """Show the keys, after one was not found that was to be deleted."""
+    return await show_keys(call, org_slug, refusal=refusal)
+
+
 @routes.post(f"{KEYS}/:key_id/delete", refuses=(OrganizationKeyUnknown,))
 @in_console(Operation.KEYS_CHANGE)
-@shows_again(show_keys, OrganizationKeyUnknown)
+@shows_again(_show_keys_left, OrganizationKeyUnknown)
 async def delete_key_for_good(call: Call, org_slug: str, key_id: UUID, form: KeyDeletionForm) -> PageOrRedirect:
     """Delete a key; programs use `DELETE /api/organizations/:slug/keys/:key_id`."""
     await call.transact(keys.delete, org_slug, key_id, with_made=bool(form.with_made))

@@ -161,7 +161,7 @@ async def test_the_page_lists_what_a_key_has_made_and_ends_it_where_that_is_tick
     keys = await ann.open("/app/organizations/acme/services/shop/api-keys")
     links, tokens = (
         await ann.open("/app/organizations/acme/setup-links"),
-        await ann.open("/app/organizations/acme/directory"),
+        await ann.open("/app/organizations/acme/provisioning"),
     )
 
     deleted = await ann.submit(asked, deletion, **with_made)
