@@ -36,6 +36,7 @@ async def test_a_token_is_shown_once_and_stored_as_a_hash(team: Team) -> None:
         "groups": "organization",
         "created_at": "2026-02-03T04:05:06Z",
         "expires_at": "2027-01-01T00:00:00Z",
+        "made_by_key": None,
     }
     listed = (await team.request("admin", "GET", "/scim-tokens")).json
     shown = {name: value for name, value in token.items() if name != "token"} | {"last_used_at": None}

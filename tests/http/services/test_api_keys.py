@@ -69,6 +69,7 @@ class TestCreate:
             "expires_at": (clock.now + timedelta(days=30)).isoformat().replace("+00:00", "Z"),
             "created_at": clock.now.isoformat().replace("+00:00", "Z"),
             "created_by": str(shop.ids["owner"]),
+            "made_by_key": None,
         }
         assert shop.world.value("SELECT key_hash FROM api_keys") == hashlib.sha256(secret.encode()).digest()
 
