@@ -10,6 +10,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in.admission import AddedBy
+from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.customer_choices import CustomerStanding
 
 
@@ -17,12 +18,14 @@ from core.sign_in.customer_choices import CustomerStanding
 class Visitor:
     """The browser that brings a request: its session, if it is signed in, and the token of its device.
 
-    `key` is how a browser is known again that was asked to sign in.
+    `key` is how a browser is known again that was asked to sign in. `prepared` is what its user is judged by, where
+    that was read together with the client.
     """
 
     browser: BrowserSession | None
     device_token: str | None = field(default=None, repr=False)
     key: Secret | None = None
+    prepared: PreparedVisit | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ def begin(
 
     Raise `OtherWayRefused` when a client with a security profile has not pushed it.
     """
-    client = _client(uow, client_id)
+    client, visitor = _arrived(uow, client_id, visitor)
     try:
         return _answer(uow, client, requests.arrived(uow, client, parameters), visitor, issuer=issuer)
     except AuthorizationRefused as refused:
@@ -149,18 +149,21 @@ def _answer(
         _note(uow, client, request, visitor, SignInReason.NO_AUTHN_CONTEXT)
         unmet = request.refused("unmet_authentication_requirements", "None of the essential classes is met.")
         return _refusal(uow, client, unmet, issuer)
-    destination = Destination(
-        organization_slug=client.organization_slug,
-        service_slug=client.service.slug,
-        device_token=visitor.device_token,
-        is_pushed=request.was_pushed,
-        confirms_membership=consent is Consent.TO_MEMBERSHIP,
+    prepared = (visitor.prepared or _prepare(uow, client.id, browser, visitor)).to(
+        Destination(
+            organization_slug=client.organization_slug,
+            service_slug=client.service.slug,
+            device_token=visitor.device_token,
+            parent_id=browser.session_id,
+            is_pushed=request.was_pushed,
+            confirms_membership=consent is Consent.TO_MEMBERSHIP,
+        )
     )
-    prepared = child_sessions.prepare(uow, browser, destination, is_open=client.service.is_open_to_everyone)
+    place = prepared.circumstances.place()
     if client.service.serves_customers:
         settled = customer_questions.settle(
             uow,
-            Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place()),
+            Visit(client=client, request=request, browser=browser, place=place),
             is_allowed=consent is not Consent.NONE,
             expects_another=consents.expects_another(uow, request, browser),
             note=partial(_note, uow, client, request, visitor),
@@ -168,13 +171,10 @@ def _answer(
         if not isinstance(settled, AuthorizationRequest):
             return settled or replace(_sign_in_for_customer(uow, client, request, visitor, _ELSEWHERE), is_anew=True)
         request = settled
-    # It reads what is deferred above in the same round trip.
+    visit = Visit(client=client, request=request, browser=browser, place=place)
     is_asked = (
-        consent is Consent.NONE
-        and not request.customer
-        and consents.needs_answer(uow, client, request, visitor, browser, request_key)
+        consent is Consent.NONE and not request.customer and consents.needs_answer(uow, visit, visitor.key, request_key)
     )
-    visit = Visit(client=client, request=request, browser=browser, place=prepared.circumstances.place())
     note_reason = partial(_note, uow, client, request, visitor)
     before = consents.before(uow, visit, prepared, consent, is_asked=is_asked, note=note_reason)
     if before is not None:
@@ -298,8 +298,23 @@ def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest
     return client, request
 
 
+def _arrived(uow: UnitOfWork, client_id: UUID, visitor: Visitor) -> tuple[Client, Visitor]:
+    """Return a client, and the visitor with what a user is judged by who is signed in: both are read at once."""
+    if visitor.browser is None:
+        return _client(uow, client_id), visitor
+    prepared = _prepare(uow, client_id, visitor.browser, visitor)
+    return _active(clients.of_place(uow, prepared.circumstances.place())), replace(visitor, prepared=prepared)
+
+
+def _prepare(uow: UnitOfWork, client_id: UUID, browser: BrowserSession, visitor: Visitor) -> PreparedVisit:
+    return child_sessions.prepare_for_client(uow, browser, client_id, device_token=visitor.device_token)
+
+
 def _client(uow: UnitOfWork, client_id: UUID) -> Client:
-    client = clients.find(uow, client_id)
+    return _active(clients.find(uow, client_id))
+
+
+def _active(client: Client | None) -> Client:
     if client is None or not client.is_organization_active:
         raise RequestRefused("The application that sent you here is not known, or is not active.")
     return client

@@ -23,6 +23,7 @@ from core.services.services import Service
 from core.sessions.security_profiles import SecurityProfile
 
 if TYPE_CHECKING:
+    from core.sign_in.places import Place
     from ports.unit_of_work import UnitOfWork
 
 KeySet = Mapping[str, Any]
@@ -111,9 +112,20 @@ class PresentedClient:
 
 def find(uow: UnitOfWork, client_id: UUID) -> Client | None:
     """Return a client; None when there is none, or under the custom host of another organization."""
-    client, host = uow.clients.find(client_id), uow.origin.custom_host
-    is_elsewhere = client is not None and host is not None and client.service.organization_id != host.organization_id
-    return None if is_elsewhere else client
+    client = uow.clients.find(client_id)
+    return client if client is not None and _is_here(uow, client) else None
+
+
+def of_place(uow: UnitOfWork, place: Place) -> Client | None:
+    """Return the client whose place was read, without what authenticates it; None where `find` finds none."""
+    if place.organization is None or place.service is None:
+        return None
+    client = Client(
+        service=place.service,
+        organization_slug=place.organization.slug,
+        is_organization_active=place.organization.is_active,
+    )
+    return client if _is_here(uow, client) else None
 
 
 def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
@@ -188,6 +200,11 @@ def identify(uow: UnitOfWork, presented: PresentedClient) -> Client:
         if not uow.single_uses.claim(mark, until=presented.assertion.expires_at + CLOCK_DIFFERENCE_MAX):
             raise ClientInvalid("The assertion was used already. Sign a new one for each request.")
     return client
+
+
+def _is_here(uow: UnitOfWork, client: Client) -> bool:
+    host = uow.origin.custom_host
+    return host is None or client.service.organization_id == host.organization_id
 
 
 def moment(value: object) -> datetime | None:

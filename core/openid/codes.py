@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, pkce, requests, security_profile
 from core.openid.clients import Client, PresentedClient
 from core.openid.dpop import DpopProof
-from core.openid.grants import IssuedTokens, defer_take_over, issued
+from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import GrantInvalid, OAuthRefusal, TargetInvalid
 from core.openid.requests import AuthorizationRequest
 from core.secrets import Secret, hash_token
@@ -27,6 +27,7 @@ from core.sessions.client_grants import ClientGrant
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
+    from core.sessions.refresh import Refreshable
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(seconds=60)
@@ -102,18 +103,25 @@ def redeem(
 
     A refusal that ends the session is returned, so that it is committed.
     """
-    # Read in the same round trip as the client.
-    code = uow.authorization_codes.defer_find(hash_token(presented.code), presented_client.client_id)
+    # In the round trip that reads the client; what refuses the client rolls the use back.
+    deferred = _defer_use(uow, presented, presented_client.client_id)
     client = clients.authenticate(uow, presented_client)
-    return _redeem(uow, client, presented, proof, code)
+    return _redeem(uow, client, presented, proof, *deferred)
 
 
 def redeem_as(
     uow: UnitOfWork, client: Client, presented: PresentedCode, proof: DpopProof | None
 ) -> IssuedTokens | OAuthRefusal:
     """Do the same for a client that need not authenticate again; `trials.py` redeems codes of its own."""
-    code = uow.authorization_codes.defer_find(hash_token(presented.code), client.id)
-    return _redeem(uow, client, presented, proof, code)
+    return _redeem(uow, client, presented, proof, *_defer_use(uow, presented, client.id))
+
+
+def _defer_use(
+    uow: UnitOfWork, presented: PresentedCode, client_id: UUID
+) -> tuple[Deferred[AuthorizationCode | None], Deferred[Refreshable | None]]:
+    """Defer using up a code of a client, and reading its session."""
+    code_hash = hash_token(presented.code)
+    return uow.authorization_codes.defer_use(code_hash, client_id), uow.authorization_codes.defer_session(code_hash)
 
 
 def _redeem(
@@ -121,30 +129,27 @@ def _redeem(
     client: Client,
     presented: PresentedCode,
     proof: DpopProof | None,
-    found: Deferred[AuthorizationCode | None],
+    used: Deferred[AuthorizationCode | None],
+    found: Deferred[Refreshable | None],
 ) -> IssuedTokens | OAuthRefusal:
     security_profile.require_proof(client.security_profile, proof, at=uow.now)
     if proof is not None:
         dpop.accept(uow, proof)
     requests.checked_audience(client, presented.resource)
     code_hash = hash_token(presented.code)
-    code = found()
+    code = used()
     if code is None:
         return _end(uow, client, code_hash, GrantInvalid())
-    is_first_use = uow.authorization_codes.defer_use(code_hash, client.service.organization_id, client.service.id)
     try:
         if code.host != uow.origin.host_name:
             raise GrantInvalid("The code was issued under another address of the platform. Exchange it there.")
         granted = _granted(client, code, presented, proof)
     except OAuthRefusal as refusal:
         return _end(uow, client, code_hash, refusal)
-    take_over = defer_take_over(uow, code.session_id, code=Secret(presented.code))
-    if not is_first_use():
-        return _end(uow, client, code_hash, GrantInvalid())
-    tokens = take_over(granted)
-    if tokens is None:
+    session = found()
+    if session is None:
         return GrantInvalid("The session of this code has ended. Sign in again.")
-    return issued(uow, tokens, nonce=code.nonce)
+    return issued(uow, take_over(uow, session, granted, code=Secret(presented.code)), nonce=code.nonce)
 
 
 def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: DpopProof | None) -> ClientGrant:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from core.email_addresses import canonical_email
 from core.openid import customer_questions, name_questions, requests, scopes
-from core.openid.answers import NameQuestion, NoAccess, Question, Visitor
-from core.openid.clients import Client
+from core.openid.answers import NameQuestion, NoAccess, Question
 from core.openid.customer_questions import Note, Visit
 from core.openid.requests import AuthorizationRequest
+from core.secrets import Secret
 from core.services import problems
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import admission, browser_returns, places
@@ -65,26 +65,22 @@ def before(
     return None
 
 
-def needs_answer(
-    uow: UnitOfWork,
-    client: Client,
-    request: AuthorizationRequest,
-    visitor: Visitor,
-    browser: BrowserSession,
-    request_key: bytes | None,
-) -> bool:
+def needs_answer(uow: UnitOfWork, visit: Visit, browser_key: Secret | None, request_key: bytes | None) -> bool:
     """Return whether the user is asked whether the service may know them; one who has signed in on the way is not."""
+    request, browser = visit.request, visit.browser
     if "consent" in request.prompts or expects_another(uow, request, browser):
         return True
     # Only the browser that was asked has shown pages that name the service, and only in the window of this request: in
     # another one the user may have signed in for something else.
-    if request_key is not None and request.was_asked_in(visitor.key):
+    if request_key is not None and request.was_asked_in(browser_key):
         has_answered = browser_returns.has_signed_in(uow, request_key, browser.session_id)
         if has_answered:
             return False
     if "select_account" in request.prompts:
         return True
-    return not uow.clients.is_organization_known_to(client.service.organization_id, browser.user_id)
+    if visit.place.is_known:
+        return False
+    return not uow.clients.is_organization_known_to(visit.client.service.organization_id, browser.user_id)
 
 
 def expects_another(uow: UnitOfWork, request: AuthorizationRequest, browser: BrowserSession) -> bool:

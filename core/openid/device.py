@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requests, scopes, security_profile
 from core.openid.clients import Client, PresentedClient
 from core.openid.dpop import DpopProof
-from core.openid.grants import IssuedTokens, defer_take_over, issued
+from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import (
     AccessDenied,
     AuthorizationPending,
@@ -337,8 +337,8 @@ def poll(
             host=device.host,
             is_confidential=device.is_of_confidential_service,
         )
-    tokens = defer_take_over(uow, device.session_id)(granted)
-    return issued(uow, tokens) if tokens is not None else GrantInvalid()
+    session = uow.sessions.find_refreshable(device.session_id, is_limited=granted is not None)
+    return issued(uow, take_over(uow, session, granted)) if session is not None else GrantInvalid()
 
 
 def _authenticated(uow: UnitOfWork, presented: PresentedClient | None) -> Client | None:

@@ -17,7 +17,7 @@ from core.openid.refusals import GrantInvalid
 from core.secrets import Secret
 from core.sessions import refresh as sessions_refresh
 from core.sessions.client_grants import ClientGrant, RefreshingClient
-from core.sessions.refresh import RefreshRefused, TakeOver, TokenReused
+from core.sessions.refresh import Refreshable, RefreshRefused, TokenReused
 from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.sessions.token_claims import TokenGrant
 
@@ -92,20 +92,17 @@ def _has_names(granted: ClientGrant | None) -> bool:
     return scopes.PROFILE in granted.scopes or not set(requested_claims.NAMES).isdisjoint(named)
 
 
-def defer_take_over(uow: UnitOfWork, session_id: UUID, *, code: Secret | None = None) -> TakeOver:
-    """Defer taking over a session that began for a client, perhaps with an authorization code.
+def take_over(
+    uow: UnitOfWork, session: Refreshable, granted: ClientGrant | None, *, code: Secret | None = None
+) -> TokenGrant:
+    """Take over a session that began for a client, perhaps with an authorization code.
 
-    Taking it over raises `GrantInvalid` when its user may not use the service any more.
+    Raise `GrantInvalid` when its user may not use the service any more.
     """
-    deferred = sessions_refresh.defer_take_over(uow, session_id, code=code)
-
-    def take_over(granted: ClientGrant | None) -> TokenGrant | None:
-        try:
-            return deferred(granted)
-        except RefreshRefused as refused:
-            raise GrantInvalid(refused.message) from None
-
-    return take_over
+    try:
+        return sessions_refresh.take_over(uow, session, granted, code=code)
+    except RefreshRefused as refused:
+        raise GrantInvalid(refused.message) from None
 
 
 def client_credentials(

@@ -103,11 +103,6 @@ class Service(ServiceFields):
         return self.customers is not CustomerPolicy.NONE
 
     @property
-    def is_open_to_everyone(self) -> bool:
-        """Whether everyone may sign in to it, for no customer."""
-        return self.access is Admission.EVERYONE and not self.serves_customers
-
-    @property
     def scope_names(self) -> list[str]:
         """The names of the scopes of its own."""
         return [scope.name for scope in self.scopes]

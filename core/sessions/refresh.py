@@ -15,10 +15,9 @@ from __future__ import annotations
 import base64
 import hmac
 import re
-from collections.abc import Callable
 from dataclasses import field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import UUID
 
 from core.errors import OrganizationNotActive, Unauthorized
@@ -33,9 +32,6 @@ from core.sessions.token_claims import TokenGrant, token_grant
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-# Returns the tokens of a session for what is granted; None when the session has ended.
-TakeOver: TypeAlias = Callable[[ClientGrant | None], TokenGrant | None]
 
 GRACE: Final = timedelta(seconds=30)
 # More exchanges than this within the grace period do not come from several tabs.
@@ -148,30 +144,25 @@ def is_bound_as_required(session: Refreshable) -> bool:
     return session.client_grant is not None and session.client_grant.key_thumbprint is not None
 
 
-def defer_take_over(uow: UnitOfWork, session_id: UUID, *, code: Secret | None = None) -> TakeOver:
-    """Defer handing a session over to the client for which it began.
+def take_over(
+    uow: UnitOfWork, session: Refreshable, granted: ClientGrant | None, *, code: Secret | None = None
+) -> TokenGrant:
+    """Hand a session over to the client for which it began, with what is granted to it.
 
     It began without its tokens being handed out to anyone. So its refresh token is that of its authorization code, or
     another one, which need not follow from the stored one.
     """
-    found = uow.sessions.defer_refreshable(session_id)
-
-    def take_over(granted: ClientGrant | None) -> TokenGrant | None:
-        session = found()
-        if session is None:
-            return None
-        _check_context(session.caller)
-        newest = _token_of_code(uow, session_id, code) if code is not None else None
-        if newest is None or not _is_newest(session, newest):
-            newest = _new_token(uow, session_id)
-            uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
-        if granted is not None:
-            # What the user may not have was never granted: it takes another request once they may.
-            granted = granted.of_scopes(session.additions.still_allowed(granted.scopes, session.caller))
-            uow.client_grants.add(session_id, granted)
-        return _granted(replace(session, client_grant=granted), session.caller, newest)
-
-    return take_over
+    caller, session_id = session.caller, session.caller.session.id
+    _check_context(caller)
+    newest = _token_of_code(uow, session_id, code) if code is not None else None
+    if newest is None or not _is_newest(session, newest):
+        newest = _new_token(uow, session_id)
+        uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
+    if granted is not None:
+        # What the user may not have was never granted: it takes another request once they may.
+        granted = granted.of_scopes(session.additions.still_allowed(granted.scopes, caller))
+        uow.client_grants.add(session_id, granted)
+    return _granted(replace(session, client_grant=granted), caller, newest)
 
 
 def inspect(uow: UnitOfWork, refresh_token: str) -> Refreshable | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -36,15 +37,10 @@ class DeferredCircumstances:
     receivers: Deferred[Sequence[UUID | None]]
 
 
-def defer_circumstances(
-    uow: UnitOfWork, user_id: UUID, destination: Destination, *, is_open: bool = False
-) -> DeferredCircumstances:
-    """Defer reading the circumstances of a sign-in; the statement that locks the account goes out before.
-
-    `is_open` is as for `SignInPlaces.defer`.
-    """
-    place = uow.sign_in_places.defer(
-        user_id, destination.organization_slug, destination.service_slug, holds=True, is_open=is_open
+def defer_circumstances(uow: UnitOfWork, user_id: UUID, destination: Destination) -> DeferredCircumstances:
+    """Defer reading the circumstances of a sign-in; the statement that locks the account goes out before."""
+    place = cache(
+        uow.sign_in_places.defer(user_id, destination.organization_slug, destination.service_slug, holds=True)
     )
     binding = destination.browser.upstream_binding if destination.browser is not None else None
     return DeferredCircumstances(
@@ -54,6 +50,21 @@ def defer_circumstances(
         device_match=recognition.defer_recognition(uow, user_id, destination.device_token),
         habits=risk.defer_habits(uow, user_id),
         receivers=person_events.defer_receivers(uow, user_id) if destination.organization_slug is None else tuple,
+    )
+
+
+def defer_circumstances_of_client(
+    uow: UnitOfWork, user_id: UUID, client_id: UUID, device_token: str | None
+) -> DeferredCircumstances:
+    """Defer reading the circumstances of a sign-in to the service that has this client id."""
+    place = cache(uow.sign_in_places.defer_of_client(user_id, client_id))
+    return DeferredCircumstances(
+        place=place,
+        target=lambda: place().target,
+        required_connection=single_sign_on.defer_required_connection(uow, user_id),
+        device_match=recognition.defer_recognition(uow, user_id, device_token),
+        habits=risk.defer_habits(uow, user_id),
+        receivers=tuple,
     )
 
 

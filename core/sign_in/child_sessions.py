@@ -23,7 +23,7 @@ from core.sessions.limits import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import ParentSession
 from core.sign_in import conclusion
-from core.sign_in.arrivals import DeferredCircumstances, defer_circumstances
+from core.sign_in.arrivals import DeferredCircumstances, defer_circumstances, defer_circumstances_of_client
 from core.sign_in.facts import SignInFacts
 from core.sign_in.judgement import judge
 from core.sign_in.outcomes import BegunSession, SecondFactorPending
@@ -61,15 +61,28 @@ def prepare(
     /,
     *,
     is_child: bool = True,
-    is_open: bool = False,
 ) -> PreparedVisit:
     """Defer reading what a sign-in from a browser session is judged by; its `begin` does what the function does.
 
-    The session was read in this request. `is_open` is as for `SignInPlaces.defer`.
+    The session was read in this request.
     """
     destination = replace(wanted, parent_id=browser.session_id if is_child else None)
-    lock_parent = partial(uow.browser_sessions.defer_lock_known, browser)
-    return _prepared(uow, browser.user_id, destination, lock_parent, is_open=is_open)
+    return _prepared(uow, browser.user_id, destination, partial(uow.browser_sessions.defer_lock_known, browser))
+
+
+def prepare_for_client(
+    uow: UnitOfWork, browser: BrowserSession, client_id: UUID, *, device_token: str | None
+) -> PreparedVisit:
+    """Defer reading the same for a child at a service that is known by its client id alone; `to` names it."""
+    return PreparedVisit(
+        uow=uow,
+        user_id=browser.user_id,
+        destination=Destination(device_token=device_token, parent_id=browser.session_id),
+        user=uow.users.defer_lock(browser.user_id),
+        # Locked, so that what ends the parent finds this child.
+        parent=uow.browser_sessions.defer_lock_known(browser),
+        circumstances=defer_circumstances_of_client(uow, browser.user_id, client_id, device_token),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +95,10 @@ class PreparedVisit:
     user: Deferred[User | None]
     parent: Deferred[BrowserSession | None]
     circumstances: DeferredCircumstances
+
+    def to(self, destination: Destination) -> PreparedVisit:
+        """Return the visit of a service that was prepared by its client id, with all that is known of it now."""
+        return replace(self, destination=destination)
 
     def begin(self, customer: str | None = None, *, code: Secret | None = None) -> BegunSession | Refusal:
         """Begin the session, for the customer that the user has chosen, where one is named.
@@ -195,8 +212,6 @@ def _prepared(
     user_id: UUID,
     destination: Destination,
     lock_parent: Callable[[], Deferred[BrowserSession | None]],
-    *,
-    is_open: bool = False,
 ) -> PreparedVisit:
     user = uow.users.defer_lock(user_id)
     # Locked, so that what ends the parent finds this child.
@@ -207,7 +222,7 @@ def _prepared(
         destination=destination,
         user=user,
         parent=parent,
-        circumstances=defer_circumstances(uow, user_id, destination, is_open=is_open),
+        circumstances=defer_circumstances(uow, user_id, destination),
     )
 
 

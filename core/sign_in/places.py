@@ -83,6 +83,14 @@ class Place:
         """Whether the user has a membership to which they have not consented yet."""
         return self.has_access and not self.is_confirmed
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the organization is known to the user: by their membership, or because they have been here before.
+
+        A user for whom it is not so may have used another one of its services.
+        """
+        return (self.has_access and self.is_confirmed) or (self.service is not None and not self.is_first_visit)
+
     def unconfirmed(self) -> Place:
         """Return the place for a user whose memberships are unconfirmed again, and who has not chosen a customer."""
         customers = self.customers.unconfirmed() if self.customers is not None else None

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.openid.codes import AuthorizationCode, UsedCode
+from core.sessions.refresh import Refreshable
 
 
 class AuthorizationCodes(Protocol):
@@ -14,12 +15,15 @@ class AuthorizationCodes(Protocol):
         """Store a code."""
         ...
 
-    def defer_find(self, code_hash: bytes, client_id: UUID) -> Deferred[AuthorizationCode | None]:
-        """Defer reading a code of a client; None when there is none, or it was used or has expired."""
+    def defer_use(self, code_hash: bytes, client_id: UUID) -> Deferred[AuthorizationCode | None]:
+        """Defer using up a code of a client; None when there is none, or it was used or has expired.
+
+        Of several calls, also concurrent ones, one gets the code.
+        """
         ...
 
-    def defer_use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> Deferred[bool]:
-        """Defer using up a code of a service; of several calls, also concurrent ones, one does."""
+    def defer_session(self, code_hash: bytes) -> Deferred[Refreshable | None]:
+        """Defer loading the session that began with a code; None when there is none, or it has ended."""
         ...
 
     def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> UsedCode | None:

@@ -27,10 +27,6 @@ class Sessions(Protocol):
         """Load a session with its caller; None when `Callers.of_session` would return None."""
         ...
 
-    def defer_refreshable(self, session_id: UUID) -> Deferred[Refreshable | None]:
-        """Defer loading one that is not an account's own."""
-        ...
-
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
         """Replace the hash of the refresh token, and record that the session was used now.
 

@@ -18,12 +18,17 @@ class SignInPlaces(Protocol):
         service_slug: str | None,
         *,
         holds: bool = False,
-        is_open: bool = False,
     ) -> Deferred[Place]:
         """Defer reading the place of a sign-in; of what is not named or does not exist, nothing is in it.
 
-        With `holds` the organization is not deleted before the transaction ends. `is_open` says that the service was
-        open to everyone and had no customers a moment ago; then that is cheap where it still is so.
+        With `holds` the organization is not deleted before the transaction ends.
+        """
+        ...
+
+    def defer_of_client(self, user_id: UUID, client_id: UUID) -> Deferred[Place]:
+        """Defer reading the place of a service by its client id, and hold it; nothing is in that of an unknown one.
+
+        That is cheap for a service that is open to everyone, without customers.
         """
         ...
 

@@ -102,7 +102,7 @@ async def test_the_first_page_of_a_sign_in_for_a_service_takes_three(
     assert (page.status, round_trips.count) == (200, 3)
 
 
-async def test_an_authorization_of_a_browser_that_is_signed_in_takes_four(
+async def test_an_authorization_of_a_browser_that_is_signed_in_takes_three(
     world: World, visitor: Visitor, round_trips: RoundTrips
 ) -> None:
     world.user(EMAIL)
@@ -113,10 +113,10 @@ async def test_an_authorization_of_a_browser_that_is_signed_in_takes_four(
     answer = await visitor.send("GET", address_of(shop))
 
     assert "code=" in answer.headers["Location"]
-    assert (round_trips.count, round_trips.statements) == (4, 18)
+    assert (round_trips.count, round_trips.statements) == (3, 16)
 
 
-async def test_the_exchange_of_a_code_takes_three(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
+async def test_the_exchange_of_a_code_takes_two(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:
     world.user(EMAIL)
     shop = insert_relying_party(world)
     code = (await sign_in(visitor, shop))["code"]
@@ -124,7 +124,7 @@ async def test_the_exchange_of_a_code_takes_three(world: World, visitor: Visitor
 
     answer = await shop.redeem(code)
 
-    assert (answer.status, round_trips.count, round_trips.statements) == (200, 3, 7)
+    assert (answer.status, round_trips.count, round_trips.statements) == (200, 2, 6)
 
 
 async def test_introspection_takes_one(world: World, visitor: Visitor, round_trips: RoundTrips) -> None:

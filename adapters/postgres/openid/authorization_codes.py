@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import json_or_null
-from adapters.postgres.transaction import Aggregate
+from adapters.postgres.sessions.callers import REFRESHABLE, CallersBySession, live_at, refreshable_row
 from core.openid.codes import AuthorizationCode, UsedCode
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
+    from core.sessions.refresh import Refreshable
+
+_OF_CODE: Final = "(SELECT session_id FROM authorization_codes WHERE code_hash = %(code_hash)s)"
+SESSION: Final = REFRESHABLE.replace("%(session_id)s", _OF_CODE)
 
 
-class PostgresAuthorizationCodes(Aggregate):
+class PostgresAuthorizationCodes(CallersBySession):
     """The port `AuthorizationCodes`."""
 
     def add(self, code_hash: bytes, code: AuthorizationCode) -> None:
@@ -42,35 +46,24 @@ class PostgresAuthorizationCodes(Aggregate):
             ),
         )
 
-    def defer_find(self, code_hash: bytes, client_id: UUID) -> Deferred[AuthorizationCode | None]:
+    def defer_use(self, code_hash: bytes, client_id: UUID) -> Deferred[AuthorizationCode | None]:
         return self._defer_one(
             AuthorizationCode,
             """
-            SELECT c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
-                   c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.requested_claims
-            FROM   authorization_codes c
-            JOIN   services s ON s.organization_id = c.organization_id AND s.id = c.service_id
-            WHERE  c.code_hash = %(code_hash)s AND s.client_id = %(client_id)s
-              AND  c.used_at IS NULL AND c.expires_at > %(now)s
+            UPDATE authorization_codes c
+            SET    used_at = %(now)s
+            FROM   services s
+            WHERE  c.code_hash = %(code_hash)s AND c.used_at IS NULL AND c.expires_at > %(now)s
+              AND  s.organization_id = c.organization_id AND s.id = c.service_id AND s.client_id = %(client_id)s
+            RETURNING c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
+                      c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.requested_claims
             """,
             {"code_hash": code_hash, "client_id": client_id, "now": self._transaction.now},
         )
 
-    def defer_use(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> Deferred[bool]:
-        return self._defer_changes_one(
-            """
-            UPDATE authorization_codes
-            SET    used_at = %(now)s
-            WHERE  code_hash = %(code_hash)s AND organization_id = %(organization_id)s AND service_id = %(service_id)s
-              AND  used_at IS NULL AND expires_at > %(now)s
-            """,
-            {
-                "code_hash": code_hash,
-                "organization_id": organization_id,
-                "service_id": service_id,
-                "now": self._transaction.now,
-            },
-        )
+    def defer_session(self, code_hash: bytes) -> Deferred[Refreshable | None]:
+        known = {"code_hash": code_hash, **live_at(self._transaction.now)}
+        return self._defer_without_extras(refreshable_row, SESSION, known)
 
     def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> UsedCode | None:
         return self._one(

@@ -241,6 +241,13 @@ class CallersBySession(Aggregate):
         found = self._defer_one(make, without_extras(text), known)
         return lambda: found() or self._noted(session_id, self._one(make, text, known), SessionKind.WHOLE)
 
+    def _defer_without_extras(
+        self, make: Callable[..., Row], text: LiteralString, known: dict[str, Any]
+    ) -> Deferred[Row | None]:
+        """Defer reading a row without `_EXTRAS`; what that statement does not find, the whole one is asked for."""
+        found = self._defer_one(make, without_extras(text), known)
+        return lambda: found() or self._one(make, text, known)
+
     def _known(self, session_id: UUID) -> dict[str, Any]:
         """Return the values of `callers.sql`."""
         return {"session_id": session_id, **live_at(self._transaction.now)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.session_kinds import SessionKind
@@ -20,9 +20,6 @@ from core.parts import ROWS_AT_ONCE_MAX
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import EndedImpersonation, EndedSession, Session
-
-if TYPE_CHECKING:
-    from core.deferred import Deferred
 
 # Revokes live sessions of a user; each statement inserts its own condition.
 _REVOKE: Final = f"""
@@ -97,9 +94,6 @@ class PostgresSessions(CallersBySession):
 
     def find_refreshable(self, session_id: UUID, *, is_limited: bool = False) -> Refreshable | None:
         return self._of_session(refreshable_row, OWN_REFRESHABLE, REFRESHABLE, session_id, is_limited=is_limited)
-
-    def defer_refreshable(self, session_id: UUID) -> Deferred[Refreshable | None]:
-        return self._defer_of_limited(refreshable_row, REFRESHABLE, session_id)
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
         return self._changes_one(

@@ -30,6 +30,8 @@ _ADMISSION: Final = f"""
 # Of services that are closed, or that have customers.
 _OF_CLOSED: Final = f"CASE WHEN s.access <> 'everyone' THEN ({_ADMISSION}) END"
 _OF_SOLD: Final = f"CASE WHEN s.customers <> 'none' THEN ({CUSTOMERS_OF_USER}) END"
+_OF_ORGANIZATION: Final = "o.slug = %(organization_slug)s"
+_BY_SLUG: Final = "AND s.slug = %(service_slug)s"
 _PLACE: Final = f"""
     SELECT {prefixed(Organization, table="o", prefix="organization_")},
            {prefixed(Service, table="s", prefix="service_")},
@@ -47,9 +49,9 @@ _PLACE: Final = f"""
                                       AS is_first_visit,
            {_OF_SOLD} AS customers
     FROM      organizations o
-    LEFT JOIN services s    ON s.organization_id = o.id AND s.slug = %(service_slug)s
+    LEFT JOIN services s    ON s.organization_id = o.id {_BY_SLUG}
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
-    WHERE     o.slug = %(organization_slug)s AND o.status <> 'deleting'
+    WHERE     o.status <> 'deleting' AND {_OF_ORGANIZATION}
 """
 # PostgreSQL prepares what is behind a false CASE as well: half of the time of the statement.
 _OF_OPEN: Final = "AND s.access = 'everyone' AND s.customers = 'none'"
@@ -82,22 +84,23 @@ class PostgresSignInPlaces(Aggregate):
         service_slug: str | None,
         *,
         holds: bool = False,
-        is_open: bool = False,
     ) -> Deferred[Place]:
         if organization_slug is None:
             return Place
-        holding = _HOLDING if holds else ""
         values = {
             "organization_slug": organization_slug,
             "service_slug": service_slug,
             "user_id": user_id,
             **in_force_at(self._transaction.now),
         }
-        if is_open:
-            open_place = self._defer_one(_place, f"{_open(_PLACE)} {holding}", values)
-            return lambda: open_place() or self._one(_place, f"{_PLACE} {holding}", values) or Place()
-        found = self._defer_one(_place, f"{_PLACE} {holding}", values)
+        found = self._defer_one(_place, f"{_PLACE} {_HOLDING if holds else ''}", values)
         return lambda: found() or Place()
+
+    def defer_of_client(self, user_id: UUID, client_id: UUID) -> Deferred[Place]:
+        values = {"client_id": client_id, "user_id": user_id, **in_force_at(self._transaction.now)}
+        text = _of_client(_PLACE)
+        found = self._defer_one(_place, f"{_open(text)} {_HOLDING}", values)
+        return lambda: found() or self._one(_place, f"{text} {_HOLDING}", values) or Place()
 
     def defer_target(self, return_hash: bytes | None, organization_slug: str | None) -> Deferred[Target | None]:
         return self._defer_one(
@@ -105,6 +108,12 @@ class PostgresSignInPlaces(Aggregate):
             _TARGET,
             {"return_hash": return_hash, "organization_slug": organization_slug, "page": PAGE_OF_ORGANIZATION},
         )
+
+
+@cache
+def _of_client(text: LiteralString) -> LiteralString:
+    """Return a statement that reads the place of a service which is named by its client id."""
+    return text.replace(_BY_SLUG, "").replace(_OF_ORGANIZATION, "s.client_id = %(client_id)s")
 
 
 @cache

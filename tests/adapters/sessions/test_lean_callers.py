@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from adapters.postgres.accounts.names import PostgresPersonNames
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.openid.authorization_codes import PostgresAuthorizationCodes
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.session_kinds import SessionKind, SessionKinds
 from adapters.postgres.sessions.callers import OF_OWN_SESSION, PostgresCallers, live_at
@@ -21,6 +22,7 @@ from adapters.postgres.sessions.sessions import PostgresSessions
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Refusal
+from core.openid.codes import AuthorizationCode
 from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.origins import BACKGROUND
@@ -30,6 +32,7 @@ from tests.transactions import transaction_on
 from tests.world.builder import Builder
 
 DRAWS: Final = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+CODE_HASH: Final = b"code"
 PLAIN: Final = "the account's own"
 # What is written of a session, its user and its organizations, by what is drawn.
 KINDS: Final = {
@@ -117,6 +120,7 @@ class Scope:
                 """,
                 (session_id, self.ids["user"], now, hash_token(token), now, now + ABSOLUTE_LIFETIME, now),
             )
+            self._codes().add(CODE_HASH, self._code(session_id))
             for text in changes:
                 self.connection.execute(text.encode(), self.ids)
             yield session_id, token
@@ -130,6 +134,7 @@ class Scope:
             assert self.read(session_id, SessionKind.LIMITED) == by_full, described
             assert self.read(session_id, SessionKind.OWN) == by_full, described
             assert self.is_found_by_lean(session_id) == (kind == PLAIN and by_full[0] is not None), described
+            assert self._codes().defer_session(CODE_HASH)() == by_full[-1], described
             refreshed = self.refreshed(session_id, token, SessionKind.WHOLE)
             assert self.refreshed(session_id, token, SessionKind.LIMITED) == refreshed, described
             assert self.refreshed(session_id, token, SessionKind.OWN) == refreshed, described
@@ -147,8 +152,8 @@ class Scope:
             PostgresPersonNames(transaction).of_session(session_id),
             access.context(session_id, "acme"),
             access.context(session_id, "unknown"),
-            PostgresSessions(transaction).find_refreshable(session_id),
             callers.defer_lock_parent(session_id, self.ids["user"])(),
+            PostgresSessions(transaction).find_refreshable(session_id),
         )
 
     def is_found_by_lean(self, session_id: UUID) -> bool:
@@ -169,6 +174,23 @@ class Scope:
                 return (type(refused), refused.message), ()
             columns = b"SELECT refresh_hash, refreshed_at, exchanged_at, organization_id FROM sessions"
             return answer, self.connection.execute(columns).fetchall()
+
+    def _codes(self) -> PostgresAuthorizationCodes:
+        return PostgresAuthorizationCodes(transaction_on(self.connection, now=self.clock()))
+
+    def _code(self, session_id: UUID) -> AuthorizationCode:
+        return AuthorizationCode(
+            organization_id=self.ids["acme"],
+            service_id=self.ids["service"],
+            session_id=session_id,
+            redirect_uri="https://shop.example/callback",
+            scopes=[],
+            audience=None,
+            nonce=None,
+            code_challenge=None,
+            key_thumbprint=None,
+            expires_at=self.clock(),
+        )
 
     @contextmanager
     def _rolled_back(self) -> Generator[None]:

@@ -1,4 +1,4 @@
-"""What is known of a service and of a browser's session is read in less time, and says what the full statements say."""
+"""What is read of a service and of a browser's session in less time says what the full statements say."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.openid.clients import PostgresClients
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
 from adapters.postgres.sign_in.places import PostgresSignInPlaces
 from core.sessions.browser_sessions import BrowserSession
@@ -18,13 +19,27 @@ from tests.statements import recorded_statements
 from tests.transactions import transaction_on
 from tests.world.builder import Builder
 
-# What happened to a service since it was read as open to everyone, without customers.
+# What makes a service one that is not open to everyone, or has customers.
 CLOSED: Final = (
     "UPDATE services SET access = 'members'",
     "UPDATE services SET access = 'assigned'",
     "UPDATE services SET customers = 'listed'",
     "UPDATE services SET customers = 'any'",
-    "DELETE FROM services",
+)
+# What the user is to the organization, and to its only service.
+_JOINS: Final = "INSERT INTO memberships (id, organization_id, user_id, role, created_at"
+_COMES: Final = "INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, origin"
+USERS: Final = (
+    "SELECT",
+    f"{_JOINS}) SELECT gen_random_uuid(), o.id, u.id, 'member', o.created_at FROM organizations o, users u",
+    f"{_JOINS}, confirmed_at)"
+    " SELECT gen_random_uuid(), o.id, u.id, 'member', o.created_at, o.created_at FROM organizations o, users u",
+    f"{_JOINS}, confirmed_at, suspended_at)"
+    " SELECT gen_random_uuid(), o.id, u.id, 'member', o.created_at, o.created_at, o.created_at"
+    " FROM organizations o, users u",
+    f"{_COMES}) SELECT s.id, s.organization_id, u.id, s.created_at, 'key' FROM services s, users u",
+    f"{_COMES}, last_login_at)"
+    " SELECT s.id, s.organization_id, u.id, s.created_at, 'self', s.created_at FROM services s, users u",
 )
 PROVED: Final = (
     "UPDATE sessions SET amr = '{pwd,mfa}'",
@@ -48,33 +63,60 @@ def user_id(builder: Builder) -> UUID:
     return builder.user("ada@acme.example")
 
 
-def place(connection: Connection, clock: SettableClock, user_id: UUID, *, is_open: bool) -> Place:
-    [[slug]] = connection.execute("SELECT coalesce(max(slug), 'gone') FROM services").fetchall()
-    places = PostgresSignInPlaces(transaction_on(connection, now=clock()))
-    return places.defer(user_id, "acme", slug, holds=True, is_open=is_open)()
+def places(connection: Connection, clock: SettableClock) -> PostgresSignInPlaces:
+    return PostgresSignInPlaces(transaction_on(connection, now=clock()))
 
 
-def test_the_place_of_an_open_service_is_read_by_one_statement(
-    connection: Connection, clock: SettableClock, user_id: UUID
+def service(connection: Connection) -> tuple[str, UUID]:
+    [[slug, client_id]] = connection.execute("SELECT slug, client_id FROM services").fetchall()
+    return slug, client_id
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_the_place_of_an_open_service_is_read_by_its_client_id_in_one_statement(
+    connection: Connection, clock: SettableClock, user_id: UUID, user: str
 ) -> None:
+    slug, client_id = service(connection)
     with connection.transaction():
-        full = place(connection, clock, user_id, is_open=False)
+        connection.execute(user.encode())
+        full = places(connection, clock).defer(user_id, "acme", slug, holds=True)()
         with recorded_statements() as statements:
-            narrow = place(connection, clock, user_id, is_open=True)
+            narrow = places(connection, clock).defer_of_client(user_id, client_id)()
 
     assert narrow == full
     assert full.service is not None
-    assert len(statements) == 2
+    assert len(statements) == 1
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_a_place_says_whether_the_user_knows_its_organization(
+    connection: Connection, clock: SettableClock, user_id: UUID, user: str
+) -> None:
+    _, client_id = service(connection)
+    with connection.transaction():
+        connection.execute(user.encode())
+        place = places(connection, clock).defer_of_client(user_id, client_id)()
+        clients = PostgresClients(transaction_on(connection, now=clock()))
+
+        assert place.organization_id is not None
+        assert clients.is_organization_known_to(place.organization_id, user_id) == place.is_known
 
 
 @pytest.mark.parametrize("change", CLOSED)
-def test_a_service_that_is_closed_meanwhile_is_read_as_it_is_now(
+def test_a_service_that_is_not_open_is_read_as_it_is(
     connection: Connection, clock: SettableClock, user_id: UUID, change: str
 ) -> None:
+    slug, client_id = service(connection)
     with connection.transaction():
         connection.execute(change.encode())
+        by_slug = places(connection, clock).defer(user_id, "acme", slug, holds=True)()
 
-        assert place(connection, clock, user_id, is_open=True) == place(connection, clock, user_id, is_open=False)
+        assert places(connection, clock).defer_of_client(user_id, client_id)() == by_slug
+
+
+def test_an_unknown_client_has_no_place(connection: Connection, clock: SettableClock, user_id: UUID) -> None:
+    with connection.transaction():
+        assert places(connection, clock).defer_of_client(user_id, user_id)() == Place()
 
 
 @pytest.fixture

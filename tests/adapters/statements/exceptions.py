@@ -42,6 +42,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "accounts.names.OF_SESSION_WITH_NAMES": _unbound(1, "domain_routes memberships service_users"),
         # In place of a session, the row of one that there is not.
         "customers.claims.PREVIEWED": _unbound(1, "domain_routes memberships plans service_users subscriptions"),
+        "openid.authorization_codes.SESSION": _unbound(1, "domain_routes memberships service_users"),
         "openid.clients.PostgresClients.children_with_pages": _unbound(1, "services"),
         "organizations.access.CONTEXT": _unbound(1, "domain_routes memberships service_users"),
         "saml.sessions.ALIVE": _unbound(1, "saml_sessions"),
@@ -133,6 +134,9 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "organizations.settings.domain.PostgresCustomDomains.host": _unbound(1, "custom_domains"),
         "scim.tokens.CALLERS": _unbound(1, "scim_tokens"),
         "services.api_keys.CALLERS": _unbound(1, "api_keys"),
+        "sign_in.places.PostgresSignInPlaces.defer_of_client": _unbound(
+            2, "memberships organizations scim_profiles services"
+        ),
         "services.workloads.PostgresWorkloads.key": _unbound(1, "organization_keys"),
         "sign_in.browser_returns.PostgresBrowserReturns.find": _unbound(1, "organizations"),
         "sign_in.own_ways._REQUIRED": _unbound(1, "domain_routes"),

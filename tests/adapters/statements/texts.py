@@ -416,7 +416,7 @@ def _names_in(node: ast.expr | _Element, function: _Function) -> Iterator[str]:
 
 def _composes(called: Callable[..., Any]) -> bool:
     """Return whether a function composes texts, so that it can be called here."""
-    return isinstance(called, FunctionType) and called.__module__.startswith("adapters.postgres.")
+    return isinstance(inspect.unwrap(called), FunctionType) and called.__module__.startswith("adapters.postgres.")
 
 
 def _calls_in(node: ast.AST) -> Iterator[ast.Call]:

@@ -55,7 +55,7 @@ LIMITS: Final = {
     "refresh": Counts(1, 1, 2, 1_320),
     "sign-in page": Counts(0, 0, 3, 2_130),
     "login": Counts(16, 4, 2, 2_590),
-    "code exchange": Counts(5, 3, 3, 1_830),
+    "code exchange": Counts(4, 2, 3, 1_650),
     "client credentials": Counts(1, 1, 1, 1_340),
     "introspection": Counts(2, 1, 1, 1_350),
     "service users": Counts(2, 1, 13, 1_170),
