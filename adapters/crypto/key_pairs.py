@@ -10,7 +10,7 @@ from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
-from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -87,6 +87,14 @@ def parse_public(pem: str) -> PublicKey:
 def algorithm_of(public: PublicKey) -> SignatureAlgorithm:
     """Return the only algorithm with which a key of ours signs."""
     return SignatureAlgorithm.RS256 if isinstance(public, rsa.RSAPublicKey) else SignatureAlgorithm.ES256
+
+
+def signature_of(private: PrivateKey, text: bytes) -> bytes:
+    """Return the signature of a text by this key, with its algorithm (RFC 7518, 3.3 and 3.4)."""
+    if isinstance(private, rsa.RSAPrivateKey):
+        return private.sign(text, _RSA_PADDING, _SHA256)
+    halves = decode_dss_signature(private.sign(text, _ECDSA))
+    return b"".join(half.to_bytes(_COORDINATE_BYTES, "big") for half in halves)
 
 
 def has_signed(public: PublicKey, text: bytes, signature: bytes) -> bool:
