@@ -6,9 +6,9 @@ The days of which the log is not kept any more, or not for long, are read from w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.log_ids import first_kept_id, kept_values
@@ -111,7 +111,7 @@ class PostgresAnalytics(Aggregate):
             kept_values(self._transaction.now) | {"organization_id": organization_id, "limit": limit},
         )
 
-    def _values_of(self, organization_id: UUID, period: Period) -> Mapping[str, object]:
+    def _values_of(self, organization_id: UUID, period: Period) -> dict[str, Any]:
         now = self._transaction.now
         first, last = ids_of_days(period.start, period.end)
         return kept_values(now) | {

@@ -37,7 +37,7 @@ def prefixed(entity: type[DataclassInstance], *, table: str, prefix: str) -> Lit
 
 def values(entity: DataclassInstance) -> dict[str, Any]:
     """Return the parameters of an entity by the names of its fields: objects as JSON, enums by their values."""
-    return {field.name: _stored(getattr(entity, field.name)) for field in fields(entity)}
+    return {name: _stored(getattr(entity, name)) for name in _names(type(entity))}
 
 
 def json_or_null(value: Mapping[str, Any] | None) -> Jsonb | None:
@@ -59,16 +59,21 @@ def _field(name: str, prefix: str) -> str:
 @cache
 def _listed(entity: type[DataclassInstance], form: str, without: tuple[str, ...] = ()) -> LiteralString:
     # The names are those of our dataclasses, as literal as the text around them.
-    names = [field.name for field in fields(entity) if field.name not in without]
+    names = [name for name in _names(entity) if name not in without]
     return cast("LiteralString", ", ".join(form.format(name) for name in names))
+
+
+@cache
+def _names(entity: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(entity))
 
 
 def _stored(value: Any) -> Any:
     match value:
         case Enum():
             return value.value
-        case Mapping():
-            return Jsonb(dict(cast("Mapping[str, Any]", value)))
+        case dict():
+            return Jsonb(value)
         case list() | tuple():
             return [_stored(one) for one in cast("Sequence[Any]", value)]
         case _:

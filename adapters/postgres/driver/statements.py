@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from functools import lru_cache
 from itertools import count, zip_longest
 from typing import Any, Final, LiteralString, TypeAlias
@@ -31,7 +31,7 @@ from core.lazy_dataclasses import dataclass
 
 # As with the driver: a text that is not a literal of our code must be bytes, so that no value gets in by accident.
 Text: TypeAlias = LiteralString | bytes
-Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
+Parameters: TypeAlias = Sequence[Any] | dict[str, Any]
 # A text and the types of its values, for which PostgreSQL plans a statement.
 _Key: TypeAlias = tuple[bytes, tuple[int, ...]]
 
@@ -111,7 +111,7 @@ class Statements:
     def add(self, text: Text, parameters: Parameters, *, is_binary: bool, is_prepared: bool) -> Statement:
         """Defer a statement to the next round trip; `is_binary` is the format of the answer."""
         numbered, places, names = _numbered(text)
-        values = [parameters[name] for name in names] if isinstance(parameters, Mapping) else parameters
+        values = [parameters[name] for name in names] if isinstance(parameters, dict) else parameters
         assert len(values) == places, "the number of values differs from the number of placeholders"
         transformer = self._transformer
         dumped = transformer.dump_sequence(values, [PyFormat.AUTO] * len(values))

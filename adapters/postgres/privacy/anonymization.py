@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
@@ -216,7 +216,7 @@ class PostgresAnonymization(Aggregate):
                 self._connection.execute(change, values | {"ids": ids[start : start + BATCH_ROWS_MAX]})
 
     def _change_in_logs(
-        self, found: Sequence[tuple[UUID, Any]], changes: Sequence[LiteralString], values: Mapping[str, Any]
+        self, found: Sequence[tuple[UUID, Any]], changes: Sequence[LiteralString], values: dict[str, Any]
     ) -> None:
         """Change rows of logs, of which these are the organizations and the ids: of one organization at once."""
         ids: dict[UUID, list[Any]] = {}
@@ -228,7 +228,7 @@ class PostgresAnonymization(Aggregate):
                     batch = of_organization[start : start + BATCH_ROWS_MAX]
                     self._connection.execute(change, {**values, "organization_id": organization_id, "ids": batch})
 
-    def _details(self, values: Mapping[str, Any]) -> Sequence[tuple[UUID, UUID, dict[str, Any]]]:
+    def _details(self, values: dict[str, Any]) -> Sequence[tuple[UUID, UUID, dict[str, Any]]]:
         """Return the organization, the id and the details of the entries that mention the addresses."""
         return self._connection.execute(personal_data.DETAILS, values).fetchall()
 
