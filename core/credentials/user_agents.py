@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 UNKNOWN: Final = "Unknown device"
+# Of the headers that were described last, which a browser sends with each of its sign-ins.
+REMEMBERED_MAX: Final = 256
 
 
 class DeviceType(StrEnum):
@@ -69,6 +72,7 @@ _SYSTEMS: Final = (
 _MOBILE_SYSTEMS: Final = frozenset({"iOS", "Android"})
 
 
+@lru_cache(REMEMBERED_MAX)
 def describe(user_agent: str | None) -> Description:
     """Return a description for any User-Agent header, or none."""
     text = user_agent or ""

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from typing import Annotated, Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, unquote_plus, urlencode
 from uuid import UUID
 
 import msgspec
@@ -322,9 +322,8 @@ def _client_id(text: str | None) -> UUID:
 
 def _require_distinct(call: Call) -> None:
     """Refuse a parameter that is sent twice (RFC 6749, 3.1): another party may have read the other one."""
-    names = [
-        name for name, _ in parse_qsl(call.request.query_string.decode("ascii", "replace"), keep_blank_values=True)
-    ]
+    fields = filter(None, call.request.query_string.decode("ascii", "replace").split("&"))
+    names = [unquote_plus(field.partition("=")[0]) for field in fields]
     if len(set(names)) < len(names):
         raise RequestRefused("The request of the application has a parameter twice.")
 

@@ -53,6 +53,17 @@ class RequestHeaders(Headers):
             return default if value is None else value
         return super().get(key, default, type)
 
+    def getlist(
+        self,
+        key: str,
+        type: Callable[[str], Any] | None = None,  # noqa: A002 - werkzeug's name
+    ) -> list[Any]:
+        """Return all values of a header, and what `type` makes of them."""
+        if type is not None:
+            return super().getlist(key, type)
+        name = key.lower()
+        return [value for each, value in self._list if each == name] if name in self._values else []
+
 
 class RequestBody:
     """A body that is received when it is awaited, with the limit of its route."""
