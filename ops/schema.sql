@@ -175,6 +175,10 @@ CREATE FUNCTION check_customer_user(of_organization uuid, of_user uuid) RETURNS 
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    of_organization := coalesce((SELECT c.organization_id
+                                 FROM   organizations i
+                                 JOIN   service_customers c ON c.id = i.internal_of
+                                 WHERE  i.id = of_organization), of_organization);
     -- A transaction that changes a person several times, as provisioning does, notes that once.
     INSERT INTO customer_user_checks (id, organization_id, user_id, created_at)
     VALUES (md5(concat_ws(' ', of_organization, of_user, pg_current_xact_id()))::uuid, of_organization, of_user,
@@ -265,6 +269,17 @@ END
 $$;
 
 COMMENT ON FUNCTION directory_group_members_removed() IS 'Counts members of groups who are gone.';
+
+CREATE FUNCTION domain_routes_made_for() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.made_for := (SELECT internal_of FROM organizations WHERE id = NEW.organization_id);
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION domain_routes_made_for() IS 'Finds the customer record for which a vendor has a mail domain.';
 
 CREATE FUNCTION drop_log_month(log text, before uuid, only_empty boolean) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -458,11 +473,14 @@ BEGIN
     -- An organization that is being deleted is none any more.
     RETURN EXISTS (SELECT FROM service_customers c
                    JOIN   organizations o ON o.id = c.organization_id
-                   WHERE  c.organization_id = organization);
+                   WHERE  c.organization_id = organization)
+        OR EXISTS (SELECT FROM organizations i
+                   JOIN   service_customers c ON c.id = i.internal_of AND c.accepted_at IS NOT NULL
+                   WHERE  i.id = organization);
 END
 $$;
 
-COMMENT ON FUNCTION is_of_customer(organization uuid) IS 'Whether an organization uses a service of another one.';
+COMMENT ON FUNCTION is_of_customer(organization uuid) IS 'Whether an organization uses a service of another one, or admits people to it for one that does.';
 
 CREATE FUNCTION known_ids_ended() RETURNS trigger
     LANGUAGE plpgsql
@@ -780,6 +798,7 @@ BEGIN
     SELECT email INTO NEW.member_email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
     -- Without an account the foreign key refuses the row, and not the column, so that the transaction is repeated.
     NEW.member_email := coalesce(NEW.member_email, '');
+    NEW.made_for := (SELECT internal_of FROM organizations WHERE id = NEW.organization_id);
     RETURN NEW;
 END
 $$;
@@ -832,10 +851,12 @@ CREATE FUNCTION people_of_customers_changed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    -- Vendors see people who have confirmed that they are members, so that nobody else adds to what is noted here.
+    -- Vendors see people who have confirmed that they are members, so that nobody else adds to what is noted here, and
+    -- those whom they admit themselves.
     PERFORM check_customer_user(m.organization_id, m.user_id)
     FROM    memberships m
-    WHERE   m.user_id = NEW.id AND m.confirmed_at IS NOT NULL AND is_of_customer(m.organization_id);
+    WHERE   m.user_id = NEW.id AND (m.confirmed_at IS NOT NULL OR m.made_for IS NOT NULL)
+      AND   is_of_customer(m.organization_id);
     RETURN NULL;
 END
 $$;
@@ -985,7 +1006,7 @@ BEGIN
           AND  NOT EXISTS (SELECT
                            FROM   memberships m
                            JOIN   customer_users own  ON own.organization_id = m.organization_id AND own.user_id = m.user_id
-                           JOIN   service_customers c ON c.id = own.customer_id AND c.organization_id = m.organization_id
+                           JOIN   service_customers c ON c.id = own.customer_id
                            WHERE  m.user_id = d.user_id AND c.service_id = d.service_id);
     END IF;
     RETURN NULL;
@@ -1017,7 +1038,7 @@ BEGIN
           AND  NOT EXISTS (SELECT
                            FROM   memberships m
                            JOIN   customer_users own  ON own.organization_id = m.organization_id AND own.user_id = m.user_id
-                           JOIN   service_customers c ON c.id = own.customer_id AND c.organization_id = m.organization_id
+                           JOIN   service_customers c ON c.id = own.customer_id
                            WHERE  m.user_id = OLD.user_id AND c.service_id = of_service_id);
     END IF;
     RETURN NULL;
@@ -1886,6 +1907,7 @@ CREATE TABLE customer_users (
     own_role_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL
 );
 COMMENT ON TABLE customer_users IS 'Who has signed in to a service for a customer of it.';
+COMMENT ON COLUMN customer_users.organization_id IS 'The customer, or the internal organization that admits the user.';
 COMMENT ON COLUMN customer_users.own_role_ids IS 'The roles that the vendor gives the user in this context, besides those of assignments.';
 ALTER TABLE ONLY customer_users
     ADD CONSTRAINT customer_users_pkey PRIMARY KEY (customer_id, user_id);
@@ -2067,22 +2089,26 @@ CREATE TABLE domain_routes (
     checked_at timestamp with time zone,
     next_check_at timestamp with time zone,
     vouched_for uuid,
+    made_for uuid,
     CONSTRAINT domain_routes_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
     CONSTRAINT domain_routes_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
     CONSTRAINT domain_routes_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
 );
 COMMENT ON TABLE domain_routes IS 'Mail domains of organizations, and the connections by which their addresses sign in; at most one verified claim to each domain.';
 COMMENT ON COLUMN domain_routes.vouched_for IS 'The connection to which someone has led the domain who may give every role, or before that was recorded; null, or another one than connection_id, where nobody has.';
+COMMENT ON COLUMN domain_routes.made_for IS 'The customer record for which a vendor has it; null for one of an organization''s own. A trigger fills it in.';
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_domain_key UNIQUE (organization_id, domain);
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_pkey PRIMARY KEY (id);
 CREATE INDEX domain_routes_letter_groups ON domain_routes USING gin (letter_groups(domain));
+CREATE INDEX domain_routes_made_for ON domain_routes USING btree (domain, made_for) WHERE (made_for IS NOT NULL);
 CREATE INDEX domain_routes_of_connection ON domain_routes USING btree (organization_id, connection_id);
 CREATE INDEX domain_routes_to_check ON domain_routes USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
-CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain) WHERE (verified_at IS NOT NULL);
+CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain) WHERE ((verified_at IS NOT NULL) AND (made_for IS NULL));
 CREATE TRIGGER domain_routes_deleted AFTER DELETE ON domain_routes FOR EACH ROW WHEN ((old.verified_at IS NOT NULL)) EXECUTE FUNCTION mail_domain_lost();
 CREATE TRIGGER domain_routes_lost AFTER UPDATE OF verified_at ON domain_routes FOR EACH ROW WHEN (((old.verified_at IS NOT NULL) AND (new.verified_at IS NULL))) EXECUTE FUNCTION mail_domain_lost();
+CREATE TRIGGER domain_routes_made_for BEFORE INSERT ON domain_routes FOR EACH ROW EXECUTE FUNCTION domain_routes_made_for();
 CREATE TRIGGER domain_routes_of_customers AFTER UPDATE OF enforced, status, connection_id ON domain_routes FOR EACH ROW WHEN (((new.status = 'verified'::text) AND ((old.status <> 'verified'::text) OR (new.enforced AND (NOT old.enforced)) OR (new.enforced AND (new.connection_id <> old.connection_id))))) EXECUTE FUNCTION connections_of_customers_required();
 
 CREATE TABLE elliptic_signing_keys (
@@ -2471,7 +2497,8 @@ CREATE TABLE memberships (
     suspended_at timestamp with time zone,
     member_email text NOT NULL,
     role_source text,
-    role_group text
+    role_group text,
+    made_for uuid
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
 COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
@@ -2479,6 +2506,7 @@ COMMENT ON COLUMN memberships.suspended_at IS 'Since when a directory has this m
 COMMENT ON COLUMN memberships.member_email IS 'The address of the account; a trigger fills it in.';
 COMMENT ON COLUMN memberships.role_source IS 'What gave the role by a rule: scim, or the id of a connection; null for a role that was given by hand.';
 COMMENT ON COLUMN memberships.role_group IS 'The id of the group of the directory, or the value that the connection asserts.';
+COMMENT ON COLUMN memberships.made_for IS 'The customer record at whose service it admits the person; null for a membership. A trigger fills it in.';
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
@@ -2486,6 +2514,7 @@ ALTER TABLE ONLY memberships
 CREATE INDEX memberships_in_order ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at, member_email);
 CREATE INDEX memberships_in_order_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at, member_email);
 CREATE INDEX memberships_letter_groups ON memberships USING gin (groups_of_organization(organization_id, letter_groups(member_email)));
+CREATE UNIQUE INDEX memberships_made_for ON memberships USING btree (made_for, user_id) WHERE (made_for IS NOT NULL);
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
 CREATE INDEX memberships_role_source ON memberships USING btree (organization_id, user_id) INCLUDE (role_source, role_group) WHERE (role_source IS NOT NULL);
@@ -4238,7 +4267,7 @@ CREATE VIEW relations AS
     NULL::uuid AS service_id,
     memberships.user_id
    FROM memberships
-  WHERE (memberships.suspended_at IS NULL)
+  WHERE ((memberships.suspended_at IS NULL) AND (memberships.made_for IS NULL))
 UNION ALL
  SELECT ('service:'::text || g.service_id) AS object,
     g.relation,
@@ -4370,7 +4399,7 @@ ALTER TABLE ONLY customer_assignments
     ADD CONSTRAINT customer_assignments_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY customer_users
-    ADD CONSTRAINT customer_users_customer_id_organization_id_fkey FOREIGN KEY (customer_id, organization_id) REFERENCES service_customers(id, organization_id) ON DELETE CASCADE;
+    ADD CONSTRAINT customer_users_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY customer_users
     ADD CONSTRAINT customer_users_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON UPDATE CASCADE ON DELETE CASCADE;

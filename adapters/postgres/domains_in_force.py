@@ -8,7 +8,9 @@ from typing import Final
 from core.organizations.domain_proofs import FAILING_MAX
 
 # What `DomainProof.is_in_force` says, for the only claim of a statement.
-IN_FORCE: Final = "verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %(failing_after)s)"
+PROVED: Final = "verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %(failing_after)s)"
+# The same of a mail domain, for the only route of a statement: one that a vendor has for a customer proves nothing.
+IN_FORCE: Final = f"{PROVED} AND made_for IS NULL"
 # The route of the mail domain of a user `u` that enforces its connection `c`, if there is one. The index of verified
 # claims finds at most one row, and for most domains none.
 ENFORCED_ROUTE: Final = f"""
@@ -21,5 +23,5 @@ ENFORCED_ROUTE: Final = f"""
 
 
 def in_force_at(now: datetime) -> dict[str, datetime]:
-    """Return the value of `IN_FORCE` at that time."""
+    """Return the value of `PROVED` and `IN_FORCE` at that time."""
     return {"failing_after": now - FAILING_MAX}

@@ -56,7 +56,7 @@ class ProfileForCustomer(ProfileWithRoles):
     customer: str
     customer_id: UUID
     customer_name: str
-    customer_role: str
+    customer_role: str | None
     customer_external_id: str | None
 
 

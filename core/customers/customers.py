@@ -79,7 +79,8 @@ class ServiceCustomer:
     """A customer of a service, or an offer to become one.
 
     For an offer, the slug is the one that the vendor typed, and organization and name are None. `is_unclaimed` is an
-    organization that the vendor has made, and that no person owns yet.
+    organization that the vendor has made, and that no person owns yet. `has_internal` says that the vendor has made
+    something for it (`internal_organizations.py`).
     """
 
     id: UUID
@@ -92,6 +93,7 @@ class ServiceCustomer:
     is_paused_by_customer: bool
     shares_directory: bool
     is_unclaimed: bool
+    has_internal: bool
     last_sign_in_at: datetime | None
     created_at: datetime
     metadata: dict[str, Any]

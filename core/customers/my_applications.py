@@ -74,6 +74,7 @@ class Tile:
     organization_name: str
     customer_id: UUID | None
     customer_organization_id: UUID | None
+    internal_id: UUID | None
     customer_name: str | None
     serves_customers: bool
     has_start_page: bool
@@ -117,7 +118,9 @@ class Tile:
             return True
         if self.customer_organization_id is None:
             return limits.allows(self.organization_id, self.service_id)
-        return limits.allows_customer(self.customer_organization_id, self.organization_id, self.service_id)
+        return limits.allows_customer(
+            {self.customer_organization_id, self.internal_id}, self.organization_id, self.service_id
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ class OwnCustomer:
 
     id: UUID
     organization_id: UUID
+    internal_id: UUID | None
     slug: str
     name: str
     last_sign_in_at: datetime
@@ -44,5 +45,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[OwnCustomer]:
     vendor_id, service_id, limits = caller.place.organization_id, caller.place.service_id, caller.limits.confinement
     found = uow.own_customers.of_user(vendor_id, service_id, caller.account.id, limit=SHOWN_MAX)
     return [
-        one for one in found if limits is None or limits.allows_customer(one.organization_id, vendor_id, service_id)
+        one
+        for one in found
+        if limits is None or limits.allows_customer({one.organization_id, one.internal_id}, vendor_id, service_id)
     ]

@@ -32,13 +32,16 @@ class CustomerMembership(StrEnum):
     UNCONFIRMED = "unconfirmed"
     CONFIRMED = "confirmed"
     SUSPENDED = "suspended"
+    # No member: the vendor has made what lets the user in.
+    ADMITTED = "admitted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerOfUser:
     """A customer of a service, active or paused, and what a user is to it.
 
-    `is_assigned` says that the customer's setting of who may use the service lets the user in.
+    `is_assigned` says that the customer's setting of who may use the service lets the user in, and `is_admitted` that
+    the user is no member of it, but let in by what the vendor has made.
     """
 
     id: UUID
@@ -50,6 +53,7 @@ class CustomerOfUser:
     shares_directory: bool
     has_signed_in: bool
     is_member: bool
+    is_admitted: bool
     is_confirmed: bool
     is_suspended: bool
     is_assigned: bool
@@ -61,6 +65,8 @@ class CustomerOfUser:
             return CustomerMembership.NONE
         if self.is_suspended:
             return CustomerMembership.SUSPENDED
+        if self.is_admitted:
+            return CustomerMembership.ADMITTED
         return CustomerMembership.CONFIRMED if self.is_confirmed else CustomerMembership.UNCONFIRMED
 
     @property
@@ -70,6 +76,8 @@ class CustomerOfUser:
         Visits count while the membership is confirmed: else they may be those of another person with the address.
         """
         may_use = not self.is_suspended and self.is_assigned
+        if self.is_admitted:
+            return True
         return self.is_confirmed and (self.has_signed_in or (self.shares_directory and may_use))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
@@ -20,7 +21,8 @@ class Confinement:
 
     At a service that customers use, the word of another party speaks for its own organization alone. So a session by
     the connection of a customer opens that service for this customer, and a vendor's own connection opens it for none
-    (decisions 10.8). `customer_id` limits what the token of such a service shows to the customer for which it acts.
+    (decisions 10.8). A connection that the vendor has made for a customer opens the same, and nothing else of the
+    customer. `customer_id` limits what the token of such a service shows to the customer for which it acts.
     """
 
     organization_id: UUID
@@ -43,11 +45,14 @@ class Confinement:
             return True
         return organization_id == self.organization_id and self.service_id in {None, service_id}
 
-    def allows_customer(self, customer_organization_id: UUID, organization_id: UUID, service_id: UUID) -> bool:
-        """Return whether its sessions may sign in to a service for an organization that is a customer of it."""
+    def allows_customer(self, of_customer: Collection[UUID | None], organization_id: UUID, service_id: UUID) -> bool:
+        """Return whether its sessions may sign in to a service for a customer.
+
+        `of_customer` are the organization of the customer, and that of what the vendor has made for it.
+        """
         if self.lacks_connection:
             return self.allows(organization_id, service_id)
-        return self.service_id is None and self.organization_id == customer_organization_id
+        return self.service_id is None and self.organization_id in of_customer
 
     def covers(
         self,

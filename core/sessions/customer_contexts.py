@@ -24,7 +24,8 @@ class CustomerContext:
     """A customer that is open to the user of a session, and what the user is there.
 
     `id` is that of the record between the two organizations, and `organization_id` that of the customer, which the
-    vendor never learns. `service_roles` are the names of the vendor's own roles that the user has.
+    vendor never learns. `role` is None for one whom only the vendor admits. `service_roles` are the names of the
+    vendor's own roles that the user has.
     """
 
     id: UUID
@@ -32,7 +33,7 @@ class CustomerContext:
     slug: str
     name: str
     external_id: str | None
-    role: str
+    role: str | None
     service_roles: list[str]
     # The groups of the user there that the service learns of, one more than it can; None for one that learns of none.
     groups: list[dict[str, str]] | None

@@ -105,6 +105,7 @@ class SuspendedCustomer:
     id: UUID
     organization_id: UUID
     slug: str
+    internal_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,8 @@ class CustomerStanding:
     `is_confirmed` says that the user has confirmed the membership, `is_in_mail_domain` that the customer has proved the
     mail domain of the address. `last_sign_in_at` is that of this user for this customer; None before the first.
     `connection_id` is the only connection that the customer has, if it has one. `is_owned` says that the user owns the
-    organization.
+    organization. `internal_id` is the organization of what the vendor has made for the customer, if anything, and
+    `is_admitted` says that the user is no member of the customer, but let in by that alone.
     """
 
     id: UUID
@@ -129,6 +131,13 @@ class CustomerStanding:
     device_trust: timedelta
     connection_id: UUID | None
     is_owned: bool = False
+    internal_id: UUID | None = None
+    is_admitted: bool = False
+
+    @property
+    def lets_in_by(self) -> UUID:
+        """The organization of the membership, or of the admission, by which the user comes in."""
+        return self.internal_id if self.is_admitted and self.internal_id is not None else self.organization_id
 
     @property
     def counts(self) -> bool:
@@ -276,7 +285,9 @@ def _is_taken(customer: CustomerStanding, *, on_page: bool) -> bool:
 
 
 def _allows(limits: Confinement | None, customer: CustomerStanding | SuspendedCustomer, service: Service) -> bool:
-    return limits is None or limits.allows_customer(customer.organization_id, service.organization_id, service.id)
+    return limits is None or limits.allows_customer(
+        {customer.organization_id, customer.internal_id}, service.organization_id, service.id
+    )
 
 
 def _may_come_alone(service: Service, found: CustomersOfUser) -> bool:

@@ -9,5 +9,8 @@ class CustomerVisits(Protocol):
     """The users of services for customers; a visit ends with the membership and with the customer."""
 
     def record(self, customer_id: UUID, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
-        """Store that a member of a customer signs in for it; nothing when the membership has ended meanwhile."""
+        """Store that a user signs in for a customer; nothing when what lets them in has ended meanwhile.
+
+        The organization is that of the membership, or of the admission (`CustomerStanding.lets_in_by`).
+        """
         ...

@@ -222,6 +222,8 @@ class Reading:
             is_paused_by_vendor=False,
             is_paused_by_customer=False,
             shares_directory=relation.shares_directory,
+            is_unclaimed=False,
+            has_internal=False,
             metadata={},
             last_sign_in_at=None,
             created_at=self.uow.now,

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_MEMBERSHIP, IS_SHOWN
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.accounts.own_accounts import Belonging, FoundAccount
 from core.accounts.users import User
 from core.ids import PLATFORM
 
-FIND_OR_CREATE: Final = """
+FIND_OR_CREATE: Final = f"""
     WITH existing AS MATERIALIZED (
              -- Locked, because the account may be deleted at this moment.
              SELECT id, email, anonymized_at, deactivated_by_organization_id
@@ -22,7 +23,10 @@ FIND_OR_CREATE: Final = """
              FOR    KEY SHARE),
          created AS (
              INSERT INTO users (id, email, created_by_organization_id, created_at, updated_at)
-             SELECT %(id)s, %(email)s, %(organization_id)s, %(created_at)s, %(created_at)s
+             -- What a vendor has for a customer has no accounts of its own.
+             SELECT %(id)s, %(email)s,
+                    (SELECT id FROM organizations WHERE id = %(organization_id)s AND {IS_SHOWN}),
+                    %(created_at)s, %(created_at)s
              WHERE  NOT EXISTS (SELECT FROM existing)
              -- A change to nothing, to read the account that a concurrent transaction created.
              ON CONFLICT (email) DO UPDATE SET email = excluded.email
@@ -43,14 +47,15 @@ FIND_OR_CREATE: Final = """
            coalesce((SELECT metadata
                      FROM   service_user_metadata
                      WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
-                       AND  user_id = account.id), '{}') AS metadata
+                       AND  user_id = account.id), '{{}}') AS metadata
     FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
 """
 # Whether a user `u` has confirmed to belong to another organization. A link counts once its user has signed in to the
 # service; until then only the organization knows of it.
-BELONGS_ELSEWHERE: Final = """
+BELONGS_ELSEWHERE: Final = f"""
     (EXISTS (SELECT FROM memberships
-             WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND confirmed_at IS NOT NULL)
+             WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND confirmed_at IS NOT NULL
+               AND  {IS_MEMBERSHIP})
      OR EXISTS (SELECT FROM service_users
                 WHERE  user_id = u.id AND organization_id <> %(organization_id)s AND last_login_at IS NOT NULL))
 """

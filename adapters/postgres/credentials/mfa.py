@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from adapters.postgres.admissions import is_membership
 from adapters.postgres.transaction import Aggregate
 from core.credentials.factors import FactorRules
 from core.credentials.mfa import MfaStatus, Settled, TotpSecret
@@ -116,7 +117,7 @@ class PostgresSecondFactors(Aggregate):
     def rules_of(self, user_id: UUID) -> FactorRules:
         return self._only(
             FactorRules,
-            """
+            f"""
             SELECT u.mfa_enabled_at IS NOT NULL
                    OR (asked.requires
                        AND EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)) AS are_required,
@@ -127,7 +128,7 @@ class PostgresSecondFactors(Aggregate):
                                  FROM   memberships m
                                  JOIN   organizations o ON o.id = m.organization_id AND o.mfa_required
                                                          AND o.status <> 'deleting'
-                                 WHERE  m.user_id = u.id) AS asked
+                                 WHERE  m.user_id = u.id AND {is_membership("m")}) AS asked
             WHERE  u.id = %(user_id)s
             """,
             {"user_id": user_id, "resistant": MfaMethods.PHISHING_RESISTANT},

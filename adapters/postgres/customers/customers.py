@@ -22,6 +22,7 @@ CUSTOMER: Final = """
     c.accepted_at IS NOT NULL AS is_accepted, c.vendor_paused_at IS NOT NULL AS is_paused_by_vendor,
     c.customer_paused_at IS NOT NULL AS is_paused_by_customer, c.shares_directory,
     coalesce(o.is_unclaimed, false) AS is_unclaimed,
+    EXISTS (SELECT FROM organizations i WHERE i.internal_of = c.id) AS has_internal,
     date_trunc('hour', c.last_sign_in_at) AS last_sign_in_at, c.created_at, c.metadata
 """
 OF_SERVICE: Final = """

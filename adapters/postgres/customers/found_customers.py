@@ -49,7 +49,7 @@ COUNT: Final = f"SELECT count(*) FROM (SELECT {FOUND} LIMIT %(counted_max)s) AS 
 FIGURES: Final = f"""
     SELECT (SELECT count(*)
             FROM   (SELECT FROM customer_users u
-                    WHERE  u.customer_id = c.id AND u.organization_id = c.organization_id
+                    WHERE  u.customer_id = c.id
                     LIMIT  %(counted_max)s) AS one) AS users,
            (SELECT count(*)
             FROM   (SELECT FROM sessions s

@@ -37,7 +37,7 @@ def _is_in_mail_domain(organization_id: LiteralString) -> LiteralString:
 
 PAGE: Final = f"""
     WITH mine AS MATERIALIZED (
-             SELECT m.organization_id, m.user_id, m.role
+             SELECT m.organization_id, m.user_id, m.role, m.made_for
              FROM   memberships m
              JOIN   users u ON u.id = m.user_id
              WHERE  m.user_id = %(user_id)s AND m.suspended_at IS NULL
@@ -53,12 +53,12 @@ PAGE: Final = f"""
          own AS MATERIALIZED (
              SELECT s.organization_id, s.id AS service_id
              FROM   services s
-             JOIN   mine ON mine.organization_id = s.organization_id
+             JOIN   mine ON mine.organization_id = s.organization_id AND mine.made_for IS NULL
              UNION
              SELECT organization_id, service_id FROM linked),
          places AS MATERIALIZED (
              SELECT v.organization_id, v.id AS service_id, NULL::uuid AS customer_id,
-                    NULL::uuid AS customer_organization_id, NULL::text AS customer_name
+                    NULL::uuid AS customer_organization_id, NULL::uuid AS internal_id, NULL::text AS customer_name
              FROM   own
              JOIN   services v         ON v.organization_id = own.organization_id AND v.id = own.service_id
              JOIN   users u            ON u.id = %(user_id)s
@@ -67,16 +67,23 @@ PAGE: Final = f"""
                                       AND m.suspended_at IS NULL AND m.confirmed_at IS NOT NULL
              WHERE  {IS_ADMITTED} AND {IS_OPEN_TO_INDIVIDUALS}
              UNION ALL
-             SELECT v.organization_id, v.id, c.id, co.id, co.name
+             SELECT v.organization_id, v.id, c.id, co.id,
+                    (SELECT i.id FROM organizations i WHERE i.internal_of = c.id), co.name
              FROM   mine cm
-             JOIN   service_customers c ON c.organization_id = cm.organization_id AND {IS_ACTIVE}
+             JOIN   service_customers c ON (c.organization_id = cm.organization_id OR c.id = cm.made_for)
+                                       AND {IS_ACTIVE}
              JOIN   organizations co    ON co.id = c.organization_id AND {IS_WORKING}
              JOIN   services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
                                        AND v.customers <> 'none'
-             WHERE  {IS_ASSIGNED})
+             WHERE  {IS_ASSIGNED}
+               -- A membership goes before what the vendor has made, also a suspended one.
+               AND  (cm.made_for IS NULL
+                     OR NOT EXISTS (SELECT FROM memberships x
+                                    WHERE  x.organization_id = co.id AND x.user_id = cm.user_id)))
     SELECT   lower(v.name) AS sort_name, v.id AS service_id, v.slug AS service_slug, v.name AS service_name,
              v.client_id, o.id AS organization_id, o.slug AS organization_slug, o.name AS organization_name,
-             p.customer_id, p.customer_organization_id, p.customer_name, v.customers <> 'none' AS serves_customers,
+             p.customer_id, p.customer_organization_id, p.internal_id, p.customer_name,
+             v.customers <> 'none' AS serves_customers,
              v.initiate_login_uri IS NOT NULL AS has_start_page,
              coalesce(c.enabled, false)
                  AND EXISTS (SELECT FROM saml_certificates k

@@ -12,15 +12,17 @@ from core.customers.own_customers import OwnCustomer
 
 # Begun with the memberships of the user, each of which finds at most one customer of the service.
 OF_USER: Final = f"""
-    SELECT   c.id, c.organization_id, co.slug, co.name, own.last_sign_in_at
+    SELECT   c.id, c.organization_id, internal.id AS internal_id, co.slug, co.name, own.last_sign_in_at
     FROM     memberships cm
-    JOIN     service_customers c ON c.organization_id = cm.organization_id AND {IS_ACTIVE}
+    JOIN     service_customers c ON (c.organization_id = cm.organization_id OR c.id = cm.made_for) AND {IS_ACTIVE}
     JOIN     services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
     JOIN     organizations co    ON co.id = c.organization_id AND {IS_WORKING}
-    JOIN     customer_users own  ON own.customer_id = c.id AND own.organization_id = c.organization_id
-                                AND own.user_id = cm.user_id
+    JOIN     customer_users own  ON own.customer_id = c.id AND own.user_id = cm.user_id
+    LEFT     JOIN organizations internal ON internal.internal_of = c.id
     WHERE    cm.user_id = %(user_id)s AND cm.suspended_at IS NULL AND cm.confirmed_at IS NOT NULL
       AND    c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND {IS_ASSIGNED}
+      AND    (cm.made_for IS NULL
+              OR NOT EXISTS (SELECT FROM memberships x WHERE x.organization_id = co.id AND x.user_id = cm.user_id))
     ORDER BY own.last_sign_in_at DESC, c.id
     LIMIT    %(limit)s
 """

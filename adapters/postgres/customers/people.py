@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, ROLES
+from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, ROLES, membership_of
 from adapters.postgres.sign_in.customer_choices import NAME, SEEN_OF_SIGNED_IN
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import ServiceCustomer
@@ -13,10 +13,12 @@ from core.customers.people import ChangedPerson, CustomerPeoplePage, CustomerPer
 from core.limits import COUNTED_MAX
 from core.services.services import Service
 
-# Whether the vendor sees a member `cm` with the account `u`, who may have signed in as `own` says.
+# Whether the vendor sees a member `cm` with the account `u`, who may have signed in as `own` says. It sees also those
+# whom it admits itself and who have not confirmed that, and then nothing of their account.
 IS_SEEN: Final = f"""
-    (cm.confirmed_at IS NOT NULL AND cm.suspended_at IS NULL AND u.deactivated_at IS NULL
-     AND (c.shares_directory OR own.user_id IS NOT NULL) AND {IS_ASSIGNED})
+    (cm.suspended_at IS NULL
+     AND CASE WHEN cm.confirmed_at IS NOT NULL THEN u.deactivated_at IS NULL ELSE cm.made_for IS NOT NULL END
+     AND (c.shares_directory OR own.user_id IS NOT NULL OR cm.made_for IS NOT NULL) AND {IS_ASSIGNED})
 """
 # The names of the roles of a service `v` that the vendor gives a person as `own` says.
 _OWN_ROLES: Final = """
@@ -49,11 +51,17 @@ _ACCOUNT: Final = """
                         WHERE  id = cm.user_id
                         OFFSET 0) AS u
 """
+_OWN: Final = """
+    LEFT JOIN LATERAL (SELECT *
+                       FROM   customer_users
+                       WHERE  customer_id = c.id AND user_id = cm.user_id
+                       OFFSET 0) AS own ON true
+"""
 # Begun with whom the list is about: those who have signed in, or all members.
 _SIGNED_IN: Final = f"""
     {_CUSTOMER}
-    JOIN customer_users own ON own.customer_id = c.id AND own.organization_id = %(organization_id)s
-    JOIN memberships cm     ON cm.organization_id = %(organization_id)s AND cm.user_id = own.user_id
+    JOIN customer_users own ON own.customer_id = c.id
+    JOIN {membership_of("own.user_id")} AS cm ON true
     {_ACCOUNT}
     WHERE {_IS_CUSTOMER}
 """
@@ -61,10 +69,21 @@ _MEMBERS: Final = f"""
     {_CUSTOMER}
     JOIN memberships cm ON cm.organization_id = %(organization_id)s
     {_ACCOUNT}
-    LEFT JOIN LATERAL (SELECT *
-                       FROM   customer_users
-                       WHERE  customer_id = c.id AND organization_id = %(organization_id)s AND user_id = cm.user_id
-                       OFFSET 0) AS own ON true
+    {_OWN}
+    WHERE {_IS_CUSTOMER}
+"""
+# Of a customer for which the vendor has made something: with those whom it admits.
+_ADMITTED: Final = f"""
+    {_CUSTOMER}
+    CROSS JOIN LATERAL (SELECT user_id FROM customer_users WHERE customer_id = c.id
+                        UNION
+                        SELECT user_id FROM memberships WHERE made_for = c.id
+                        UNION
+                        SELECT user_id FROM memberships
+                        WHERE  organization_id = c.organization_id AND c.shares_directory) AS person
+    JOIN {membership_of("person.user_id")} AS cm ON true
+    {_ACCOUNT}
+    {_OWN}
     WHERE {_IS_CUSTOMER}
 """
 _FOUND: Final = f"""
@@ -123,6 +142,8 @@ PAGE_OF_SIGNED_IN: Final = _page_of(_SIGNED_IN, "own.user_id")
 PAGE_OF_MEMBERS: Final = _page_of(_MEMBERS, "cm.user_id")
 SIGNED_IN_AFTER: Final = _page_after(_SIGNED_IN, "own.user_id")
 MEMBERS_AFTER: Final = _page_after(_MEMBERS, "cm.user_id")
+PAGE_OF_ADMITTED: Final = _page_of(_ADMITTED, "person.user_id")
+ADMITTED_AFTER: Final = _page_after(_ADMITTED, "person.user_id")
 PERSON: Final = f"SELECT {_SHOWN} {_SIGNED_IN} AND own.user_id = %(user_id)s AND cm.confirmed_at IS NOT NULL"
 FIND: Final = f"SELECT {_SHOWN} {_SIGNED_IN} AND {IS_SEEN} AND own.user_id = %(user_id)s"
 
@@ -131,7 +152,9 @@ class PostgresCustomerPeople(Aggregate):
     """The port `CustomerPeople`."""
 
     def page(self, service: Service, customer: ServiceCustomer, sought: PeopleSought) -> CustomerPeoplePage:
-        if customer.shares_directory:
+        if customer.has_internal:
+            statement = PAGE_OF_ADMITTED if sought.after is None else ADMITTED_AFTER
+        elif customer.shares_directory:
             statement = PAGE_OF_MEMBERS if sought.after is None else MEMBERS_AFTER
         else:
             statement = PAGE_OF_SIGNED_IN if sought.after is None else SIGNED_IN_AFTER
@@ -167,12 +190,14 @@ class PostgresCustomerPeople(Aggregate):
         values = _of(service, customer) | {"user_id": user_id, "roles": roles}
         self._connection.execute_later(
             """
-            UPDATE customer_users
+            UPDATE customer_users own
             SET    own_role_ids = ARRAY(SELECT known.value::uuid
                                         FROM   services s, jsonb_each_text(s.role_ids) AS known
                                         WHERE  s.organization_id = %(vendor_id)s AND s.id = %(service_id)s
                                           AND  known.key = ANY (%(roles)s::text[]))
-            WHERE  customer_id = %(customer_id)s AND organization_id = %(organization_id)s AND user_id = %(user_id)s
+            FROM   service_customers c
+            WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.id = %(customer_id)s
+              AND  own.customer_id = c.id AND own.user_id = %(user_id)s
             """,
             values,
         )

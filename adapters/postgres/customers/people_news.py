@@ -9,6 +9,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.customers.people import IS_SEEN
+from adapters.postgres.sessions.customer_contexts import CUSTOMER_ROLE, membership_of
 from adapters.postgres.sign_in.customer_choices import seen
 from adapters.postgres.transaction import Aggregate
 from core.customers.people_news import NewsBatch, PersonChange, PersonNews
@@ -19,7 +20,7 @@ ORGANIZATIONS_MAX: Final = 20
 # What a transaction sees of the table is not worked off by another one.
 _LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.customer_user_checks'))"
 # The role there only of one who has signed in.
-_SEEN: Final = seen("CASE WHEN own.user_id IS NOT NULL THEN cm.role END")
+_SEEN: Final = seen(f"CASE WHEN own.user_id IS NOT NULL THEN {CUSTOMER_ROLE} END")
 # Each step finds the next organization in the index, however many changes each has. The changes of all of them share
 # the batch.
 NEXT: Final = """
@@ -107,6 +108,12 @@ OF_CUSTOMERS: Final = f"""
                         ORDER BY m.user_id
                         LIMIT    %(share)s)
                        UNION
+                       (SELECT   m.user_id
+                        FROM     memberships m
+                        WHERE    m.made_for = c.id AND m.user_id > change.after
+                        ORDER BY m.user_id
+                        LIMIT    %(share)s)
+                       UNION
                        (SELECT   t.user_id
                         FROM     customer_users_told t
                         WHERE    t.customer_id = c.id AND t.user_id > change.after
@@ -137,7 +144,7 @@ KEEP_TOLD: Final = f"""
 CHECK: Final = f"""
     WITH present AS MATERIALIZED (
         SELECT c.vendor_id, c.id AS customer_id, c.external_id, v.client_id, v.slug AS service_slug, pair.user_id,
-               c.shares_directory, t.told, seen.data
+               c.shares_directory OR seen.is_admitted AS is_told_of_all, t.told, seen.data
         FROM   {_PAIRS}
         JOIN   {_CUSTOMER_OF_PAIR} AND c.accepted_at IS NOT NULL
         JOIN   services v ON v.organization_id = c.vendor_id AND v.id = c.service_id
@@ -147,18 +154,16 @@ CHECK: Final = f"""
                              WHERE  customer_id = c.id AND user_id = pair.user_id
                              LIMIT  1) AS t ON true
         LEFT   JOIN LATERAL (
-                   SELECT {_SEEN} AS data
-                   FROM   memberships cm
+                   SELECT {_SEEN} AS data, cm.made_for IS NOT NULL AS is_admitted
+                   FROM   {membership_of("pair.user_id")} AS cm
                    JOIN   users u ON u.id = cm.user_id
-                   LEFT   JOIN customer_users own ON own.customer_id = c.id
-                                                 AND own.organization_id = c.organization_id
-                                                 AND own.user_id = cm.user_id
-                   WHERE  cm.organization_id = c.organization_id AND cm.user_id = pair.user_id AND {IS_SEEN}) AS seen
+                   LEFT   JOIN customer_users own ON own.customer_id = c.id AND own.user_id = cm.user_id
+                   WHERE  {IS_SEEN}) AS seen
                ON true),
     changed AS MATERIALIZED (
         SELECT *,
                CASE WHEN data IS NULL AND told IS NOT NULL THEN 'REMOVED'
-                    WHEN data IS NOT NULL AND coalesce(told, '') = '' AND shares_directory THEN 'ADDED'
+                    WHEN data IS NOT NULL AND coalesce(told, '') = '' AND is_told_of_all THEN 'ADDED'
                     -- One who has signed in before and is let in again.
                     WHEN data IS NOT NULL AND told IS DISTINCT FROM md5(data::text) THEN 'CHANGED'
                END AS change

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from typing import Any, Final
 
 from adapters.postgres.log_ids import kept_values
-from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED
+from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, membership_of
 from adapters.postgres.sign_in.customer_choices import NAME
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import ServiceCustomer
@@ -30,13 +30,12 @@ NEWEST: Final = f"""
     JOIN      service_customers c  ON c.id = %(customer_id)s AND c.vendor_id = %(vendor_id)s
                                   AND c.service_id = %(service_id)s AND c.organization_id = %(organization_id)s
     JOIN      services v           ON v.organization_id = %(vendor_id)s AND v.id = c.service_id
-    JOIN      memberships cm       ON cm.organization_id = %(organization_id)s AND cm.user_id = e.user_id
+    JOIN      {membership_of("e.user_id")} AS cm ON true
     JOIN      users u              ON u.id = cm.user_id
-    LEFT JOIN customer_users own   ON own.customer_id = c.id AND own.organization_id = %(organization_id)s
-                                  AND own.user_id = cm.user_id
+    LEFT JOIN customer_users own   ON own.customer_id = c.id AND own.user_id = cm.user_id
     WHERE     cm.confirmed_at <= e.created_at AND u.deactivated_at IS NULL
       AND     (own.first_sign_in_at <= e.created_at
-               OR (c.shares_directory AND cm.suspended_at IS NULL AND {IS_ASSIGNED}))
+               OR ((c.shares_directory OR cm.made_for IS NOT NULL) AND cm.suspended_at IS NULL AND {IS_ASSIGNED}))
     ORDER BY  e.id DESC
     LIMIT     %(limit)s
 """

@@ -23,7 +23,7 @@ USES: Final = """
               AND  (s.role_ids ->> %(name)s)::uuid = ANY (a.role_ids)) AS own_assignments,
            (SELECT count(*)
             FROM   (SELECT FROM service_customers c
-                    JOIN   customer_users u ON u.customer_id = c.id AND u.organization_id = c.organization_id
+                    JOIN   customer_users u ON u.customer_id = c.id
                     WHERE  c.vendor_id = s.organization_id AND c.service_id = s.id
                       AND  (s.role_ids ->> %(name)s)::uuid = ANY (u.own_role_ids)
                     LIMIT  %(counted_max)s) AS one) AS people

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import is_shown
 from adapters.postgres.domains_in_force import IN_FORCE
 from adapters.postgres.driver.columns import prefixed
 from adapters.postgres.organizations.organizations import organization_row
@@ -35,8 +36,8 @@ _PATH_COLUMNS: Final = f"""
                   AND  s.connection_id IS DISTINCT FROM c.id)
                          AS is_single_sign_on_missing
     """
-_PATH: Final = """
-    LEFT   JOIN organizations p       ON p.slug = %(slug)s AND p.status <> 'deleting'
+_PATH: Final = f"""
+    LEFT   JOIN organizations p       ON p.slug = %(slug)s AND p.status <> 'deleting' AND {is_shown("p")}
     LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
     """

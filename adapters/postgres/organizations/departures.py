@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from adapters.postgres.admissions import is_shown
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import EndedLink, EndedSessions, LinkOrigin
@@ -36,6 +37,12 @@ SESSIONS_THAT_END: Final = f"""
          OR ('membership' = ANY (%(origins)s)
              AND s.customer_id = ANY (ARRAY(SELECT id FROM service_customers
                                             WHERE  organization_id = %(organization_id)s)))
+         -- By what a vendor has made for a customer, of whom is no member of it.
+         OR ('membership' = ANY (%(origins)s)
+             AND s.customer_id = ANY (ARRAY(SELECT internal_of FROM organizations WHERE id = %(organization_id)s))
+             AND NOT EXISTS (SELECT FROM service_customers c
+                             JOIN   memberships k ON k.organization_id = c.organization_id AND k.user_id = s.user_id
+                             WHERE  c.id = s.customer_id))
          -- At services of its own that are closed to strangers, whatever the link came with.
          OR ('membership' = ANY (%(origins)s) AND s.organization_id = %(organization_id)s AND s.customer_id IS NULL
              AND EXISTS (SELECT FROM services v WHERE v.id = s.service_id AND v.access <> 'everyone')
@@ -191,9 +198,10 @@ class PostgresDepartures(Aggregate):
 
     def is_waiting(self, user_id: UUID, organization_slug: str, service_slug: str | None) -> bool:
         return self._value(
-            """
+            f"""
             SELECT EXISTS (SELECT FROM memberships m
                            JOIN   organizations o ON o.id = m.organization_id AND o.status <> 'deleting'
+                                                 AND {is_shown("o")}
                            WHERE  m.user_id = %(user_id)s AND o.slug = %(organization_slug)s
                              AND  m.confirmed_at IS NULL)
                 OR EXISTS (SELECT FROM service_users l

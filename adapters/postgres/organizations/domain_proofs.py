@@ -26,6 +26,9 @@ class DomainClaims(Aggregate):
     # Of the lock for those who verify the same domain.
     _lock_name: ClassVar[LiteralString]
     _columns: ClassVar[LiteralString]
+    # Which claims are in nobody's way, and which `other` claims are in the way of the rest.
+    _is_shared: ClassVar[LiteralString] = "false"
+    _is_exclusive: ClassVar[LiteralString] = "true"
 
     def _save_proof(self, organization_id: UUID, claim_id: UUID, proof: DomainProof) -> bool:
         # Two that verify the same domain at once: the second waits here, and then sees the first.
@@ -48,11 +51,11 @@ class DomainClaims(Aggregate):
                    failing_since = %(failing_since)s, checked_at = %(checked_at)s,
                    next_check_at = %(next_check_at)s
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
-            AND    (%(verified_at)s::timestamptz IS NULL
+            AND    (%(verified_at)s::timestamptz IS NULL OR {self._is_shared}
                     OR NOT EXISTS (SELECT
                                    FROM   {self._table} other
                                    WHERE  other.domain = %(domain)s AND other.verified_at IS NOT NULL
-                                   AND    other.id <> %(id)s))
+                                   AND    {self._is_exclusive} AND other.id <> %(id)s))
             """,
             {
                 "organization_id": organization_id,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_MEMBERSHIP
 from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
@@ -84,10 +85,10 @@ class PostgresMembers(Aggregate):
 
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
         return self._defer_values(
-            """
+            f"""
             SELECT   organization_id
             FROM     memberships m
-            WHERE    user_id = %s AND confirmed_at IS NOT NULL AND suspended_at IS NULL
+            WHERE    user_id = %s AND {IS_MEMBERSHIP} AND confirmed_at IS NOT NULL AND suspended_at IS NULL
               AND    NOT EXISTS (SELECT FROM organizations WHERE id = m.organization_id AND status = 'deleting')
             ORDER BY organization_id
             """,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_SHOWN, is_membership
 from adapters.postgres.driver.columns import assignments, columns, placeholders, prefixed, taken, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.management import OrganizationDetails, OrganizationMembership
@@ -24,18 +25,18 @@ _TIER_AND_MEMBERSHIP: Final = (
     f"{prefixed(Tier, table='t', prefix='tier_')}, {prefixed(Membership, table='m', prefix='membership_')},"
     " m.suspended_at IS NOT NULL AS is_suspended"
 )
-_OF_MEMBER: Final = """
+_OF_MEMBER: Final = f"""
     FROM     memberships m
     JOIN     organizations o ON o.id = m.organization_id
     JOIN     tiers t         ON t.id = o.tier_id
-    WHERE    m.user_id = %s AND o.status <> 'deleting'
+    WHERE    m.user_id = %s AND {is_membership("m")} AND o.status <> 'deleting'
     ORDER BY o.slug
 """
-_SEARCHED: Final = """
+_SEARCHED: Final = f"""
     FROM     memberships m
     JOIN     organizations o ON o.id = m.organization_id
     JOIN     tiers t         ON t.id = o.tier_id
-    WHERE    m.user_id = %(user_id)s AND o.status <> 'deleting'
+    WHERE    m.user_id = %(user_id)s AND {is_membership("m")} AND o.status <> 'deleting'
       AND    (%(only)s::uuid IS NULL OR m.organization_id = %(only)s)
       AND    (strpos(o.slug, %(part)s) > 0 OR strpos(lower(o.name), %(part)s) > 0)
 """
@@ -124,7 +125,9 @@ class PostgresOrganizations(Aggregate):
         return self.defer_by_slug(slug)()
 
     def defer_by_slug(self, slug: str) -> Deferred[Organization | None]:
-        return self._defer_one(organization_row, f"{_ORGANIZATION} WHERE slug = %s AND status <> 'deleting'", (slug,))
+        return self._defer_one(
+            organization_row, f"{_ORGANIZATION} WHERE slug = %s AND status <> 'deleting' AND {IS_SHOWN}", (slug,)
+        )
 
     def lock(self, organization_id: UUID) -> Organization | None:
         # Not FOR UPDATE, which would also wait for transactions that write rows which refer to the organization.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_SHOWN
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import FREE, CountedTier, Tier
@@ -31,7 +32,9 @@ class PostgresTiers(Aggregate):
             f"""
             SELECT   {columns(Tier)},
                      (SELECT count(*)
-                      FROM   (SELECT FROM organizations o WHERE o.tier_id = tiers.id LIMIT %(max)s) AS counted)
+                      FROM   (SELECT FROM organizations o
+                              WHERE  o.tier_id = tiers.id AND {IS_SHOWN}
+                              LIMIT  %(max)s) AS counted)
                      AS organizations
             FROM     tiers
             WHERE    %(tier_id)s::uuid IS NULL OR id = %(tier_id)s

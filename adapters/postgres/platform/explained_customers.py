@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED
+from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, membership_of
 from adapters.postgres.transaction import Aggregate
 from core.ids import id_or_none
 from core.platform.explained_customers import CustomerOfUser
@@ -18,15 +18,15 @@ FIND: Final = f"""
               c.shares_directory,
               own.user_id IS NOT NULL          AS has_signed_in,
               cm.id IS NOT NULL                AS is_member,
+              cm.made_for IS NOT NULL          AS is_admitted,
               cm.confirmed_at IS NOT NULL      AS is_confirmed,
               cm.suspended_at IS NOT NULL      AS is_suspended,
               cm.id IS NOT NULL AND {IS_ASSIGNED} AS is_assigned
     FROM      service_customers c
     JOIN      services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
     JOIN      organizations o     ON o.id = c.organization_id
-    LEFT JOIN memberships cm      ON cm.organization_id = c.organization_id AND cm.user_id = %(user_id)s
-    LEFT JOIN customer_users own  ON own.customer_id = c.id AND own.organization_id = c.organization_id
-                                 AND own.user_id = %(user_id)s
+    LEFT JOIN {membership_of("%(user_id)s")} AS cm ON true
+    LEFT JOIN customer_users own  ON own.customer_id = c.id AND own.user_id = %(user_id)s
     WHERE     c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.accepted_at IS NOT NULL
       AND     c.id = coalesce(%(id)s::uuid,
                               (SELECT named.id

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_MEMBERSHIP
 from adapters.postgres.letter_groups import GROUP_LETTERS, groups_in
 from adapters.postgres.transaction import Aggregate
 from core.ids import LAST_ID
@@ -75,7 +76,7 @@ COUNT_CONTAINING: Final = f"""
     SELECT count(*)
     FROM   (SELECT FROM users WHERE {_BY_GROUPS} AND strpos(email, %(part)s) > 0 LIMIT %(counted_max)s) AS counted
 """
-LISTED: Final = """
+LISTED: Final = f"""
     SELECT   u.id, u.email, u.name, u.created_at, u.email_verified_at IS NOT NULL AS email_verified,
              u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.is_platform_owner, u.is_platform_support,
              u.deactivated_at IS NOT NULL AS is_deactivated, u.closed_at IS NOT NULL AS is_closed,
@@ -83,7 +84,7 @@ LISTED: Final = """
              coalesce((SELECT jsonb_agg(jsonb_build_array(o.id, o.slug, o.name, m.role) ORDER BY m.created_at, o.slug)
                        FROM   (SELECT   organization_id, role, created_at
                                FROM     memberships
-                               WHERE    user_id = u.id
+                               WHERE    user_id = u.id AND {IS_MEMBERSHIP}
                                ORDER BY created_at, organization_id
                                LIMIT    %(organizations_max)s) AS m
                        JOIN   organizations o ON o.id = m.organization_id), '[]') AS organizations

@@ -11,6 +11,7 @@ from typing import Final
 
 from psycopg.errors import ReadOnlySqlTransaction
 
+from adapters.postgres.admissions import IS_SHOWN
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.driver.write_failures import CANNOT_WRITE, PROBE
 from adapters.postgres.platform.cluster import IS_CLUSTER
@@ -44,7 +45,7 @@ COUNT: Final = f"""
                                           certificates_ending, counted_at)
     SELECT (SELECT coalesce(sum(active_users), 0) FROM changes),
            (SELECT coalesce(sum(mfa_users), 0) FROM changes),
-           (SELECT count(*) FROM organizations),
+           (SELECT count(*) FROM organizations WHERE {IS_SHOWN}),
            %(queued_mails)s, %(queued_deliveries)s,
            ({COUNT_ENDING}),
            %(now)s

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_SHOWN, is_shown
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
@@ -55,6 +56,7 @@ WITH_NAME: Final = f"""
     SELECT o.id
     FROM   organizations o
     WHERE  letter_groups(lower(o.name) || ' ' || o.slug) @> letter_groups(%(text)s) AND {_WITH_TEXT}
+      AND  {IS_SHOWN}
     LIMIT  %(limit)s
 """
 _WITH_DOMAIN: Final[tuple[LiteralString, ...]] = tuple(
@@ -73,9 +75,9 @@ _WITH_OWNER: Final = """
     WHERE  u.email = %(text)s AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
     LIMIT  %(limit)s
 """
-_FILTERED: Final = """
+_FILTERED: Final = f"""
     FROM   organizations o
-    WHERE  (%(status)s::text IS NULL OR o.status = %(status)s)
+    WHERE  {IS_SHOWN} AND (%(status)s::text IS NULL OR o.status = %(status)s)
       AND  (%(tier_id)s::uuid IS NULL OR o.tier_id = %(tier_id)s)
 """
 _FROM_THERE: Final = """
@@ -99,7 +101,7 @@ _WAITING: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT   o.*
         FROM     organizations o
-        WHERE    o.status = 'pending'
+        WHERE    o.status = 'pending' AND {IS_SHOWN}
         ORDER BY o.created_at, o.id
         LIMIT    %(limit)s)
     {_SHOWN}
@@ -165,7 +167,7 @@ _RECORD: Final = f"""
     LEFT   JOIN users a       ON a.id = o.approved_by
     LEFT   JOIN memberships m ON m.organization_id = o.id AND m.role = 'owner'
     LEFT   JOIN users u       ON u.id = m.user_id
-    WHERE  o.id = %s
+    WHERE  o.id = %s AND {is_shown("o")}
 """
 
 

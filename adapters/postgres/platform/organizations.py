@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_SHOWN
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
 from adapters.postgres.transaction import Aggregate
@@ -12,11 +13,11 @@ from core.organizations.organizations import OrganizationStatus
 from core.organizations.tiers import TierSummary
 from core.platform.organizations import OWNER_GONE, OrganizationOwner, OrganizationPage, PlatformOrganization
 
-_REQUESTED: Final = """
+_REQUESTED: Final = f"""
     WITH requested AS NOT MATERIALIZED (
         SELECT *
         FROM   organizations
-        WHERE  (%(status)s::text IS NULL OR status = %(status)s)
+        WHERE  {IS_SHOWN} AND (%(status)s::text IS NULL OR status = %(status)s)
           AND  (%(tier_id)s::uuid IS NULL OR tier_id = %(tier_id)s)
     )
 """

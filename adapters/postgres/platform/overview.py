@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
+from adapters.postgres.admissions import IS_SHOWN
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
@@ -65,10 +66,10 @@ FAILING_STREAMS: Final = """
     ORDER BY failing_since, o.id
     LIMIT    %(limit)s
 """
-ORGANIZATIONS: Final = """
+ORGANIZATIONS: Final = f"""
     SELECT s.status,
            (SELECT count(*)
-            FROM   (SELECT FROM organizations o WHERE o.status = s.status LIMIT %s) AS counted) AS number
+            FROM   (SELECT FROM organizations o WHERE o.status = s.status AND {IS_SHOWN} LIMIT %s) AS counted) AS number
     FROM   unnest(%s::text[]) AS s (status)
 """
 NEW_USERS: Final = "SELECT count(*) FROM (SELECT FROM users WHERE created_at >= %s LIMIT %s) AS newest"

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_SHOWN, is_shown
 from adapters.postgres.log_ids import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.platform.search import SHOWN_MAX, HitKind, SearchHit
 
-BY_ID: Final = """
+BY_ID: Final = f"""
     SELECT 'user' AS kind, u.id, u.email AS title, coalesce(u.name, '') AS about
     FROM   users u
     WHERE  u.id = %(id)s AND (NOT %(hides_owners)s OR NOT u.is_platform_owner)
     UNION  ALL
     SELECT 'organization', o.id, o.name, o.slug
     FROM   organizations o
-    WHERE  o.id = %(id)s
+    WHERE  o.id = %(id)s AND {is_shown("o")}
     UNION  ALL
     SELECT 'session', u.id, u.email, ''
     FROM   sessions s
@@ -38,10 +39,10 @@ BY_REQUEST: Final = """
       AND  (NOT %(hides_owners)s OR NOT u.is_platform_owner)
     LIMIT  %(limit)s
 """
-_BY_SLUG: Final = """
+_BY_SLUG: Final = f"""
     SELECT 'organization' AS kind, o.id, o.name AS title, o.slug AS about
     FROM   organizations o
-    WHERE  o.slug = %(text)s
+    WHERE  o.slug = %(text)s AND {IS_SHOWN}
 """
 # A domain has a dot, and so the three characters that its index takes.
 _BY_DOMAIN: Final = """
@@ -52,7 +53,7 @@ _BY_DOMAIN: Final = """
             UNION
             SELECT organization_id, domain
             FROM   domain_routes
-            WHERE  letter_groups(domain) @> letter_groups(%(text)s) AND domain = %(text)s
+            WHERE  letter_groups(domain) @> letter_groups(%(text)s) AND domain = %(text)s AND made_for IS NULL
             LIMIT  %(limit)s) AS d
     JOIN   organizations o ON o.id = d.organization_id
     ORDER BY o.slug

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_MEMBERSHIP
 from adapters.postgres.letter_groups import GROUP_LETTERS, groups_in
 from adapters.postgres.transaction import Aggregate
 from core.platform.users import PlatformUser, PlatformUserOrganization
@@ -35,12 +36,12 @@ _CONTAINING: Final = """
               ORDER BY created_at DESC, id DESC
               LIMIT    %(limit)s) AS ordered
 """
-_SHOWN: Final = """
+_SHOWN: Final = f"""
     SELECT   u.id, u.email, u.name, u.is_platform_owner, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.created_at,
              coalesce((SELECT jsonb_agg(jsonb_build_array(o.id, o.slug, o.name, m.role) ORDER BY m.created_at, o.slug)
                        FROM   (SELECT   organization_id, role, created_at
                                FROM     memberships
-                               WHERE    user_id = u.id
+                               WHERE    user_id = u.id AND {IS_MEMBERSHIP}
                                ORDER BY created_at, organization_id
                                LIMIT    %(organizations_max)s) AS m
                        JOIN   organizations o ON o.id = m.organization_id), '[]') AS organizations

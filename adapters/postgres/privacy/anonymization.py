@@ -10,6 +10,7 @@ from uuid import UUID
 from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.admissions import IS_MEMBERSHIP, is_membership
 from adapters.postgres.mail.mail import opened_values
 from adapters.postgres.privacy import personal_data
 from adapters.postgres.transaction import Aggregate
@@ -56,13 +57,13 @@ class PostgresAnonymization(Aggregate):
             return None
         return self._one(
             Subject,
-            """
+            f"""
             SELECT   id, email, is_platform_owner, anonymized_at
             FROM     users u
             WHERE    closed_at <= %s
               AND    NOT EXISTS (SELECT
                                  FROM   memberships m
-                                 WHERE  m.user_id = u.id
+                                 WHERE  m.user_id = u.id AND {is_membership("m")}
                                    AND  (m.confirmed_at IS NOT NULL AND m.suspended_at IS NULL OR m.role = %s))
             ORDER BY closed_at
             LIMIT    1
@@ -84,7 +85,7 @@ class PostgresAnonymization(Aggregate):
     def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
         return self._all(
             _affiliation,
-            """
+            f"""
             SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
                      EXISTS (SELECT
                              FROM   memberships m
@@ -93,7 +94,7 @@ class PostgresAnonymization(Aggregate):
                      o.status = 'active' AS is_active, o.mfa_required, o.mfa_methods
             FROM     (SELECT organization_id, true AS is_member
                       FROM   memberships
-                      WHERE  user_id = %(user_id)s AND confirmed_at IS NOT NULL
+                      WHERE  user_id = %(user_id)s AND confirmed_at IS NOT NULL AND {IS_MEMBERSHIP}
                       UNION ALL
                       -- A link that its user never used must not keep others from forgetting them.
                       SELECT organization_id, false

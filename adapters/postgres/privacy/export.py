@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from adapters.postgres.admissions import is_membership
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
@@ -52,11 +53,11 @@ class PostgresPrivacyExport(Aggregate):
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
         return self._all(
             ExportedMembership,
-            """
+            f"""
             SELECT   m.organization_id, o.slug AS organization_slug, m.role, m.created_at AS joined_at
             FROM     memberships m
             JOIN     organizations o ON o.id = m.organization_id
-            WHERE    m.user_id = %(user_id)s
+            WHERE    m.user_id = %(user_id)s AND {is_membership("m")}
               AND    (%(within)s::uuid[] IS NULL OR m.organization_id = ANY (%(within)s))
             ORDER BY m.created_at, o.slug
             """,

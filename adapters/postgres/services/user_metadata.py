@@ -38,7 +38,7 @@ _PERSON: Final = """
                  AS metadata
     FROM     memberships cm
     JOIN     customer_users own  ON own.organization_id = cm.organization_id AND own.user_id = cm.user_id
-    JOIN     service_customers c ON c.id = own.customer_id AND c.organization_id = cm.organization_id
+    JOIN     service_customers c ON c.id = own.customer_id
     JOIN     users u             ON u.id = cm.user_id AND u.deactivated_at IS NULL
     WHERE    cm.user_id = %(id)s AND cm.confirmed_at IS NOT NULL AND cm.suspended_at IS NULL
       AND    c.vendor_id = %(organization_id)s AND c.service_id = %(service_id)s

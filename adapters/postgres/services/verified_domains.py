@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
+from adapters.postgres.domains_in_force import PROVED, in_force_at
 from adapters.postgres.transaction import Aggregate
 
 
@@ -19,8 +19,9 @@ class PostgresVerifiedDomains(Aggregate):
                                    FROM   custom_domains
                                    UNION  ALL
                                    SELECT organization_id, domain, verified_at, failing_since
-                                   FROM   domain_routes) AS claims
-                           WHERE  organization_id = %(organization_id)s AND {IN_FORCE}
+                                   FROM   domain_routes
+                                   WHERE  made_for IS NULL) AS claims
+                           WHERE  organization_id = %(organization_id)s AND {PROVED}
                            AND    (domain = %(host)s OR right(%(host)s, length(domain) + 1) = '.' || domain))
                    -- Gatehouse itself is under a custom domain.
                    AND NOT EXISTS (SELECT FROM custom_domains WHERE domain = %(host)s AND verified_at IS NOT NULL)

@@ -16,6 +16,7 @@ from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
 from adapters.postgres.driver.rows import Row
 from adapters.postgres.session_kinds import SessionKind
 from adapters.postgres.sessions.customer_contexts import (
+    CUSTOMER_ROLE,
     IS_ADMITTED,
     IS_OPEN_TO_INDIVIDUALS,
     OPEN_CUSTOMER,
@@ -114,6 +115,7 @@ _PARTS: Final = {
     "membership_counts": counts("m", "s"),
     "customer_membership_counts": _COUNTS,
     "enforced_route": ENFORCED_ROUTE,
+    "customer_role": CUSTOMER_ROLE,
     "customer_roles": ROLES,
     "own_roles": OWN_ROLES,
     "customer_groups": SHOWN_GROUPS,

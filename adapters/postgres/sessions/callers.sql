@@ -10,7 +10,7 @@ SELECT
     u.created_at                        AS "account.created_at",
     CASE WHEN s.service_id IS NOT NULL OR s.confined_to IS NOT NULL
          THEN EXISTS (SELECT FROM memberships
-                      WHERE  user_id = s.user_id AND confirmed_at IS NOT NULL
+                      WHERE  user_id = s.user_id AND confirmed_at IS NOT NULL AND made_for IS NULL
                         -- To a service, membership in any organization is elsewhere.
                         AND  (s.service_id IS NOT NULL OR organization_id <> s.confined_to))
               OR EXISTS (SELECT FROM service_users
@@ -43,7 +43,7 @@ SELECT
     CASE WHEN s.customer_id IS NOT NULL THEN (
         SELECT jsonb_build_object(
                    'id', c.id, 'organization_id', c.organization_id, 'slug', co.slug, 'name', co.name,
-                   'external_id', c.external_id, 'role', cm.role, 'service_roles', $customer_roles,
+                   'external_id', c.external_id, 'role', $customer_role, 'service_roles', $customer_roles,
                    'groups', CASE WHEN v.group_claims <> '{}' OR c.groups <> '{}' THEN $customer_groups END,
                    'requires_mfa', co.mfa_required, 'mfa_methods', co.mfa_methods)
         $open_customer AND $customer_membership_counts

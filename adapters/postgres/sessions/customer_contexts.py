@@ -16,6 +16,23 @@ IS_ACTIVE: Final = "c.accepted_at IS NOT NULL AND c.vendor_paused_at IS NULL AND
 IS_WORKING: Final = "(co.status = 'active' OR (c.is_made AND co.status = 'pending'))"
 
 
+def membership_of(user_id: LiteralString) -> LiteralString:
+    """Return the row of memberships by which a customer `c` lets in a user, as a source of rows.
+
+    A membership of its organization goes first, also a suspended one, and then what the vendor has made for it admits.
+    """
+    columns: LiteralString = "id, organization_id, user_id, role, confirmed_at, suspended_at, member_email, made_for"
+    return f"""
+        LATERAL (SELECT {columns} FROM memberships
+                 WHERE  organization_id = c.organization_id AND user_id = {user_id}
+                 UNION  ALL
+                 SELECT {columns} FROM memberships
+                 WHERE  made_for = c.id AND user_id = {user_id}
+                   AND  NOT EXISTS (SELECT FROM memberships own
+                                    WHERE  own.organization_id = c.organization_id AND own.user_id = {user_id}))
+    """
+
+
 def _fitting(table: LiteralString, condition: LiteralString, member: LiteralString) -> LiteralString:
     """Return the assignments to a service `v` that meet a condition on their rows `a` and fit a member.
 
@@ -28,20 +45,22 @@ def _fitting(table: LiteralString, condition: LiteralString, member: LiteralStri
           AND (a.subject = 'everyone' OR a.role = {member}.role OR a.user_id = {member}.user_id
                OR (a.subject = 'group'
                    AND EXISTS (SELECT FROM directory_group_members i
-                               WHERE  i.organization_id = {member}.organization_id AND i.group_id = a.group_id
+                               WHERE  i.organization_id = a.organization_id AND i.group_id = a.group_id
                                  AND  i.user_id = {member}.user_id AND i.gives_products)))
           AND (a.role_ids = '{{}}'
                OR EXISTS (SELECT FROM jsonb_each_text(v.role_ids) AS known WHERE known.value::uuid = ANY (a.role_ids)))
     """
 
 
-# The assignments of a customer `c` that fit its member `cm`, and those of the organization of a service `v` that fit
-# its member `m` as soon as they have confirmed the membership.
-_FITTING: Final = _fitting("customer_assignments", "a.customer_id = c.id", "cm")
+# The assignments of a customer `c` that fit its member `cm`, who is not only admitted, and those of the organization of
+# a service `v` that fit its member `m` as soon as they have confirmed the membership.
+_FITTING: Final = _fitting("customer_assignments", "a.customer_id = c.id AND cm.made_for IS NULL", "cm")
 _FITTING_HERE: Final = _fitting("service_assignments", "a.service_id = v.id", "m")
 _OWN_FITTING: Final = f"{_FITTING_HERE} AND m.confirmed_at IS NOT NULL"
-# Whether a customer `c` of a service `v` lets in its member `cm`.
-IS_ASSIGNED: Final = f"(c.access = 'members' OR EXISTS (SELECT {_FITTING}))"
+# Whether a customer `c` of a service `v` lets in its member `cm`. Whom the vendor admits needs no assignment.
+IS_ASSIGNED: Final = f"(c.access = 'members' OR cm.made_for IS NOT NULL OR EXISTS (SELECT {_FITTING}))"
+# The role of a member `cm` in the organization of a customer; who is only admitted has none there.
+CUSTOMER_ROLE: Final = "CASE WHEN cm.made_for IS NULL THEN cm.role END"
 # The names of the roles of a service `v` that its customer `c` and the vendor give the member `cm`.
 ROLES: Final = f"""
     ARRAY(SELECT   known.key
@@ -79,8 +98,7 @@ OPEN_CUSTOMER: Final = f"""
     FROM   service_customers c
     JOIN   organizations co ON co.id = c.organization_id AND {IS_WORKING}
     JOIN   organizations vo ON vo.id = c.vendor_id AND vo.status = 'active'
-    JOIN   memberships cm   ON cm.organization_id = c.organization_id AND cm.user_id = s.user_id
-                           AND cm.suspended_at IS NULL
+    JOIN   {membership_of("s.user_id")} AS cm ON cm.suspended_at IS NULL
     WHERE  c.id = s.customer_id AND c.service_id = s.service_id AND {IS_ACTIVE} AND {IS_ASSIGNED}
       AND  (s.impersonator_id IS NOT NULL OR u.is_platform_owner OR u.disowned_at IS NOT NULL
             OR NOT EXISTS (SELECT {ENFORCED_ROUTE} AND route.organization_id = co.id
@@ -96,7 +114,8 @@ _PROVED_DOMAIN: Final = f"""
 # so that no organization shuts a stranger out.
 IS_OF_CUSTOMER: Final = f"""
     (EXISTS (SELECT FROM memberships x
-             JOIN   service_customers c ON c.service_id = v.id AND c.organization_id = x.organization_id
+             JOIN   service_customers c ON c.service_id = v.id
+                                       AND (c.organization_id = x.organization_id OR c.id = x.made_for)
                                        AND c.accepted_at IS NOT NULL
              WHERE  x.user_id = u.id AND x.confirmed_at IS NOT NULL)
      OR EXISTS (SELECT {_PROVED_DOMAIN}

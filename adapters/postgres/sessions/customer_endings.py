@@ -25,7 +25,9 @@ END_LOST: Final = f"""
         SET    revoked_at = %(now)s
         FROM   users u, services v
         WHERE  s.user_id = ANY (%(user_ids)s) AND s.revoked_at IS NULL
-          AND  s.customer_id = ANY (ARRAY(SELECT id FROM service_customers WHERE organization_id = %(organization_id)s))
+          AND  s.customer_id = ANY (ARRAY(SELECT id FROM service_customers WHERE organization_id = %(organization_id)s
+                                          UNION ALL
+                                          SELECT internal_of FROM organizations WHERE id = %(organization_id)s))
           AND  u.id = s.user_id AND v.id = s.service_id AND NOT {IS_CUSTOMER_OPEN}
         RETURNING {_CLOSED}
     ), of_members AS (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_MEMBERSHIP
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.sessions.sessions import WITHIN, within_values
 from adapters.postgres.transaction import Aggregate
@@ -36,7 +37,7 @@ FIGURES: Final = f"""
            (SELECT count(*)
             FROM   (SELECT
                     FROM   memberships
-                    WHERE  user_id = %(user_id)s
+                    WHERE  user_id = %(user_id)s AND {IS_MEMBERSHIP}
                       AND  (%(only_organization_id)s::uuid IS NULL OR organization_id = %(only_organization_id)s)
                     LIMIT  %(figure_max)s) AS counted) AS organizations
 """

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import is_shown
 from adapters.postgres.organizations.settings.branding import BRANDING_COLUMNS, PICTURE_TABLES
 from adapters.postgres.transaction import Aggregate
 from core.organizations.settings.branding import BrandedOrganization, Branding
@@ -55,7 +56,7 @@ class PostgresBrowserReturns(Aggregate):
                                          AND  c.members_only)) AS is_closed,
                    b.organization_id AS branded_id, o.name AS branded_name, {BRANDING_COLUMNS}
             FROM   browser_returns r
-            LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
+            LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active' AND {is_shown("o")}
             LEFT   JOIN services s      ON s.organization_id = o.id AND s.slug = r.service_slug
             LEFT   JOIN brandings b     ON b.organization_id = o.id
             {PICTURE_TABLES}

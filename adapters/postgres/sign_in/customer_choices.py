@@ -8,24 +8,38 @@ from uuid import UUID
 
 from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.domains_in_force import IN_FORCE
-from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED, IS_OF_CUSTOMER, IS_WORKING, ROLES
+from adapters.postgres.sessions.customer_contexts import (
+    CUSTOMER_ROLE,
+    IS_ACTIVE,
+    IS_ASSIGNED,
+    IS_OF_CUSTOMER,
+    IS_WORKING,
+    ROLES,
+)
 from adapters.postgres.transaction import Aggregate
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding, SuspendedCustomer
 
 # Of the services `v` of an organization, one which a user `u` signs in to; read by the memberships of the user, each of
-# which finds at most one customer.
-_ID: Final = "'id', c.id, 'organization_id', co.id, 'slug', co.slug"
+# which finds at most one customer. Where a membership and what the vendor has made both let in, the membership counts.
+_ID: Final = """
+    'id', c.id, 'organization_id', co.id, 'slug', co.slug,
+    'internal_id', internal.id
+"""
 _MEMBERSHIPS: Final = f"""
     FROM   memberships cm
-    JOIN   service_customers c      ON c.service_id = v.id AND c.organization_id = cm.organization_id AND {IS_ACTIVE}
+    JOIN   service_customers c      ON c.service_id = v.id
+                                   AND (c.organization_id = cm.organization_id OR c.id = cm.made_for) AND {IS_ACTIVE}
     JOIN   organizations co         ON co.id = c.organization_id AND {IS_WORKING}
+    LEFT   JOIN organizations internal ON internal.internal_of = c.id
     LEFT   JOIN customer_users own  ON own.customer_id = c.id AND own.user_id = cm.user_id
     WHERE  cm.user_id = u.id AND {IS_ASSIGNED}
+      AND  (cm.made_for IS NULL
+            OR NOT EXISTS (SELECT FROM memberships x WHERE x.organization_id = co.id AND x.user_id = u.id))
 """
 _STANDINGS: Final = f"""
     SELECT jsonb_agg(jsonb_build_object(
-               {_ID}, 'name', co.name,
+               {_ID}, 'name', co.name, 'is_admitted', cm.made_for IS NOT NULL,
                'is_confirmed', cm.confirmed_at IS NOT NULL, 'is_owned', cm.role = 'owner',
                'is_in_mail_domain', EXISTS (SELECT FROM domain_routes
                                             WHERE  organization_id = co.id AND domain = split_part(u.email, '@', 2)
@@ -35,7 +49,7 @@ _STANDINGS: Final = f"""
                'device_trust_days', co.device_trust_days,
                'connection_id', (SELECT   min(id::text)
                                  FROM     upstream_connections
-                                 WHERE    organization_id = co.id AND enabled
+                                 WHERE    organization_id IN (co.id, internal.id) AND enabled
                                  HAVING   count(*) = 1))
                      ORDER BY own.last_sign_in_at DESC NULLS LAST, lower(co.name), c.id)
     {_MEMBERSHIPS} AND cm.suspended_at IS NULL
@@ -61,10 +75,11 @@ CUSTOMERS_OF_USER: Final = f"""
 """
 
 # What the vendor knows a member `cm` with the account `u` by, at a customer `c`. The directory of a customer says it
-# only where the customer shares it.
+# only where the customer shares it; of one whom the vendor admits, its own directory for that customer says it.
 NAME: Final = f"""
-    coalesce(CASE WHEN u.email_verified_at IS NOT NULL THEN u.name END,
-             CASE WHEN c.shares_directory
+    coalesce(CASE WHEN u.email_verified_at IS NOT NULL AND (cm.made_for IS NULL OR cm.confirmed_at IS NOT NULL)
+                  THEN u.name END,
+             CASE WHEN c.shares_directory OR cm.made_for IS NOT NULL
                   THEN {DIRECTORY_NAME.format(organization_id="cm.organization_id", user_id="cm.user_id")} END)
 """
 
@@ -77,14 +92,20 @@ def seen(role: LiteralString) -> LiteralString:
 
 
 # Of one who has signed in also the role there, as tokens say it.
-SEEN_OF_SIGNED_IN: Final = seen("cm.role")
+SEEN_OF_SIGNED_IN: Final = seen(CUSTOMER_ROLE)
 
 
 class PostgresCustomerVisits(Aggregate):
     """The port `CustomerVisits`."""
 
     def record(self, customer_id: UUID, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
-        values = {"customer_id": customer_id, "organization_id": organization_id, "user_id": user_id, "at": at}
+        values = {
+            "customer_id": customer_id,
+            "organization_id": organization_id,
+            "user_id": user_id,
+            "at": at,
+            "month": at.astimezone(UTC).date().replace(day=1),
+        }
         self._connection.execute_later(
             # The vendor knows of the user from now on, and what: later changes are compared with it. Events tell of one
             # who was removed since the first time. Of one whom a shared directory shows the vendor is still to be told,
@@ -93,20 +114,24 @@ class PostgresCustomerVisits(Aggregate):
             WITH visit AS (
                 INSERT INTO customer_users AS visit (customer_id, organization_id, user_id, first_sign_in_at,
                                                      last_sign_in_at)
-                SELECT c.id, c.organization_id, m.user_id, %(at)s, %(at)s
+                SELECT c.id, m.organization_id, m.user_id, %(at)s, %(at)s
                 FROM   service_customers c
-                JOIN   memberships m ON m.organization_id = c.organization_id AND m.user_id = %(user_id)s
-                WHERE  c.id = %(customer_id)s AND c.organization_id = %(organization_id)s
+                JOIN   memberships m ON m.organization_id = %(organization_id)s AND m.user_id = %(user_id)s
+                WHERE  c.id = %(customer_id)s AND m.organization_id = %(organization_id)s
+                  AND  (c.organization_id = m.organization_id OR c.id = m.made_for)
                 FOR    KEY SHARE
-                ON CONFLICT (customer_id, user_id) DO UPDATE SET last_sign_in_at = excluded.last_sign_in_at
+                ON CONFLICT (customer_id, user_id) DO UPDATE
+                SET last_sign_in_at = excluded.last_sign_in_at, organization_id = excluded.organization_id
                 RETURNING customer_id, user_id, first_sign_in_at = %(at)s AS is_first
             )
             INSERT INTO customer_users_told (customer_id, user_id, told)
-            SELECT c.id, cm.user_id, CASE WHEN c.shares_directory THEN '' ELSE md5({SEEN_OF_SIGNED_IN}::text) END
+            SELECT c.id, cm.user_id,
+                   CASE WHEN c.shares_directory OR cm.made_for IS NOT NULL THEN ''
+                        ELSE md5({SEEN_OF_SIGNED_IN}::text) END
             FROM   visit
-            JOIN   service_customers c ON c.id = visit.customer_id AND c.organization_id = %(organization_id)s
+            JOIN   service_customers c ON c.id = visit.customer_id
             JOIN   services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
-            JOIN   memberships cm      ON cm.organization_id = c.organization_id AND cm.user_id = visit.user_id
+            JOIN   memberships cm      ON cm.organization_id = %(organization_id)s AND cm.user_id = visit.user_id
             JOIN   users u             ON u.id = cm.user_id
             WHERE  visit.is_first
               AND  NOT EXISTS (SELECT FROM customer_users_told t
@@ -118,10 +143,12 @@ class PostgresCustomerVisits(Aggregate):
         # Exact to the hour, so that many sign-ins do not wait for one row.
         self._connection.execute_later(
             """
-            UPDATE service_customers
+            UPDATE service_customers c
             SET    last_sign_in_at = date_trunc('hour', %(at)s)
-            WHERE  id = %(customer_id)s AND organization_id = %(organization_id)s
-              AND  (last_sign_in_at IS NULL OR last_sign_in_at < date_trunc('hour', %(at)s))
+            FROM   organizations o
+            WHERE  c.id = %(customer_id)s AND o.id = %(organization_id)s
+              AND  (c.organization_id = o.id OR c.id = o.internal_of)
+              AND  (c.last_sign_in_at IS NULL OR c.last_sign_in_at < date_trunc('hour', %(at)s))
             """,
             values,
         )
@@ -130,27 +157,23 @@ class PostgresCustomerVisits(Aggregate):
 def customers_row(described: dict[str, Any]) -> CustomersOfUser:
     """Return what `CUSTOMERS_OF_USER` describes."""
     standings = [_standing(**one) for one in described.pop("standings")]
-    suspended = [
-        SuspendedCustomer(id=UUID(one["id"]), organization_id=UUID(one["organization_id"]), slug=one["slug"])
-        for one in described.pop("suspended")
-    ]
+    suspended = [SuspendedCustomer(**_ids(one), slug=one["slug"]) for one in described.pop("suspended")]
     return CustomersOfUser(standings=standings, suspended=suspended, **described)
 
 
 def _standing(
-    *,
-    mfa_methods: str,
-    device_trust_days: int,
-    last_sign_in_at: str | None,
-    connection_id: str | None,
-    **described: Any,
+    *, mfa_methods: str, device_trust_days: int, last_sign_in_at: str | None, **described: Any
 ) -> CustomerStanding:
-    ids = {name: UUID(described.pop(name)) for name in ("id", "organization_id")}
     return CustomerStanding(
         mfa_methods=MfaMethods(mfa_methods),
         device_trust=timedelta(days=device_trust_days),
         last_sign_in_at=datetime.fromisoformat(last_sign_in_at).astimezone(UTC) if last_sign_in_at else None,
-        connection_id=UUID(connection_id) if connection_id is not None else None,
-        **ids,
+        **_ids(described, "connection_id"),
         **described,
     )
+
+
+def _ids(described: dict[str, Any], *more: str) -> dict[str, Any]:
+    """Take the ids of a customer out of what describes it."""
+    found = {name: described.pop(name) for name in ("id", "organization_id", "internal_id", *more)}
+    return {name: UUID(value) if value is not None else None for name, value in found.items()}

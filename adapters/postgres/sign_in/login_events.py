@@ -12,7 +12,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_SHOWN
 from adapters.postgres.driver.columns import columns, placeholders, values
+from adapters.postgres.sessions.customer_contexts import membership_of
 from adapters.postgres.transaction import Aggregate
 from core.accounts import sign_in_failures
 from core.ids import CLOCKS_DIFFER_MAX
@@ -91,11 +93,10 @@ _IS_KNOWN: Final = """
      OR EXISTS (SELECT FROM service_users l WHERE l.organization_id = o.id AND l.user_id = u.id))
 """
 # The customer of the service that the attempt names, if it is one to which the user belongs, and has confirmed that.
-_FOR_CUSTOMER: Final = """
+_FOR_CUSTOMER: Final = f"""
     SELECT c.id, c.organization_id
     FROM   service_customers c
-    JOIN   memberships cm ON cm.organization_id = c.organization_id AND cm.user_id = u.id
-                         AND cm.confirmed_at IS NOT NULL
+    JOIN   {membership_of("u.id")} AS cm ON cm.confirmed_at IS NOT NULL
     WHERE  c.vendor_id = named.id AND c.service_id = s.id
       AND  (c.id = %(named_customer_id)s::uuid
             OR c.organization_id = (SELECT o.id FROM organizations o WHERE o.slug = %(named_customer)s::text))
@@ -115,7 +116,8 @@ REFUSED: Final = f"""
     FROM   (SELECT %(user_id)s::uuid AS id) AS u
     LEFT   JOIN sign_in_habits h ON h.user_id = u.id
     LEFT   JOIN LATERAL (SELECT id FROM organizations o
-                         WHERE  o.slug = %(organization_slug)s AND o.status <> 'deleting' AND {_IS_KNOWN}
+                         WHERE  o.slug = %(organization_slug)s AND o.status <> 'deleting' AND {IS_SHOWN}
+                           AND  {_IS_KNOWN}
                          FOR    KEY SHARE) AS named ON true
     LEFT   JOIN LATERAL (SELECT id FROM organizations o
                          WHERE  %(organization_slug)s::text IS NULL

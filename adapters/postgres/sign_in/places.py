@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.admissions import is_shown
 from adapters.postgres.domains_in_force import in_force_at
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.organizations.organizations import organization_row
@@ -51,7 +52,7 @@ _PLACE: Final = f"""
     FROM      organizations o
     LEFT JOIN services s    ON s.organization_id = o.id {_BY_SLUG}
     LEFT JOIN memberships m ON m.organization_id = o.id AND m.user_id = %(user_id)s
-    WHERE     o.status <> 'deleting' AND {_OF_ORGANIZATION}
+    WHERE     o.status <> 'deleting' AND {is_shown("o")} AND {_OF_ORGANIZATION}
 """
 # PostgreSQL prepares what is behind a false CASE as well: half of the time of the statement.
 _OF_OPEN: Final = "AND s.access = 'everyone' AND s.customers = 'none'"
@@ -60,7 +61,7 @@ _HOLDING: Final = "FOR KEY SHARE OF o"
 
 
 # A return to a page of the console names its organization in the path.
-_TARGET: Final = """
+_TARGET: Final = f"""
     WITH kept AS (
         SELECT coalesce(organization_slug, substring(target FROM %(page)s)) AS slug, service_slug
         FROM   browser_returns
@@ -71,6 +72,7 @@ _TARGET: Final = """
     LEFT JOIN kept       ON true
     LEFT JOIN services s ON s.organization_id = o.id AND s.slug = kept.service_slug
     WHERE     o.slug = coalesce((SELECT slug FROM kept), %(organization_slug)s) AND o.status <> 'deleting'
+      AND     {is_shown("o")}
 """
 
 

@@ -83,7 +83,7 @@ _FOLLOWING_OF_USER: Final = f"""
 # would tell so of a user whom the customer has not shown.
 _IS_KNOWN_FOR: Final = """
     EXISTS (SELECT FROM customer_users own
-            WHERE  own.customer_id = w.id AND own.organization_id = w.organization_id
+            WHERE  own.customer_id = w.id
             AND    own.user_id = %(user_id)s AND own.first_sign_in_at <= e.created_at)
 """
 _NAMED: Final = f"""

@@ -48,6 +48,10 @@ _UNKNOWN: Final = (
 TEMPORARY_TABLES: Final = frozenset({"imported_users", "written_by_readiness"})
 
 
+# Null for every organization that people see.
+INTERNAL: Final = "internal_of"
+
+
 class NotUnderstoodError(Exception):
     """A statement of a kind that the check does not know; extend the check."""
 
@@ -453,7 +457,7 @@ class Judgement:
             case exp.Exists():
                 rules, _ = self._query(node.this, scope)
                 return rules
-            case exp.Is() if isinstance(node.expression, exp.Null):
+            case exp.Is() if isinstance(node.expression, exp.Null) and node.this.name != INTERNAL:
                 # The rows of no organization; of what is optional, no row at all.
                 rules = self._comparison(node.this, node.expression, scope)
                 return [rule for rule in rules if rule.mention not in self._optional]
@@ -571,7 +575,7 @@ class Judgement:
         match node:
             case exp.Column():
                 return [], self._column(node, scope)
-            case exp.Subquery() | exp.Select():
+            case exp.Subquery() | exp.Select() | exp.SetOperation():
                 first = len(self._mentioned)
                 rules, rows = self._query(node, scope)
                 value = next(iter(rows.columns.values()), None)

@@ -19,8 +19,10 @@ CUSTOMERS: Final = "service_customers"
 # Columns that name the organization of a row, or of a session, by another word, and have no foreign key.
 NAMED_OTHERWISE: Final = {
     ("billing_customers", "seller_organization_id"): ORGANIZATIONS,
+    ("domain_routes", "made_for"): CUSTOMERS,
     ("login_events", "customer_id"): CUSTOMERS,
     ("login_events", "through_organization_id"): ORGANIZATIONS,
+    ("memberships", "made_for"): CUSTOMERS,
     ("service_customers", "vendor_id"): ORGANIZATIONS,
     ("sessions", "confined_to"): ORGANIZATIONS,
     ("sessions", "customer_id"): CUSTOMERS,

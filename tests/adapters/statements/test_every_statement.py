@@ -35,6 +35,10 @@ BOUND_TWICE: Final = frozenset(
         "audit.analytics.BY_SERVICE",
         "audit.sign_in_counts.FIGURES_OF_ORGANIZATION",
         "billing.sandbox.PostgresSandbox.add_customer",
+        "customers.people.FIND",
+        "customers.people.PERSON",
+        "customers.people.PostgresCustomerPeople.lock",
+        "customers.people.PostgresCustomerPeople.set_roles",
         "invitations.invitations.PAGE_OF_ALL",
         "invitations.invitations.PAGE_OF_STATUS",
         "openid.authorization_codes.PostgresAuthorizationCodes.find_used",
@@ -45,6 +49,7 @@ BOUND_TWICE: Final = frozenset(
         "organizations.people.PostgresPeople.page",
         "saml.requests.PostgresSamlRequests.find",
         "services.services.PostgresServices.remove",
+        "sign_in.customer_choices.PostgresCustomerVisits.record",
     }
 )
 

@@ -20,6 +20,8 @@ CUSTOMER = ServiceCustomer(
     is_paused_by_vendor=False,
     is_paused_by_customer=False,
     shares_directory=False,
+    is_unclaimed=False,
+    has_internal=False,
     last_sign_in_at=None,
     created_at=datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC),
 )

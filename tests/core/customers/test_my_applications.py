@@ -20,6 +20,7 @@ TILE = Tile(
     organization_slug="acme",
     organization_name="Acme",
     customer_id=None,
+    internal_id=None,
     customer_organization_id=None,
     customer_name=None,
     serves_customers=False,

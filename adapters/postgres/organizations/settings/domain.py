@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
+from adapters.postgres.domains_in_force import PROVED, in_force_at
 from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
 from core.organizations.domain_proofs import DomainProof
 from core.organizations.settings.domain import DomainClaim
@@ -99,7 +99,7 @@ class PostgresCustomDomains(DomainClaims):
             SELECT d.id AS domain_id, d.domain AS name, o.id AS organization_id, o.slug AS organization_slug
             FROM   custom_domains d
             JOIN   organizations o ON o.id = d.organization_id AND o.status = 'active'
-            WHERE  d.domain = %(name)s AND {IN_FORCE}
+            WHERE  d.domain = %(name)s AND {PROVED}
             """,
             {"name": name, **in_force_at(self._transaction.now)},
         )
@@ -107,7 +107,7 @@ class PostgresCustomDomains(DomainClaims):
 
     def verified_domains(self, organization_id: UUID) -> Sequence[str]:
         return self._values(
-            f"SELECT domain FROM custom_domains WHERE organization_id = %(organization_id)s AND {IN_FORCE}",
+            f"SELECT domain FROM custom_domains WHERE organization_id = %(organization_id)s AND {PROVED}",
             {"organization_id": organization_id, **in_force_at(self._transaction.now)},
         )
 

@@ -61,6 +61,9 @@ class PostgresDomainRoutes(DomainClaims):
     _table = "domain_routes"
     _lock_name = "domain route"
     _columns = _COLUMNS
+    # What a vendor has for a customer is in nobody's way.
+    _is_shared = "made_for IS NOT NULL"
+    _is_exclusive = "other.made_for IS NULL"
 
     def of_organization(self, organization_id: UUID) -> Sequence[RouteClaim]:
         return self._all(_claim, f"{_CLAIM} WHERE organization_id = %s ORDER BY domain", (organization_id,))
