@@ -102,7 +102,13 @@ class MadeKind(Enum):
         Operation.ROLES_CHANGE,
         Operation.OWNERSHIP_TRANSFER,
     )
-    CUSTOMER = _made("customer of a service", _TAKEN_BACK, Operation.CUSTOMER_OFFER, Operation.CUSTOMERS_CHANGE)
+    CUSTOMER = _made(
+        "customer of a service",
+        _TAKEN_BACK,
+        Operation.CUSTOMER_OFFER,
+        Operation.CUSTOMER_OWNER_NAME,
+        Operation.CUSTOMERS_CHANGE,
+    )
     CUSTOMER_PERSON = _made("roles of people of customers", _FALLS_BACK, Operation.CUSTOMER_PEOPLE_CHANGE)
     PRODUCT = _made("product", _TAKEN_BACK, Operation.PRODUCT_ACCEPT, Operation.PRODUCTS_CHANGE)
     SERVICE = _made("where a service leads", _FALLS_BACK, Operation.SERVICE_UPDATE)

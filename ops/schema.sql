@@ -983,6 +983,8 @@ BEGIN
               IS DISTINCT FROM (NEW.vendor_paused_at, NEW.customer_paused_at, NEW.access) THEN
             PERFORM recheck_customer(NEW.service_id, NEW.id, 'changed');
         END IF;
+    ELSIF TG_OP = 'UPDATE' AND OLD.accepted_at IS NOT NULL THEN
+        PERFORM recheck_customer(NEW.service_id, NEW.id, 'ended');
     END IF;
     RETURN NULL;
 END
@@ -1856,6 +1858,25 @@ CREATE TRIGGER customer_assignments_removed AFTER DELETE ON customer_assignments
 CREATE TRIGGER customers_assign_less AFTER DELETE ON customer_assignments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_let_in_others();
 CREATE TRIGGER customers_assign_more AFTER INSERT ON customer_assignments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION customers_let_in_others();
 
+CREATE TABLE customer_claims (
+    customer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    email text NOT NULL,
+    token_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    claimed_at timestamp with time zone,
+    CONSTRAINT customer_claims_email_check CHECK ((length(email) <= 254))
+);
+COMMENT ON TABLE customer_claims IS 'Whom a vendor has asked to own the organization that it made for a customer, the last time.';
+COMMENT ON COLUMN customer_claims.claimed_at IS 'When the person became the owner; null for an open link.';
+ALTER TABLE ONLY customer_claims
+    ADD CONSTRAINT customer_claims_pkey PRIMARY KEY (customer_id);
+ALTER TABLE ONLY customer_claims
+    ADD CONSTRAINT customer_claims_token_hash_key UNIQUE (token_hash);
+CREATE INDEX customer_claims_email ON customer_claims USING btree (email);
+CREATE INDEX customer_claims_over ON customer_claims USING btree (expires_at);
+
 CREATE TABLE customer_rechecks (
     id uuid NOT NULL,
     service_id uuid NOT NULL,
@@ -2698,6 +2719,7 @@ CREATE TABLE organizations (
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     is_unclaimed boolean DEFAULT false NOT NULL,
     internal_of uuid,
+    claimed_at timestamp with time zone,
     CONSTRAINT organizations_deletes_at_check CHECK (((status = 'deleting'::text) = (deletes_at IS NOT NULL))),
     CONSTRAINT organizations_device_trust_days_check CHECK ((device_trust_days >= 0)),
     CONSTRAINT organizations_max_services_check CHECK ((max_services >= 0)),
@@ -2714,6 +2736,7 @@ COMMENT ON COLUMN organizations.had_other_members IS 'Whether anybody but its fo
 COMMENT ON COLUMN organizations.metadata IS 'What the organization notes about itself, by name.';
 COMMENT ON COLUMN organizations.is_unclaimed IS 'Whether a vendor has made it for a customer, and no person owns it yet.';
 COMMENT ON COLUMN organizations.internal_of IS 'The customer record for which it has what the vendor made; null for all that people see.';
+COMMENT ON COLUMN organizations.claimed_at IS 'When a person became the owner of one that a vendor has made; null for all others.';
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY organizations
@@ -3324,6 +3347,7 @@ CREATE TABLE service_customers (
     ended_at timestamp with time zone,
     ended_organization_id uuid,
     ended_external_id text,
+    made_name text,
     CONSTRAINT service_customers_access_check CHECK ((access = ANY (ARRAY['members'::text, 'assigned'::text]))),
     CONSTRAINT service_customers_check CHECK (((organization_id IS NULL) = (accepted_at IS NULL))),
     CONSTRAINT service_customers_check1 CHECK ((organization_id <> vendor_id)),
@@ -3346,6 +3370,7 @@ COMMENT ON COLUMN service_customers.vendor_setup IS 'Which parts the owner lets 
 COMMENT ON COLUMN service_customers.ended_at IS 'Since when an unclaimed customer has ended, which can be restored; null for all others.';
 COMMENT ON COLUMN service_customers.ended_organization_id IS 'The organization of an unclaimed customer that has ended.';
 COMMENT ON COLUMN service_customers.ended_external_id IS 'The external id that it had, which another customer may have now.';
+COMMENT ON COLUMN service_customers.made_name IS 'What the vendor called the organization that it made, before its owner chose a name.';
 ALTER TABLE ONLY service_customers
     ADD CONSTRAINT service_customers_id_organization_id_key UNIQUE (id, organization_id);
 ALTER TABLE ONLY service_customers
@@ -4397,6 +4422,12 @@ ALTER TABLE ONLY customer_assignments
 
 ALTER TABLE ONLY customer_assignments
     ADD CONSTRAINT customer_assignments_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_claims
+    ADD CONSTRAINT customer_claims_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_claims
+    ADD CONSTRAINT customer_claims_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY customer_users
     ADD CONSTRAINT customer_users_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;

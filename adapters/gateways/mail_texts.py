@@ -16,6 +16,7 @@ import structlog
 
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials import user_agents
+from core.customers import claiming
 from core.invitations import invitations
 from core.mail.mail import NEUTRAL_NAMES, MailTemplate
 from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
@@ -42,6 +43,7 @@ LIFETIMES: Final = PartialTable(
         MailTemplate.MEMBERSHIP_ADDED: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
         MailTemplate.WELCOME: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
         MailTemplate.INVITATION: invitations.LIFETIME,
+        MailTemplate.CUSTOMER_CLAIM: claiming.LIFETIME,
     }
 )
 # What `smtp.py` and the courier say about the mail server of an organization, beside the sentences of `failures.py`.

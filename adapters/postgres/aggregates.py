@@ -34,6 +34,7 @@ from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
+from adapters.postgres.customers.claiming import PostgresCustomerClaims
 from adapters.postgres.customers.claims import PostgresTokenPreviews
 from adapters.postgres.customers.customers import PostgresServiceCustomers
 from adapters.postgres.customers.found_customers import PostgresFoundCustomers
@@ -45,6 +46,7 @@ from adapters.postgres.customers.people_news import PostgresPeopleNews
 from adapters.postgres.customers.product_sign_ins import PostgresProductSignIns
 from adapters.postgres.customers.products import PostgresProducts
 from adapters.postgres.customers.refused_sign_ins import PostgresRefusedSignIns
+from adapters.postgres.customers.restoration import PostgresEndedCustomers
 from adapters.postgres.customers.service_settings import PostgresServiceRoleUses
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
@@ -347,6 +349,8 @@ class Aggregates:
     due_work: PostgresDueWork
     left_credentials: PostgresLeftCredentials
     service_customers: PostgresServiceCustomers
+    customer_claims: PostgresCustomerClaims
+    ended_customers: PostgresEndedCustomers
     products: PostgresProducts
     found_customers: PostgresFoundCustomers
     found_products: PostgresFoundProducts

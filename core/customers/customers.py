@@ -25,7 +25,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.metadata import MetadataPatch
 from core.organizations.access import Operation
-from core.organizations.organizations import Organization
+from core.organizations.organizations import RESTORABLE_FOR, Organization
 from core.positions import Position
 from core.services import access
 from core.services.services import Service
@@ -79,8 +79,9 @@ class ServiceCustomer:
     """A customer of a service, or an offer to become one.
 
     For an offer, the slug is the one that the vendor typed, and organization and name are None. `is_unclaimed` is an
-    organization that the vendor has made, and that no person owns yet. `has_internal` says that the vendor has made
-    something for it (`internal_organizations.py`).
+    organization that the vendor has made, and that no person owns yet; of any other one, `vendor_setup` are the parts
+    that its owner lets the vendor set up. `has_internal` says that the vendor has made something for it
+    (`internal_organizations.py`).
     """
 
     id: UUID
@@ -94,6 +95,7 @@ class ServiceCustomer:
     shares_directory: bool
     is_unclaimed: bool
     has_internal: bool
+    vendor_setup: Sequence[str] = ()
     last_sign_in_at: datetime | None
     created_at: datetime
     metadata: dict[str, Any]
@@ -283,11 +285,21 @@ def end(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> Non
 
 
 def end_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> None:
-    """Withdraw an offer, or end the use of the service by a customer; what begins later is another record."""
+    """Withdraw an offer, or end the use of the service by a customer; what begins later is another record.
+
+    One that no person owns can be restored for a while (`restoration.py`).
+    """
     service = vendor.service
+    customer = find(uow, service, customer_id)
+    if customer.organization_id is not None:
+        # Before the service, as where a person claims it.
+        uow.organizations.lock(customer.organization_id)
     uow.services.lock(service)
     customer = find(uow, service, customer_id)
-    uow.service_customers.remove(service, customer.id)
+    if customer.is_unclaimed:
+        uow.service_customers.end_unclaimed(service.organization_id, [customer.id], deletes_at=uow.now + RESTORABLE_FOR)
+    else:
+        uow.service_customers.remove(service, customer.id)
     relations.record_by_vendor(uow, relation(vendor.organization, vendor.service, customer), RelationChange.ENDED)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from core.customers import customers, relations
+from core.customers import claiming, customers, relations
 from core.customers.customers import (
     OFFERS_MAX,
     ExternalIdTaken,
@@ -37,23 +37,41 @@ _SLUG_CHARACTERS: Final = 8
 
 
 def create(
-    uow: UnitOfWork, slug: str, service_slug: str, *, name: str, external_id: str | None, is_welcome: bool
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    *,
+    name: str,
+    external_id: str | None,
+    owner_email: str | None = None,
+    is_welcome: bool,
 ) -> ServiceCustomer:
     """Make a customer as a member does, as `create_by` says."""
     vendor = customers.authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_OFFER)
-    return create_by(uow, vendor, name=name, external_id=external_id, is_welcome=is_welcome)
+    return create_by(uow, vendor, name=name, external_id=external_id, owner_email=owner_email, is_welcome=is_welcome)
 
 
 def create_by(
-    uow: UnitOfWork, vendor: Vendor, *, name: str, external_id: str | None, is_welcome: bool
+    uow: UnitOfWork,
+    vendor: Vendor,
+    *,
+    name: str,
+    external_id: str | None,
+    owner_email: str | None = None,
+    is_welcome: bool,
 ) -> ServiceCustomer:
     """Make an organization for a customer of a service; it waits for approval unless `is_welcome` is set.
 
-    Raise `NotForCustomers`, `ExternalIdTaken`, and `RateLimitExceeded` after too many within an hour, and with too many
-    that no person has claimed.
+    The link that makes its reader the owner is mailed to `owner_email`; None for nobody yet. Raise `NotForCustomers`,
+    `ExternalIdTaken`, and `RateLimitExceeded` after too many within an hour, and with too many that no person has
+    claimed.
     """
     service = vendor.service
-    name, _ = all_valid(lambda: checked_name(name), lambda: customers.require_external_id(external_id))
+    name, _, address = all_valid(
+        lambda: checked_name(name),
+        lambda: customers.require_external_id(external_id),
+        lambda: claiming.checked_address(uow, owner_email, "owner_email") if owner_email is not None else None,
+    )
     if not service.serves_customers:
         raise NotForCustomers
     # Locked, so that no customer begins with the external id between the check and this one.
@@ -72,6 +90,8 @@ def create_by(
     uow.service_customers.make(service, made)
     customer = customers.find(uow, service, made.id)
     relations.record_by_vendor(uow, customers.relation(vendor.organization, service, customer), RelationChange.ACCEPTED)
+    if address is not None:
+        claiming.send_link(uow, vendor, customer, address)
     return customer
 
 

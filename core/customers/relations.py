@@ -7,6 +7,7 @@ is in the log of the organization to which it was made.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -105,6 +106,11 @@ class Relation:
             record_by_vendor(uow, self, RelationChange.ENDED, **why)
         else:
             record_by_customer(uow, self, RelationChange.ENDED, organization_id=organization_id, **why)
+
+
+def renamed(relation: Relation, *, slug: str, name: str) -> Relation:
+    """Return a relation to a customer whose organization has another slug and name now."""
+    return replace(relation, customer_slug=slug, customer_name=name)
 
 
 def state_of(*, is_accepted: bool, is_paused: bool) -> CustomerState:

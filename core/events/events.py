@@ -63,6 +63,16 @@ class EventType(Enum):
         "Customer ended",
         "The use of a service by a customer ended, or an offer was withdrawn.",
     )
+    CUSTOMER_OWNER_NAMED = (
+        "customer.owner_named",
+        "Owner of a customer named",
+        "A link was mailed that makes its reader the owner of an organization that the vendor has made.",
+    )
+    CUSTOMER_CLAIMED = (
+        "customer.claimed",
+        "Customer claimed",
+        "A person became the owner of an organization that the vendor has made for a customer.",
+    )
     CUSTOMER_CHANGED = (
         "customer.changed",
         "Customer changed",
@@ -121,6 +131,11 @@ class EventType(Enum):
         "organization.restored",
         "Organization restored",
         "The owner restored the organization that they had deleted.",
+    )
+    ORGANIZATION_CLAIMED = (
+        "organization.claimed",
+        "Organization claimed",
+        "A person became the owner of an organization that the vendor of a product had made.",
     )
     ORGANIZATION_OWNER_CHANGED = ("organization.owner.changed", "Owner changed", "The ownership was transferred.")
     ORGANIZATION_SMTP_CONFIGURED = ("organization.smtp.configured", "Mail server set", "A mail server was set.")

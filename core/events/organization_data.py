@@ -52,6 +52,21 @@ class OrganizationRestoredData(EventData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationClaimedData(EventData):
+    """For which product its vendor had made the organization, and what the vendor may go on setting up."""
+
+    customer_id: UUID
+    client_id: UUID
+    service_name: str
+    vendor_slug: str
+    vendor_name: str
+    slug: str
+    name: str
+    vendor_setup: list[str]
+    setup_links_ended: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MailServerData(EventData):
     """Which mail server was removed or tested."""
 

@@ -206,7 +206,35 @@ class CustomerData(EventData):
     external_id: str | None
     organization_slug: str
     organization_name: str = ABSENT
+    restored: bool = ABSENT
     reason: str = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerOwnerNamedData(EventData):
+    """To which address the link was mailed that makes its reader the owner of a customer."""
+
+    customer_id: UUID
+    client_id: UUID
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
+    owner_email: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerClaimedData(EventData):
+    """The slug and the name that its owner chose for a customer, and what the vendor may go on setting up."""
+
+    by: str
+    customer_id: UUID
+    client_id: UUID
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
+    vendor_setup: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,6 +71,7 @@ class MailTemplate(StrEnum):
     ORGANIZATION_DELETED = "organization_deleted"
     IMPERSONATION_STARTED = "impersonation_started"
     CUSTOMER_IMPERSONATION_STARTED = "customer_impersonation_started"
+    CUSTOMER_CLAIM = "customer_claim"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -136,6 +137,12 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     # No stranger can cause it, and each of them is told: one that is held back would hide who was in the account.
     MailTemplate.IMPERSONATION_STARTED: (),
     MailTemplate.CUSTOMER_IMPERSONATION_STARTED: (),
+    # As invitations, those of a vendor over all of its customers.
+    MailTemplate.CUSTOMER_CLAIM: (
+        MailLimit.INVITATIONS_OF_ORGANIZATION,
+        MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS,
+        MailLimit.INVITATIONS_TO_ADDRESS,
+    ),
 }
 # The mails that leave through the mail server of their organization, if it has set one. All others leave through the
 # platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that

@@ -185,6 +185,7 @@ class Operation(Enum):
     PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE, _HARMLESS)
     CUSTOMERS_READ = ("read the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     CUSTOMER_OFFER = ("offer a service to an organization", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    CUSTOMER_OWNER_NAME = ("say who shall own a customer", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     CUSTOMERS_CHANGE = ("change the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
     CUSTOMER_PEOPLE_READ = ("read the people of customers", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     CUSTOMER_PEOPLE_CHANGE = ("give the people of customers roles", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)

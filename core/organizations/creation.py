@@ -78,15 +78,15 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
     caller.require(Act.WITHOUT_CONTEXT)
     if not caller.account.is_verified:
         raise AddressNotVerified
-    slug, name = all_valid(lambda: _checked_slug(slug), lambda: checked_name(name))
+    slug, name = all_valid(lambda: checked_new_slug(slug), lambda: checked_name(name))
     organization = new_organization(uow, slug, name)
     # Locked, so that the count is right when a user creates several at once, and so that a person who is locked out of
     # the account at this moment does not become an owner with it.
     caller = callers.lock_account(uow)
     if is_welcome:
         organization = organization.approved(by=None, at=uow.now)
-    elif uow.organizations.count_pending(_owned_by(uow, caller)) >= PENDING_MAX:
-        raise TooManyPending
+    else:
+        require_pending_room(uow, caller)
     if not uow.organizations.add(organization):
         raise SlugTaken
     membership = Membership(
@@ -122,8 +122,11 @@ def person_of(caller: Caller) -> PersonSummary:
     )
 
 
-def _owned_by(uow: UnitOfWork, caller: Caller) -> list[UUID]:
-    return [one.organization_id for one in uow.members.of_account(caller.account.id) if one.role == OWNER]
+def require_pending_room(uow: UnitOfWork, caller: Caller) -> None:
+    """Raise `TooManyPending` when a person, whose account is locked, owns too many to own one more that waits."""
+    owned = [one.organization_id for one in uow.members.of_account(caller.account.id) if one.role == OWNER]
+    if uow.organizations.count_pending(owned) >= PENDING_MAX:
+        raise TooManyPending
 
 
 def new_organization(uow: UnitOfWork, slug: str, name: str) -> Organization:
@@ -149,7 +152,8 @@ def new_organization(uow: UnitOfWork, slug: str, name: str) -> Organization:
     )
 
 
-def _checked_slug(text: str) -> str:
+def checked_new_slug(text: str) -> str:
+    """Return a slug that an organization may take, if no other one has it; raise `BadRequest`."""
     slug = checked_slug(text)
     if slug in RESERVED_SLUGS:
         raise BadRequest.of_field("slug", "This slug is reserved. Choose another one.")

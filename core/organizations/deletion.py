@@ -105,7 +105,7 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
         delete_for_good(uow, organization)
         return None
     deletes_at = uow.now + RESTORABLE_FOR
-    _end_relations(uow, organization)
+    _end_relations(uow, organization, deletes_at=deletes_at)
     told = uow.deleted_organizations.told(organization.id, limit=TOLD_MAX)
     subscriptions = uow.deleted_organizations.begin(organization.id, deletes_at=deletes_at)
     uow.record(
@@ -138,7 +138,7 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
 
 def delete_for_good(uow: UnitOfWork, organization: Organization, **details: object) -> None:
     """Delete a locked organization with everything that belongs to it; the platform's audit log keeps a record."""
-    _end_relations(uow, organization)
+    _end_relations(uow, organization, deletes_at=uow.now)
     record_end(uow, organization, **details)
     uow.organizations.delete(organization.id)
 
@@ -199,11 +199,15 @@ def _owned(uow: UnitOfWork, caller: Caller) -> list[UUID]:
     return [one.organization_id for one in uow.members.of_account(caller.account.id) if one.role == OWNER]
 
 
-def _end_relations(uow: UnitOfWork, organization: Organization) -> None:
-    """End the use of its services by others, and its use of theirs; both sides learn of it (decisions 15.6)."""
+def _end_relations(uow: UnitOfWork, organization: Organization, *, deletes_at: datetime) -> None:
+    """End the use of its services by others, and its use of theirs; both sides learn of it (decisions 15.6).
+
+    The organizations that it has made for customers, and that no person owns, are deleted for good at that time. Until
+    then it restores them one by one, once it is restored itself.
+    """
     # So that none of its services gets another customer before the transaction ends.
     uow.service_customers.lock_services(organization.id)
-    for ended in uow.service_customers.end_all_of(organization.id):
+    for ended in uow.service_customers.end_all_of(organization.id, deletes_at=deletes_at):
         ended.record_end(uow, organization.id)
 
 

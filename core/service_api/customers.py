@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from core.customers import customers, made_customers
+from core.customers import claiming, customers, made_customers, restoration
 from core.customers.customers import CustomersPage, ServiceCustomer, Vendor
 from core.service_api import info
 from core.services import api_keys
@@ -30,10 +30,19 @@ def offer(uow: UnitOfWork, *, organization: str, external_id: str | None) -> Ser
     return customers.offer_by(uow, authorize_and_lock(uow), organization=organization, external_id=external_id)
 
 
-def make(uow: UnitOfWork, *, name: str, external_id: str | None, is_welcome: bool) -> ServiceCustomer:
+def make(
+    uow: UnitOfWork, *, name: str, external_id: str | None, owner_email: str | None, is_welcome: bool
+) -> ServiceCustomer:
     """Make an organization for a customer of the service of the key."""
     vendor = authorize_and_lock(uow)
-    return made_customers.create_by(uow, vendor, name=name, external_id=external_id, is_welcome=is_welcome)
+    return made_customers.create_by(
+        uow, vendor, name=name, external_id=external_id, owner_email=owner_email, is_welcome=is_welcome
+    )
+
+
+def name_owner(uow: UnitOfWork, customer_id: UUID, *, email: str) -> ServiceCustomer:
+    """Mail a link that makes its reader the owner of a customer's organization."""
+    return claiming.name_owner_by(uow, authorize_and_lock(uow, Permission.SETUP_CUSTOMERS), customer_id, email=email)
 
 
 def show(uow: UnitOfWork, customer_id: UUID) -> ServiceCustomer:
@@ -51,15 +60,20 @@ def end(uow: UnitOfWork, customer_id: UUID) -> None:
     customers.end_by(uow, authorize_and_lock(uow), customer_id)
 
 
+def restore(uow: UnitOfWork, customer_id: UUID) -> ServiceCustomer:
+    """Restore a customer that no person owned when it ended."""
+    return restoration.restore_by(uow, authorize_and_lock(uow), customer_id)
+
+
 def authorize(uow: UnitOfWork) -> Service:
     """Authorize the key to read customers, and return its service."""
     return info.find_service(uow, api_keys.authorize(uow, Permission.READ_CUSTOMERS))
 
 
-def authorize_and_lock(uow: UnitOfWork) -> Vendor:
+def authorize_and_lock(uow: UnitOfWork, permission: Permission = Permission.WRITE_CUSTOMERS) -> Vendor:
     """Authorize the key for a change, and lock the organization, as for the changes of members."""
     # Before the use of the key is recorded, as in `info.change`.
     organization = uow.organizations.lock(uow.service_caller.organization_id)
-    service = info.find_service(uow, api_keys.authorize(uow, Permission.WRITE_CUSTOMERS))
+    service = info.find_service(uow, api_keys.authorize(uow, permission))
     assert organization is not None, "a service has no organization"
     return Vendor(organization=organization, service=service, caller=None)

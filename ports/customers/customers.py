@@ -85,9 +85,19 @@ class ServiceCustomers(Protocol):
         """Delete these customers and offers of a service, and return them."""
         ...
 
-    def end_all_of(self, organization_id: UUID) -> Sequence[Relation]:
+    def end_unclaimed(
+        self, vendor_id: UUID, customer_ids: Sequence[UUID] | None, *, deletes_at: datetime
+    ) -> Sequence[Relation]:
+        """End those of these customers that no person owns, until they are restored, and return them; None for all.
+
+        Their organizations are deleted for good at that time, and their links to claim them at once.
+        """
+        ...
+
+    def end_all_of(self, organization_id: UUID, *, deletes_at: datetime) -> Sequence[Relation]:
         """Delete the customers and offers of the services of an organization, and its use of services of others.
 
-        Return those that were in use. Offers to the organization stay: they show nothing of it.
+        Return those that were in use. Customers that no person owns end as by `end_unclaimed`. Offers to the
+        organization stay: they show nothing of it.
         """
         ...

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from ports.customers.claiming import CustomerClaims
 from ports.customers.claims import TokenPreviews
 from ports.customers.customers import ServiceCustomers
 from ports.customers.found_customers import FoundCustomers
@@ -13,6 +14,7 @@ from ports.customers.people_news import PeopleNews
 from ports.customers.product_sign_ins import ProductSignIns
 from ports.customers.products import Products
 from ports.customers.refused_sign_ins import RefusedSignIns
+from ports.customers.restoration import EndedCustomers
 from ports.customers.service_settings import ServiceRoleUses
 
 
@@ -21,6 +23,12 @@ class CustomersUnit(Protocol):
 
     @property
     def service_customers(self) -> ServiceCustomers: ...
+
+    @property
+    def customer_claims(self) -> CustomerClaims: ...
+
+    @property
+    def ended_customers(self) -> EndedCustomers: ...
 
     @property
     def products(self) -> Products: ...

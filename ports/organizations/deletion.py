@@ -47,6 +47,10 @@ class DeletedOrganizations(Protocol):
         """Lock the organization whose time has been over for the longest, and that nobody locks; None for none."""
         ...
 
+    def internal_of_ended(self, organization_id: UUID) -> Sequence[UUID]:
+        """Return the internal organizations of a customer that has ended, which is this organization."""
+        ...
+
     def delete_part(self, organization_id: UUID, *, rows_max: int) -> int:
         """Delete some rows of a kind of which an organization has very many; return how many, 0 when none is left."""
         ...

@@ -21,7 +21,7 @@ CUSTOMER: Final = """
     c.id, c.organization_id, coalesce(o.slug, c.offered_slug) AS slug, o.name, c.external_id,
     c.accepted_at IS NOT NULL AS is_accepted, c.vendor_paused_at IS NOT NULL AS is_paused_by_vendor,
     c.customer_paused_at IS NOT NULL AS is_paused_by_customer, c.shares_directory,
-    coalesce(o.is_unclaimed, false) AS is_unclaimed,
+    coalesce(o.is_unclaimed, false) AS is_unclaimed, c.vendor_setup,
     EXISTS (SELECT FROM organizations i WHERE i.internal_of = c.id) AS has_internal,
     date_trunc('hour', c.last_sign_in_at) AS last_sign_in_at, c.created_at, c.metadata
 """
@@ -42,11 +42,31 @@ _OF_ENDED: Final = """
     JOIN     organizations o ON o.id = e.organization_id
     ORDER BY e.id
 """
+# Those that have ended already stay as long as they can be restored.
 _END_OF_VENDOR: Final = f"""
     WITH ended AS (
         DELETE FROM service_customers
-        WHERE  vendor_id = %s
+        WHERE  vendor_id = %s AND ended_at IS NULL
         RETURNING id, vendor_id, service_id, organization_id, external_id)
+    {_OF_ENDED}
+"""
+# Nobody can claim the organization from then on, nor find it: it is deleted like one that its owner has deleted.
+_END_UNCLAIMED: Final = f"""
+    WITH ended AS (
+        UPDATE service_customers c
+        SET    organization_id = NULL, external_id = NULL, accepted_at = NULL, ended_at = %(at)s,
+               ended_organization_id = c.organization_id, ended_external_id = c.external_id
+        FROM   organizations o
+        WHERE  o.id = c.organization_id AND o.is_unclaimed AND c.vendor_id = %(vendor_id)s
+          AND  (%(customer_ids)s::uuid[] IS NULL OR c.id = ANY (%(customer_ids)s))
+        RETURNING c.id, c.vendor_id, c.service_id, c.ended_organization_id AS organization_id,
+                  c.ended_external_id AS external_id),
+    closed AS (
+        UPDATE organizations
+        SET    status = 'deleting', status_before_deletion = status, deletes_at = %(deletes_at)s, updated_at = %(at)s
+        WHERE  id IN (SELECT organization_id FROM ended)),
+    withdrawn AS (
+        DELETE FROM customer_claims WHERE customer_id IN (SELECT id FROM ended))
     {_OF_ENDED}
 """
 _END_OF_CUSTOMER: Final = f"""
@@ -102,7 +122,10 @@ class PostgresServiceCustomers(Aggregate):
 
     def end_offers(self, service: Service) -> None:
         self._connection.execute_later(
-            "DELETE FROM service_customers WHERE vendor_id = %s AND service_id = %s AND accepted_at IS NULL",
+            """
+            DELETE FROM service_customers
+            WHERE  vendor_id = %s AND service_id = %s AND accepted_at IS NULL AND ended_at IS NULL
+            """,
             (service.organization_id, service.id),
         )
 
@@ -239,7 +262,7 @@ class PostgresServiceCustomers(Aggregate):
             """
             SELECT   id
             FROM     service_customers
-            WHERE    vendor_id = %s AND service_id = %s AND offered_slug IS NULL AND accepted_at >= %s
+            WHERE    vendor_id = %s AND service_id = %s AND offered_slug IS NULL AND NOT is_made AND accepted_at >= %s
             ORDER BY id
             LIMIT    %s
             """,
@@ -249,9 +272,24 @@ class PostgresServiceCustomers(Aggregate):
     def end_these(self, service: Service, customer_ids: Sequence[UUID]) -> Sequence[Relation]:
         return self._all(Relation, _END_THESE, (service.organization_id, service.id, list(customer_ids)))
 
-    def end_all_of(self, organization_id: UUID) -> Sequence[Relation]:
+    def end_unclaimed(
+        self, vendor_id: UUID, customer_ids: Sequence[UUID] | None, *, deletes_at: datetime
+    ) -> Sequence[Relation]:
+        return self._all(
+            Relation,
+            _END_UNCLAIMED,
+            {
+                "vendor_id": vendor_id,
+                "customer_ids": list(customer_ids) if customer_ids is not None else None,
+                "at": self._transaction.now,
+                "deletes_at": deletes_at,
+            },
+        )
+
+    def end_all_of(self, organization_id: UUID, *, deletes_at: datetime) -> Sequence[Relation]:
+        unclaimed = self.end_unclaimed(organization_id, None, deletes_at=deletes_at)
         of_vendor = self._all(Relation, _END_OF_VENDOR, (organization_id,))
-        return [*of_vendor, *self._all(Relation, _END_OF_CUSTOMER, (organization_id,))]
+        return [*unclaimed, *of_vendor, *self._all(Relation, _END_OF_CUSTOMER, (organization_id,))]
 
 
 def service_values(service: Service) -> dict[str, Any]:

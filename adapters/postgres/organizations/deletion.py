@@ -212,6 +212,17 @@ class PostgresDeletedOrganizations(Aggregate):
             return None
         return self._one(organization_row, LOCK_NEXT, (at,))
 
+    def internal_of_ended(self, organization_id: UUID) -> Sequence[UUID]:
+        return self._values(
+            """
+            SELECT i.id
+            FROM   service_customers c
+            JOIN   organizations i ON i.internal_of = c.id
+            WHERE  c.ended_organization_id = %s
+            """,
+            (organization_id,),
+        )
+
     def delete_part(self, organization_id: UUID, *, rows_max: int) -> int:
         if deleted := OrganizationParts(self._transaction).delete(organization_id, rows_max=rows_max):
             return deleted

@@ -6,7 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from core.customers import customers, made_customers, own_customers
+from core.customers import claiming, customers, made_customers, own_customers, restoration
+from core.customers.claiming import NotUnclaimed, OutsideMailDomain, SetupPart
 from core.customers.customers import (
     EXTERNAL_ID_CHARACTERS_MAX,
     AlreadyCustomer,
@@ -79,6 +80,13 @@ class NewCustomer(msgspec.Struct, kw_only=True):
         ),
     ] = msgspec.UNSET
     external_id: CustomerExternalId = None
+    owner_email: Annotated[
+        str | None,
+        msgspec.Meta(
+            description="With a name: the address to which the link is mailed that makes its reader the owner of the"
+            " new organization."
+        ),
+    ] = None
 
     @property
     def subject(self) -> tuple[bool, str]:
@@ -86,6 +94,8 @@ class NewCustomer(msgspec.Struct, kw_only=True):
         if self.organization is msgspec.UNSET and self.name is not msgspec.UNSET:
             return True, self.name
         if self.name is msgspec.UNSET and self.organization is not msgspec.UNSET:
+            if self.owner_email is not None:
+                raise BadRequest.of_field("owner_email", "An organization that exists has an owner already.")
             return False, self.organization
         raise BadRequest.of_field(
             "organization",
@@ -103,6 +113,12 @@ class CustomerChange(msgspec.Struct, kw_only=True):
     def given(self) -> dict[str, Any]:
         """Return the fields that are sent, by their names."""
         return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not msgspec.UNSET}
+
+
+class CustomerOwner(msgspec.Struct, kw_only=True):
+    """Who shall own the organization of a customer."""
+
+    email: str
 
 
 class CustomerOrganization(msgspec.Struct, kw_only=True):
@@ -124,6 +140,9 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
     unclaimed: Annotated[
         bool, msgspec.Meta(description="Whether you have made its organization, and no person owns it yet.")
     ]
+    vendor_setup: Annotated[
+        list[SetupPart], msgspec.Meta(description="What its owner lets you set up, once it has an owner.")
+    ]
     last_sign_in_at: datetime | None
     created_at: datetime
     metadata: dict[str, Any]
@@ -139,6 +158,7 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
             paused=customer.is_paused_by_vendor,
             shares_directory=customer.shares_directory,
             unclaimed=customer.is_unclaimed,
+            vendor_setup=[SetupPart(part) for part in customer.vendor_setup],
             last_sign_in_at=customer.last_sign_in_at,
             created_at=customer.created_at,
             metadata=customer.metadata,
@@ -200,7 +220,8 @@ async def offer_service(call: Call, org_slug: str, service_slug: str, body: NewC
     later does not see the offer. Your organization may make 100 offers an hour.
 
     With a `name` the answer is a customer that is active at once, whose organization no person owns yet. Your
-    organization may make 100 an hour, and have 1,000 that no person has claimed.
+    organization may make 100 an hour, and have 1,000 that no person has claimed. With an `owner_email` as well, a link
+    is mailed that makes its reader the owner.
     """
     is_made, text = body.subject
     if is_made:
@@ -210,6 +231,7 @@ async def offer_service(call: Call, org_slug: str, service_slug: str, body: NewC
             service_slug,
             name=text,
             external_id=body.external_id,
+            owner_email=body.owner_email,
             is_welcome=call.installation.settings.auto_approve,
         )
         return CustomerRecord.of(made)
@@ -254,9 +276,40 @@ async def end_customer(call: Call, org_slug: str, service_slug: str, customer_id
     """Withdraw an offer, or end the use of the service by a customer.
 
     Its people lose access at once, and sessions for it end within a minute. If the customer begins anew, that is
-    another record with another id.
+    another record with another id. A customer that no person owns yet can be restored for 14 days.
     """
     await call.transact(customers.end, org_slug, service_slug, customer_id)
+
+
+@routes.post(
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/restore",
+    refuses=(ServiceUnknown, CustomerUnknown, NotForCustomers, ExternalIdTaken),
+)
+@on_service(Operation.CUSTOMER_OFFER)
+async def restore_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> CustomerRecord:
+    """Restore a customer that no person owned when you ended it, within 14 days.
+
+    What you have made for it comes back with it, and so does its id. Links that were mailed to its future owner do not.
+    """
+    return CustomerRecord.of(await call.transact(restoration.restore, org_slug, service_slug, customer_id))
+
+
+@routes.post(
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/owner",
+    refuses=(ServiceUnknown, CustomerUnknown, NotUnclaimed, OutsideMailDomain, RateLimitExceeded),
+)
+@on_service(Operation.CUSTOMER_OWNER_NAME)
+async def name_owner(
+    call: Call, org_slug: str, service_slug: str, customer_id: UUID, body: CustomerOwner
+) -> CustomerRecord:
+    """Mail a link that makes its reader the owner of the organization that you have made for a customer.
+
+    It is valid for seven days, replaces an open one, and is shown to nobody else. Its reader signs in with that
+    address, or creates an account for it, sees what you have made, and chooses a name and slug. Where a mail domain is
+    proved for the customer, name an address in it.
+    """
+    named = await call.transact(claiming.name_owner, org_slug, service_slug, customer_id, email=body.email)
+    return CustomerRecord.of(named)
 
 
 @routes.get("/api/user/customers")

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from core.customers.claiming import NotUnclaimed, OutsideMailDomain
 from core.customers.customers import (
     AlreadyCustomer,
     AlreadyOffered,
@@ -15,6 +16,7 @@ from core.services.api_keys import Permission
 from entrypoints.http.customers.customers import (
     CustomerChange,
     CustomerList,
+    CustomerOwner,
     CustomerRecord,
     CustomersQuery,
     NewCustomer,
@@ -48,12 +50,19 @@ async def offer_service(call: Call, body: NewCustomer) -> CustomerRecord:
     later does not see the offer. Your organization may make 100 offers an hour, those of its members included.
 
     With a `name` the answer is a customer that is active at once, whose organization no person owns yet. Your
-    organization may make 100 an hour, and have 1,000 that no person has claimed.
+    organization may make 100 an hour, and have 1,000 that no person has claimed. With an `owner_email` as well, a link
+    is mailed that makes its reader the owner.
     """
     is_made, text = body.subject
     if is_made:
         is_welcome = call.installation.settings.auto_approve
-        made = await call.transact(customers.make, name=text, external_id=body.external_id, is_welcome=is_welcome)
+        made = await call.transact(
+            customers.make,
+            name=text,
+            external_id=body.external_id,
+            owner_email=body.owner_email,
+            is_welcome=is_welcome,
+        )
         return CustomerRecord.of(made)
     offered = await call.transact(customers.offer, organization=text, external_id=body.external_id)
     return CustomerRecord.of(offered)
@@ -82,6 +91,31 @@ async def end_customer(call: Call, customer_id: UUID) -> None:
     """Withdraw an offer, or end the use of your service by a customer.
 
     Its people lose access at once, and sessions for it end within a minute. If the customer begins anew, that is
-    another record with another id.
+    another record with another id. A customer that no person owns yet can be restored for 14 days.
     """
     await call.transact(customers.end, customer_id)
+
+
+@routes.post("/api/service/customers/:customer_id/restore", refuses=(CustomerUnknown, NotForCustomers, ExternalIdTaken))
+@service_key(Permission.WRITE_CUSTOMERS)
+async def restore_customer(call: Call, customer_id: UUID) -> CustomerRecord:
+    """Restore a customer that no person owned when you ended it, within 14 days.
+
+    What you have made for it comes back with it, and so does its id. Links that were mailed to its future owner do not.
+    """
+    return CustomerRecord.of(await call.transact(customers.restore, customer_id))
+
+
+@routes.post(
+    "/api/service/customers/:customer_id/owner",
+    refuses=(CustomerUnknown, NotUnclaimed, OutsideMailDomain, RateLimitExceeded),
+)
+@service_key(Permission.SETUP_CUSTOMERS)
+async def name_owner(call: Call, customer_id: UUID, body: CustomerOwner) -> CustomerRecord:
+    """Mail a link that makes its reader the owner of the organization that you have made for a customer.
+
+    It is valid for seven days, replaces an open one, and is shown to nobody else. Its reader signs in with that
+    address, or creates an account for it, sees what you have made, and chooses a name and slug. Where a mail domain is
+    proved for the customer, name an address in it.
+    """
+    return CustomerRecord.of(await call.transact(customers.name_owner, customer_id, email=body.email))

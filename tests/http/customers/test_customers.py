@@ -36,6 +36,7 @@ class TestOffering:
             "paused": False,
             "shares_directory": False,
             "unclaimed": False,
+            "vendor_setup": [],
             "last_sign_in_at": None,
             "created_at": answer.json["created_at"],
             "metadata": {},

@@ -26,6 +26,7 @@ async def test_a_made_customer_is_active_at_once_and_has_no_owner(trade: Trade) 
         "paused": False,
         "shares_directory": False,
         "unclaimed": True,
+        "vendor_setup": [],
         "last_sign_in_at": None,
         "created_at": answer.json["created_at"],
         "metadata": {},

@@ -124,6 +124,24 @@ class CustomerChangedData(TypedDict):
     is_test: NotRequired[bool]
 
 
+class CustomerClaimedData(TypedDict):
+    """The slug and the name that its owner chose for a customer, and what the vendor may go on setting up."""
+
+    by: str
+    customer_id: str
+    client_id: str
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
+    vendor_setup: list[str]
+    organization_key_id: NotRequired[str]
+    organization_key_name: NotRequired[str]
+    organization_key_workload_id: NotRequired[str]
+    setup_link_id: NotRequired[str]
+    is_test: NotRequired[bool]
+
+
 class CustomerData(TypedDict):
     """What happened to a customer or an offer, and which side did it; an offer has no name."""
 
@@ -134,6 +152,7 @@ class CustomerData(TypedDict):
     external_id: str | None
     organization_slug: str
     organization_name: NotRequired[str]
+    restored: NotRequired[bool]
     reason: NotRequired[str]
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
@@ -150,6 +169,23 @@ class CustomerOfferedData(TypedDict):
     service_slug: str
     external_id: str | None
     organization_slug: str
+    organization_key_id: NotRequired[str]
+    organization_key_name: NotRequired[str]
+    organization_key_workload_id: NotRequired[str]
+    setup_link_id: NotRequired[str]
+    is_test: NotRequired[bool]
+
+
+class CustomerOwnerNamedData(TypedDict):
+    """To which address the link was mailed that makes its reader the owner of a customer."""
+
+    customer_id: str
+    client_id: str
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
+    owner_email: str
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
     organization_key_workload_id: NotRequired[str]
@@ -398,6 +434,25 @@ class MembersKeptData(TypedDict):
     kept: list[str]
     kept_emails: list[str | None]
     kept_total: int
+    organization_key_id: NotRequired[str]
+    organization_key_name: NotRequired[str]
+    organization_key_workload_id: NotRequired[str]
+    setup_link_id: NotRequired[str]
+    is_test: NotRequired[bool]
+
+
+class OrganizationClaimedData(TypedDict):
+    """For which product its vendor had made the organization, and what the vendor may go on setting up."""
+
+    customer_id: str
+    client_id: str
+    service_name: str
+    vendor_slug: str
+    vendor_name: str
+    slug: str
+    name: str
+    vendor_setup: list[str]
+    setup_links_ended: int
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
     organization_key_workload_id: NotRequired[str]
@@ -1256,6 +1311,20 @@ class CustomerEndedEvent(EventBase):
     data: CustomerData
 
 
+class CustomerOwnerNamedEvent(EventBase):
+    """A link was mailed that makes its reader the owner of an organization that the vendor has made."""
+
+    event: Literal["customer.owner_named"]
+    data: CustomerOwnerNamedData
+
+
+class CustomerClaimedEvent(EventBase):
+    """A person became the owner of an organization that the vendor has made for a customer."""
+
+    event: Literal["customer.claimed"]
+    data: CustomerClaimedData
+
+
 class CustomerChangedEvent(EventBase):
     """The vendor changed what it notes about a customer of a service."""
 
@@ -1387,6 +1456,13 @@ class OrganizationRestoredEvent(EventBase):
 
     event: Literal["organization.restored"]
     data: OrganizationRestoredData
+
+
+class OrganizationClaimedEvent(EventBase):
+    """A person became the owner of an organization that the vendor of a product had made."""
+
+    event: Literal["organization.claimed"]
+    data: OrganizationClaimedData
 
 
 class OrganizationOwnerChangedEvent(EventBase):
@@ -1760,6 +1836,8 @@ AnyEvent: TypeAlias = (
     | CustomerPausedEvent
     | CustomerResumedEvent
     | CustomerEndedEvent
+    | CustomerOwnerNamedEvent
+    | CustomerClaimedEvent
     | CustomerChangedEvent
     | CustomerUserAddedEvent
     | CustomerUserChangedEvent
@@ -1779,6 +1857,7 @@ AnyEvent: TypeAlias = (
     | OrganizationUpdatedEvent
     | OrganizationDeletedEvent
     | OrganizationRestoredEvent
+    | OrganizationClaimedEvent
     | OrganizationOwnerChangedEvent
     | OrganizationSmtpConfiguredEvent
     | OrganizationSmtpRemovedEvent

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.1"
+API_VERSION: Final = "3.2"
 
 
 class AddressLimits(TypedDict):
@@ -105,9 +105,11 @@ AuditAction: TypeAlias = Literal[
     "connection.certificates_replaced",
     "customer.accepted",
     "customer.changed",
+    "customer.claimed",
     "customer.declined",
     "customer.ended",
     "customer.offered",
+    "customer.owner_named",
     "customer.paused",
     "customer.resumed",
     "customer.user_added",
@@ -127,6 +129,7 @@ AuditAction: TypeAlias = Literal[
     "invitation.declined",
     "invitation.expired",
     "invitation.revoked",
+    "organization.claimed",
     "organization.deleted",
     "organization.restored",
     "organization.smtp.configured",
@@ -480,7 +483,7 @@ class CustomerList(TypedDict):
     total: int
 
 
-CustomerMembership: TypeAlias = Literal["confirmed", "none", "suspended", "unconfirmed"]
+CustomerMembership: TypeAlias = Literal["admitted", "confirmed", "none", "suspended", "unconfirmed"]
 
 
 class CustomerOfSignIn(TypedDict):
@@ -516,6 +519,7 @@ class CustomerRecord(TypedDict):
     paused: bool
     shares_directory: bool
     unclaimed: bool
+    vendor_setup: list[SetupPart]
     last_sign_in_at: str | None
     created_at: str
     metadata: dict[str, Any]
@@ -740,9 +744,11 @@ EventType: TypeAlias = Literal[
     "connection.certificates_replaced",
     "customer.accepted",
     "customer.changed",
+    "customer.claimed",
     "customer.declined",
     "customer.ended",
     "customer.offered",
+    "customer.owner_named",
     "customer.paused",
     "customer.resumed",
     "customer.user_added",
@@ -762,6 +768,7 @@ EventType: TypeAlias = Literal[
     "invitation.declined",
     "invitation.expired",
     "invitation.revoked",
+    "organization.claimed",
     "organization.deleted",
     "organization.owner.changed",
     "organization.restored",
@@ -1281,6 +1288,7 @@ MailTemplate: TypeAlias = Literal[
     "connection_certificates_replaced",
     "connection_key_ending",
     "credentials_left",
+    "customer_claim",
     "customer_impersonation_started",
     "domain_failing",
     "email_change_requested",
@@ -2023,7 +2031,7 @@ class ProfileForCustomer(TypedDict):
     customer: str
     customer_id: str
     customer_name: str
-    customer_role: str
+    customer_role: str | None
     customer_external_id: str | None
 
 
@@ -2787,6 +2795,9 @@ class SetupLinkList(TypedDict):
 
     setup_links: list[SetupLink]
     total: int
+
+
+SetupPart: TypeAlias = Literal["groups", "mail_domain", "scim", "upstream"]
 
 
 class SiemConfiguration(TypedDict):
@@ -5354,6 +5365,7 @@ def customers_offer_service(
     organization: str | Unset = UNSET,
     name: str | Unset = UNSET,
     external_id: str | Unset | None = UNSET,
+    owner_email: str | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
     """Offer a service to another organization, which has 30 days to accept, or make an organization for a customer.
 
@@ -5363,11 +5375,13 @@ def customers_offer_service(
     name: The name of the customer, for which an organization is made that no person owns yet.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
+    owner_email: With a name: the address to which the link is mailed that makes its reader the owner of the new
+        organization.
     """
     return Call(
         method="POST",
         path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers",
-        body=body_of(organization=organization, name=name, external_id=external_id),
+        body=body_of(organization=organization, name=name, external_id=external_id, owner_email=owner_email),
     )
 
 
@@ -5422,6 +5436,34 @@ def end_customer(org_slug: str, service_slug: str, customer_id: str) -> Call[Non
         method="DELETE",
         path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers/{segment(customer_id)}",
         answer="nothing",
+    )
+
+
+def restore_customer(org_slug: str, service_slug: str, customer_id: str) -> Call[CustomerRecord]:
+    """Restore a customer that no person owned when you ended it, within 14 days.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers/{segment(customer_id)}/restore",
+    )
+
+
+def customers_name_owner(org_slug: str, service_slug: str, customer_id: str, *, email: str) -> Call[CustomerRecord]:
+    """Mail a link that makes its reader the owner of the organization that you have made for a customer.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
+    customer_id: The id of the customer: of the record between the service and the organization.
+    email: The email address.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers/{segment(customer_id)}/owner",
+        body=body_of(email=email),
     )
 
 

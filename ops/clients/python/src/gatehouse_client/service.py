@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.5"
+API_VERSION: Final = "1.6"
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
@@ -64,6 +64,7 @@ class CustomerRecord(TypedDict):
     paused: bool
     shares_directory: bool
     unclaimed: bool
+    vendor_setup: list[SetupPart]
     last_sign_in_at: str | None
     created_at: str
     metadata: dict[str, Any]
@@ -202,6 +203,9 @@ class ServiceUserList(TypedDict):
 
     users: list[ServiceUser]
     total: int
+
+
+SetupPart: TypeAlias = Literal["groups", "mail_domain", "scim", "upstream"]
 
 
 SignatureAlgorithm: TypeAlias = Literal["ES256", "RS256"]
@@ -343,7 +347,11 @@ def list_customers(
 
 
 def offer_service(
-    *, organization: str | Unset = UNSET, name: str | Unset = UNSET, external_id: str | Unset | None = UNSET
+    *,
+    organization: str | Unset = UNSET,
+    name: str | Unset = UNSET,
+    external_id: str | Unset | None = UNSET,
+    owner_email: str | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
     """Offer your service to another organization, which has 30 days to accept, or make an organization for a
     customer.
@@ -352,11 +360,13 @@ def offer_service(
     name: The name of the customer, for which an organization is made that no person owns yet.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
+    owner_email: With a name: the address to which the link is mailed that makes its reader the owner of the new
+        organization.
     """
     return Call(
         method="POST",
         path="/api/service/customers",
-        body=body_of(organization=organization, name=name, external_id=external_id),
+        body=body_of(organization=organization, name=name, external_id=external_id, owner_email=owner_email),
     )
 
 
@@ -397,6 +407,23 @@ def end_customer(customer_id: str) -> Call[None]:
     customer_id: The id of the customer: of the record between the service and the organization.
     """
     return Call(method="DELETE", path=f"/api/service/customers/{segment(customer_id)}", answer="nothing")
+
+
+def restore_customer(customer_id: str) -> Call[CustomerRecord]:
+    """Restore a customer that no person owned when you ended it, within 14 days.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return Call(method="POST", path=f"/api/service/customers/{segment(customer_id)}/restore")
+
+
+def name_owner(customer_id: str, *, email: str) -> Call[CustomerRecord]:
+    """Mail a link that makes its reader the owner of the organization that you have made for a customer.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    email: The email address.
+    """
+    return Call(method="POST", path=f"/api/service/customers/{segment(customer_id)}/owner", body=body_of(email=email))
 
 
 def read_info() -> Call[ServiceRecord]:

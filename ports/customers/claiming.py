@@ -1,0 +1,51 @@
+"""Storage of the links by which people claim the organizations that vendors have made for customers."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.customers.claiming import ClaimLink, MadeThings, NamedOwner
+from core.services.services import Service
+
+
+class CustomerClaims(Protocol):
+    """The latest link of each customer that a vendor has made."""
+
+    def put(self, service: Service, customer_id: UUID, owner: NamedOwner, *, token_hash: bytes) -> None:
+        """Store the link of a customer in place of an earlier one."""
+        ...
+
+    def named(self, service: Service, customer_id: UUID) -> NamedOwner | None:
+        """Return to whom the latest link of a customer was mailed; None for none."""
+        ...
+
+    def by_token(self, token_hash: bytes, *, at: datetime) -> ClaimLink | None:
+        """Return a link that has not expired: of an unclaimed customer, or one by which it was claimed.
+
+        The customer has not ended, its organization waits for approval or is active, and so is its vendor.
+        """
+        ...
+
+    def settle(self, customer_id: UUID, organization_id: UUID, *, name: str, slug: str, parts: Sequence[str]) -> bool:
+        """Give a locked organization a name and slug of its owner's, and mark it and its link as claimed.
+
+        Return False when the slug is taken, also by a concurrent transaction.
+        """
+        ...
+
+    def withdraw(self, customer_ids: Collection[UUID], *, made_since: datetime) -> Sequence[UUID]:
+        """Delete the open links of customers that were mailed since a moment, and return whose they were."""
+        ...
+
+    def mail_domains(self, customer_id: UUID) -> Sequence[str]:
+        """Return the mail domains that are proved for a customer."""
+        ...
+
+    def made_for(self, customer_id: UUID) -> MadeThings:
+        """Count what the vendor has made for a customer."""
+        ...
+
+    def end_setup_links(self, customer_id: UUID) -> int:
+        """Delete the setup links that the vendor has made for a customer, and return how many were valid."""
+        ...
