@@ -80,6 +80,7 @@ from adapters.postgres.organizations.settings.branding_versions import PostgresB
 from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
 from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
+from adapters.postgres.organizations.takeover_claims import PostgresTakeoverClaims
 from adapters.postgres.organizations.takeover_credentials import PostgresTakeoverCredentials
 from adapters.postgres.organizations.takeover_mails import PostgresTakeoverRecords
 from adapters.postgres.organizations.takeovers import PostgresTakeovers
@@ -263,6 +264,7 @@ class Aggregates:
     made_by_keys: PostgresMadeByKeys
     made_credentials: PostgresMadeCredentials
     takeovers: PostgresTakeovers
+    takeover_claims: PostgresTakeoverClaims
     takeover_credentials: PostgresTakeoverCredentials
     takeover_records: PostgresTakeoverRecords
     service_assignments: PostgresServiceAssignments

@@ -16,6 +16,8 @@ from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.organizations import takeover_claims, takeovers
+from core.organizations.organizations import RESTORABLE_FOR
 from core.organizations.takeovers import REASON, Act, Acting, MadeThing
 from core.parts import ROWS_AT_ONCE_MAX
 from core.services import admission
@@ -36,6 +38,8 @@ ACTIONS: Final = (
     AuditAction.SERVICE_OAUTH_CREDENTIALS_UPDATED,
     AuditAction.SAML_CONFIGURATION_UPDATED,
     AuditAction.CUSTOMER_OFFERED,
+    AuditAction.CUSTOMER_ACCEPTED,
+    AuditAction.CUSTOMER_OWNER_NAMED,
     AuditAction.CUSTOMER_RESUMED,
     AuditAction.CUSTOMER_USER_CHANGED,
     AuditAction.PRODUCT_ACCESS_ACCEPTED,
@@ -77,7 +81,7 @@ SAML_FIELDS: Final[Mapping[str, Any]] = {
     "sign_response": True,
     "enabled": False,
 }
-_PRODUCT_FIELDS: Final = ("access", "assignments", "shares_directory", "groups", "hidden")
+_PRODUCT_FIELDS: Final = ("access", "assignments", "shares_directory", "groups", "hidden", "vendor_setup")
 _ENUMERATIONS: Final[Mapping[str, Callable[[str], Any]]] = {
     "security_profile": SecurityProfile,
     "customers": CustomerPolicy,
@@ -237,14 +241,17 @@ def _provider_credentials(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[Made
 
 def _customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
     """End the customers that were let in, and pause those again whose pause was lifted."""
-    for act in _of_actions(acts, AuditAction.CUSTOMER_OFFERED, AuditAction.CUSTOMER_RESUMED):
+    for act in _of_actions(
+        acts, AuditAction.CUSTOMER_OFFERED, AuditAction.CUSTOMER_ACCEPTED, AuditAction.CUSTOMER_RESUMED
+    ):
         service = _service_of(uow, act)
         customer = uow.service_customers.find(service, UUID(act.target_id), at=uow.now) if service is not None else None
         if service is None or customer is None:
             continue
         uow.services.lock(service)
-        if act.action == AuditAction.CUSTOMER_OFFERED.value:
-            yield from _ended(uow, service, [customer.id])
+        if act.action != AuditAction.CUSTOMER_RESUMED.value:
+            is_restored = act.details.get("restored", False)
+            yield from _ended(uow, service, [customer.id], can_be_restored=is_restored)
         elif not customer.is_paused_by_vendor:
             uow.service_customers.set_vendor_pause(service, customer.id, uow.now)
             uow.record(
@@ -255,11 +262,31 @@ def _customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
                 reason=REASON,
             )
             yield _made("paused customer", act.organization_id, customer.id, f"{customer.slug} of {service.slug}")
+    yield from _owners(uow, acts)
     yield from _external_ids(uow, acts)
     for service, since in _opened(uow, acts):
         uow.services.lock(service)
         while begun := uow.service_customers.begun_since(service, since, limit=ROWS_AT_ONCE_MAX):
             yield from _ended(uow, service, begun)
+
+
+def _owners(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
+    """Withdraw the links that make their readers owners of customers, and take back what was claimed by them."""
+    for act in _of_actions(acts, AuditAction.CUSTOMER_OWNER_NAMED):
+        service = _service_of(uow, act)
+        customer = uow.service_customers.find(service, UUID(act.target_id), at=uow.now) if service is not None else None
+        if service is None or customer is None:
+            continue
+        label = f"{customer.slug} of the service {service.slug}"
+        if uow.customer_claims.withdraw([customer.id], made_since=act.at):
+            yield _made("link to an owner", act.organization_id, customer.id, label)
+            continue
+        organization_id = uow.takeover_claims.claimed_by_link(customer.id, mailed_at=act.at)
+        organization = uow.organizations.lock(organization_id) if organization_id is not None else None
+        if organization is not None:
+            takeovers.suspend_organization(uow, organization)
+            takeover_claims.give_back(uow, organization, reason=REASON)
+            yield _made("owner of a customer", act.organization_id, customer.id, label)
 
 
 def _opened(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[tuple[Service, Any]]:
@@ -323,8 +350,13 @@ def _external_ids(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
         yield _made("external id", act.organization_id, customer.id, f"of {customer.slug} at {service.slug}")
 
 
-def _ended(uow: UnitOfWork, service: Service, customer_ids: Sequence[UUID]) -> Iterable[MadeThing]:
-    for relation in uow.service_customers.end_these(service, customer_ids):
+def _ended(
+    uow: UnitOfWork, service: Service, customer_ids: Sequence[UUID], *, can_be_restored: bool = False
+) -> Iterable[MadeThing]:
+    # What the takeover has made itself comes back by no restoration.
+    deletes_at = uow.now + RESTORABLE_FOR if can_be_restored else uow.now
+    unclaimed = uow.service_customers.end_unclaimed(service.organization_id, customer_ids, deletes_at=deletes_at)
+    for relation in (*unclaimed, *uow.service_customers.end_these(service, customer_ids)):
         relation.record_end(uow, service.organization_id, reason=REASON)
         label = f"{relation.customer_slug} of the service {service.slug}"
         yield _made("customer", service.organization_id, relation.customer_id, label)

@@ -221,7 +221,7 @@ def claim(uow: UnitOfWork, token: str, *, name: str, slug: str, vendor_setup: Se
         created_at=uow.now,
     )
     uow.members.defer_add(membership, is_confirmed=True)
-    ended = uow.customer_claims.end_setup_links(link.relation.customer_id)
+    ended = uow.customer_claims.end_setup_links(link.relation.customer_id, [part.value for part in SetupPart])
     _record(uow, link.relation, name=name, slug=slug, parts=parts, ended=ended)
     return slug
 
@@ -234,6 +234,16 @@ def checked_parts(names: Collection[str]) -> list[str]:
             "vendor_setup", Wording("Name any of these parts: %(names)s.", names=", ".join(known))
         )
     return [part for part in known if part in names]
+
+
+def close_parts(uow: UnitOfWork, customer_id: UUID, parts: Sequence[str]) -> None:
+    """End what would let the vendor go on with parts that it may not set up any more.
+
+    Setup links to them end, and a SCIM token that the vendor was shown is replaced by one that nobody knows.
+    """
+    uow.customer_claims.end_setup_links(customer_id, parts)
+    if SetupPart.SCIM in parts:
+        uow.customer_claims.replace_scim_tokens(customer_id)
 
 
 def _record(uow: UnitOfWork, relation: Relation, *, name: str, slug: str, parts: Sequence[str], ended: int) -> None:

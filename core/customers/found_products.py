@@ -129,9 +129,9 @@ def show(uow: UnitOfWork, slug: str, client_id: UUID, *, find: str = "", find_gr
     )
 
 
-def show_in_numbers(uow: UnitOfWork, slug: str, client_id: UUID) -> ProductInNumbers:
-    """Return a product or offer and who uses it, for the pages that pause or end it; raise `ProductUnknown`."""
-    authorized = authorize(uow, slug, Operation.PRODUCTS_CHANGE)
+def show_in_numbers(uow: UnitOfWork, slug: str, client_id: UUID, operation: Operation) -> ProductInNumbers:
+    """Return a product or offer and who uses it, for the page that pauses or ends it; raise `ProductUnknown`."""
+    authorized = authorize(uow, slug, operation)
     product = products.show(uow, slug, client_id)
     return ProductInNumbers(product=product, figures=_figures(uow, authorized, product))
 

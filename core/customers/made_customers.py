@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 UNCLAIMED_MAX: Final = 1_000
 # A vendor that has to wait for a claim, for the end of one, or for a restoration that is no longer possible.
 RETRY_UNCLAIMED_SECONDS: Final = 3_600
-_SLUG_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
-_SLUG_CHARACTERS: Final = 8
 
 
 def create(
@@ -80,7 +78,8 @@ def create_by(
     taken = uow.service_customers.taken(service, slug=None, external_id=external_id, other_than=None, at=uow.now)
     if taken.is_external_id:
         raise ExternalIdTaken
-    organization = _add_organization(uow, name, is_welcome=is_welcome)
+    new = creation.new_organization(uow, "", name)
+    organization = creation.add_unclaimed(uow, new.approved(by=None, at=uow.now) if is_welcome else new)
     made = MadeCustomer(
         id=uow.randomness.new_id(),
         organization_id=organization.id,
@@ -115,14 +114,3 @@ def _count(uow: UnitOfWork, vendor: Organization) -> None:
             ),
             retry_after_seconds=RETRY_UNCLAIMED_SECONDS,
         ).of("unclaimed_customers", counts="customers")
-
-
-def _add_organization(uow: UnitOfWork, name: str, *, is_welcome: bool) -> Organization:
-    """Store an organization that no person owns, under a random slug that no other one has."""
-    while True:
-        slug = f"c-{uow.randomness.choice(_SLUG_ALPHABET, _SLUG_CHARACTERS)}"
-        organization = creation.new_organization(uow, slug, name)
-        if is_welcome:
-            organization = organization.approved(by=None, at=uow.now)
-        if uow.organizations.add(organization, is_unclaimed=True):
-            return organization

@@ -13,20 +13,22 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
-from core.customers import relations
+from core.customers import claiming, relations
 from core.customers.customers import AlreadyCustomer
 from core.customers.relations import CustomerSide, CustomerState, Relation, RelationChange
-from core.errors import BadRequest, NotFound, all_valid
+from core.errors import BadRequest, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.organizations.memberships import OWNER
 from core.organizations.organizations import Organization
 from core.positions import Position
 from core.services import assignments
 from core.services.assignments import Assignment
 from core.services.customer_rules import CustomerPolicy
 from core.services.services import Service
+from core.sessions.session import RECENT
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 GROUPS_MAX: Final = 200
 # What the customer sets, besides its pause.
-SETTINGS: Final = ("access", "assignments", "shares_directory", "groups", "hidden")
+SETTINGS: Final = ("access", "assignments", "shares_directory", "groups", "hidden", "vendor_setup")
 
 
 class ProductAccess(StrEnum):
@@ -54,6 +56,12 @@ class ProductAlreadyUsed(AlreadyCustomer):
     """The organization uses the service already."""
 
     default_message = "Your organization uses this product already."
+
+
+class SignInTooOld(Forbidden):
+    """The caller has not signed in within the last minutes, which this takes."""
+
+    default_message = "Sign in again first: this takes a sign-in within the last ten minutes."
 
 
 class ProductOnlyOffered(BadRequest):
@@ -83,6 +91,7 @@ class Product:
     shares_directory: bool
     groups: list[UUID]
     hidden: bool
+    vendor_setup: list[str]
     created_at: datetime
 
     @property
@@ -112,6 +121,7 @@ class Product:
             or (self.shares_directory and not before.shares_directory)
             or not set(self.groups) <= set(before.groups)
             or (before.hidden and not self.hidden)
+            or not set(self.vendor_setup) <= set(before.vendor_setup)
             or (before.is_paused_by_customer and not self.is_paused_by_customer)
         )
 
@@ -172,17 +182,19 @@ def accept(uow: UnitOfWork, slug: str, client_id: UUID) -> Product:
 
 
 def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, Any]) -> Product:
-    """Change who of the organization may use a product, what its vendor learns, and the organization's own pause.
+    """Change who may use a product, what its vendor learns and sets up, and the organization's own pause.
 
-    Raise `ProductUnknown`, `ProductOnlyOffered`, and `BadRequest` for what is none of the organization or the service.
+    What the vendor sets up its owner says, who has just signed in. Raise `ProductUnknown`, `ProductOnlyOffered`,
+    `SignInTooOld`, and `BadRequest` for what is none of the organization or the service.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     organization = authorized.organization
     given = dict(changes)
     # Invalid input is refused before an unknown product (decisions 1.6).
-    assigned, groups = all_valid(
+    assigned, groups, parts = all_valid(
         lambda: assignments.checked(given.get("assignments", ())),
         lambda: _checked_groups(given.get("groups", ())),
+        lambda: claiming.checked_parts(given.get("vendor_setup", ())),
     )
     service = _lock_service(uow, organization.id, client_id)
     before = _found(uow, organization.id, client_id)
@@ -194,9 +206,11 @@ def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, An
     if "groups" in given:
         given["groups"] = groups
         _require_known_groups(uow, organization.id, groups)
+    if "vendor_setup" in given:
+        given["vendor_setup"] = parts
     is_paused = given.pop("paused", before.is_paused_by_customer)
     after = replace(before, **given, is_paused_by_customer=is_paused)
-    _require_allowed(authorized, before, after)
+    _require_allowed(uow, authorized, before, after)
     if after.changes(before):
         _save(uow, organization, before, after)
     if after.is_paused_by_customer != before.is_paused_by_customer:
@@ -206,7 +220,7 @@ def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, An
 
 def end(uow: UnitOfWork, slug: str, client_id: UUID) -> None:
     """Decline the offer of a product, or end its use; what begins later is another record."""
-    organization = access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE).organization
+    organization = access.authorize_and_lock(uow, slug, Operation.PRODUCT_END).organization
     _lock_service(uow, organization.id, client_id)
     product = _found(uow, organization.id, client_id)
     uow.products.remove(organization.id, product)
@@ -230,17 +244,31 @@ def _found(uow: UnitOfWork, organization_id: UUID, client_id: UUID) -> Product:
     return product
 
 
-def _require_allowed(authorized: OrganizationAccess, before: Product, after: Product) -> None:
+def _require_allowed(uow: UnitOfWork, authorized: OrganizationAccess, before: Product, after: Product) -> None:
+    if after.vendor_setup != before.vendor_setup:
+        _require_owner(uow, authorized)
     if after.shares_directory and not before.shares_directory:
         authorized.require(Capability.ORG_MEMBERS_VIEW)
     if after.gives_more_than(before):
         authorized.forbid_lasting()
 
 
+def _require_owner(uow: UnitOfWork, authorized: OrganizationAccess) -> None:
+    """Raise `Forbidden` for anybody but the owner, and `SignInTooOld` unless they have just signed in."""
+    caller = authorized.caller
+    if authorized.membership.role != OWNER or caller.limits.acts_for_maker:
+        raise Forbidden("Only the owner of the organization can say what the vendor sets up.")
+    if uow.now - caller.session.authenticated_at > RECENT:
+        raise SignInTooOld
+
+
 def _save(uow: UnitOfWork, organization: Organization, before: Product, after: Product) -> None:
     uow.products.save(organization.id, after)
     if after.assignments != before.assignments:
         uow.products.assign(organization.id, after)
+    taken_away = [part for part in before.vendor_setup if part not in after.vendor_setup]
+    if taken_away:
+        claiming.close_parts(uow, after.customer_id, taken_away)
     relation = _relation(organization, after)
     uow.record(
         AuditAction.PRODUCT_ACCESS_UPDATED,

@@ -239,7 +239,7 @@ class CustomerClaimedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerChangedData(EventData):
-    """The names of what the vendor has noted of a customer, and of what it has removed."""
+    """The names of what the vendor has noted of a customer and has removed, or that nobody owns it again."""
 
     customer_id: UUID
     client_id: UUID
@@ -247,7 +247,9 @@ class CustomerChangedData(EventData):
     external_id: str | None
     organization_slug: str
     organization_name: str
-    metadata: dict[str, list[str]]
+    metadata: dict[str, list[str]] = ABSENT
+    unclaimed: bool = ABSENT
+    reason: str = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -193,6 +193,7 @@ class Operation(Enum):
     PRODUCTS_READ = ("read the products of other organizations", RequiredStanding.MEMBER, _ACTIVE, _READS)
     PRODUCT_ACCEPT = ("accept a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _CLOSED)
     PRODUCTS_CHANGE = ("change who may use a product", Capability.PRODUCTS_MANAGE, _ACTIVE, _JUDGED)
+    PRODUCT_END = ("end a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _TAKES_AWAY)
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
     API_KEY_CREATE = ("create an API key of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
@@ -324,6 +325,9 @@ _MAKES_CREDENTIAL: Final = frozenset(
         Operation.MAIL_SERVER_SET,
     }
 )
+# What an organization opens, besides what every status opens, that a vendor has made and a person has claimed while it
+# waits for approval: the end of what is between the two. Its relation to the vendor works all the same.
+_OF_CLAIMED_AND_PENDING: Final = frozenset({Operation.PRODUCTS_READ, Operation.PRODUCT_END})
 # Members can always read what the organization requires, and leave; and `management.py` refuses only the change that
 # requires less.
 _WITH_ONE_FACTOR: Final = frozenset(
@@ -336,9 +340,10 @@ class AccessContext:
     """The caller, an organization and the caller's membership in it, as stored; access is not decided yet.
 
     `is_unconfirmed` means that another person made the membership, and that the user has not used it yet,
-    `is_suspended` that the directory of the organization has deactivated the member, and `is_single_sign_on_missing`
-    that the organization requires its own sign-in of them, and the session began otherwise. For a key of the
-    organization, caller and membership are those of its maker, and `narrowed` returns what the key may do of that.
+    `is_suspended` that the directory of the organization has deactivated the member, `is_single_sign_on_missing` that
+    the organization requires its own sign-in of them, and the session began otherwise, and `is_claimed` that a vendor
+    has made the organization, which a person has claimed. For a key of the organization, caller and membership are
+    those of its maker, and `narrowed` returns what the key may do of that.
     """
 
     caller: Caller
@@ -348,6 +353,7 @@ class AccessContext:
     is_unconfirmed: bool
     is_suspended: bool = False
     is_single_sign_on_missing: bool = False
+    is_claimed: bool = False
     narrowed: Callable[[UnitOfWork, OrganizationAccess, Operation], OrganizationAccess] | None = None
 
 
@@ -472,9 +478,14 @@ def _entered(context: AccessContext, operation: Operation) -> tuple[Organization
         raise SsoRequired
     if context.is_suspended and operation is not Operation.ORGANIZATION_LEAVE:
         raise MembershipSuspended
-    if organization.status not in operation.statuses:
+    if organization.status not in operation.statuses and not _is_open_to_claimed(context, organization, operation):
         raise OrganizationNotActive(Wording("This organization is %(status)s.", status=organization.status))
     return organization, membership
+
+
+def _is_open_to_claimed(context: AccessContext, organization: Organization, operation: Operation) -> bool:
+    is_pending = organization.status is OrganizationStatus.PENDING
+    return context.is_claimed and is_pending and operation in _OF_CLAIMED_AND_PENDING
 
 
 def _require(

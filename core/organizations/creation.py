@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -29,6 +30,9 @@ RESERVED_SLUGS: Final = frozenset(
     }
 )
 PENDING_MAX: Final = 5
+# Of what an organization is called that no person owns yet.
+_SLUG_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SLUG_CHARACTERS: Final = 8
 
 
 class SlugTaken(Conflict):
@@ -120,6 +124,14 @@ def person_of(caller: Caller) -> PersonSummary:
         is_platform_owner=caller.account.is_platform_owner,
         created_at=caller.account.created_at,
     )
+
+
+def add_unclaimed(uow: UnitOfWork, organization: Organization) -> Organization:
+    """Store an organization that no person owns, under a random slug that no other one has, and return it so."""
+    while True:
+        named = replace(organization, slug=f"c-{uow.randomness.choice(_SLUG_ALPHABET, _SLUG_CHARACTERS)}")
+        if uow.organizations.add(named, is_unclaimed=True):
+            return named
 
 
 def require_pending_room(uow: UnitOfWork, caller: Caller) -> None:

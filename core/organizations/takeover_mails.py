@@ -33,7 +33,7 @@ KINDS: Final = (
     *("invitation", "setup link", "management key", "suspended member", "rule of groups"),
     *("settings", "SAML settings", "credentials", "members of a group", "end users"),
     *("customer", "paused customer", "roles", "product", "settings of the product", "paused product"),
-    "external id",
+    *("external id", "link to an owner", "owner of a customer"),
 )
 # What goes on, with the place in the console where it is ended or made again (decisions 3.13).
 GOES_ON: Final = PartialTable(

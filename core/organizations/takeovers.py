@@ -16,7 +16,7 @@ from uuid import UUID
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, inviters, management, members
+from core.organizations import access, inviters, management, members, takeover_claims
 from core.organizations.access import Capability
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
@@ -184,11 +184,15 @@ def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
         if organization_id not in takeover.held.roles
         and one.created_at == organizations[organization_id].created_at >= takeover.since
     }
+    claimed = takeover_claims.claimed(uow, takeover, mine)
+    founded |= claimed
     if _needs_operator(takeover, mine, given, founded):
         return None
     _revert_definitions(uow, acting)
     for organization_id in founded:
-        _suspend_organization(uow, organizations[organization_id])
+        suspend_organization(uow, organizations[organization_id])
+    for organization_id in sorted(claimed):
+        takeover_claims.give_back(uow, organizations[organization_id], reason=REASON)
     roles = _Roles(uow)
     _revert_ownerships(uow, takeover, organizations, given, roles)
     _revert_own(uow, takeover, mine, founded, roles)
@@ -275,8 +279,8 @@ def _revert_definitions(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
         )
 
 
-def _suspend_organization(uow: UnitOfWork, organization: Organization) -> None:
-    """Suspend an organization that was founded in the takeover, until the platform has looked at it."""
+def suspend_organization(uow: UnitOfWork, organization: Organization) -> None:
+    """Suspend an organization that was founded or claimed in the takeover, until the platform has looked at it."""
     if organization.status in {OrganizationStatus.ACTIVE, OrganizationStatus.PENDING}:
         after = organization.suspended_for_review(SUSPENSION_REASON, at=uow.now)
         management.save_and_record(uow, organization, after)

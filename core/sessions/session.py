@@ -5,11 +5,15 @@ The sessions themselves are in `sessions.py`; what one is limited to is in `limi
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.sessions import mfa_methods
+
+# Within which a user has signed in again who changes something that matters.
+RECENT: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,10 @@ class CustomerClaims(Protocol):
         """Count what the vendor has made for a customer."""
         ...
 
-    def end_setup_links(self, customer_id: UUID) -> int:
-        """Delete the setup links that the vendor has made for a customer, and return how many were valid."""
+    def end_setup_links(self, customer_id: UUID, parts: Sequence[str]) -> int:
+        """Delete the setup links to any of these parts that the vendor has made for a customer; return how many."""
+        ...
+
+    def replace_scim_tokens(self, customer_id: UUID) -> None:
+        """Replace the SCIM tokens that the vendor has made for a customer by ones that nobody knows."""
         ...

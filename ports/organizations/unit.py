@@ -23,6 +23,7 @@ from ports.organizations.settings.branding_versions import BrandingVersions
 from ports.organizations.settings.domain import CustomDomains
 from ports.organizations.settings.smtp import MailServers
 from ports.organizations.setup_links import SetupLinks
+from ports.organizations.takeover_claims import TakeoverClaims
 from ports.organizations.takeover_credentials import TakeoverCredentials
 from ports.organizations.takeover_mails import TakeoverRecords
 from ports.organizations.takeovers import Takeovers
@@ -88,6 +89,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def takeovers(self) -> Takeovers: ...
+
+    @property
+    def takeover_claims(self) -> TakeoverClaims: ...
 
     @property
     def takeover_credentials(self) -> TakeoverCredentials: ...

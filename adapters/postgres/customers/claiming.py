@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
-from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
+from adapters.postgres.domains_in_force import PROVED, in_force_at
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.customers.claiming import ClaimLink, MadeThings, NamedOwner
@@ -114,7 +114,7 @@ class PostgresCustomerClaims(Aggregate):
             SELECT   domain
             FROM     domain_routes
             WHERE    organization_id = (SELECT id FROM organizations WHERE internal_of = %(customer_id)s)
-              AND    {IN_FORCE}
+              AND    {PROVED}
             ORDER BY domain
             """,
             {"customer_id": customer_id, **in_force_at(self._transaction.now)},
@@ -123,14 +123,24 @@ class PostgresCustomerClaims(Aggregate):
     def made_for(self, customer_id: UUID) -> MadeThings:
         return self._one(MadeThings, _MADE, (self._transaction.now, customer_id)) or MadeThings()
 
-    def end_setup_links(self, customer_id: UUID) -> int:
+    def end_setup_links(self, customer_id: UUID, parts: Sequence[str]) -> int:
         return self._connection.execute(
             """
             DELETE FROM setup_links
-            WHERE  organization_id = (SELECT id FROM organizations WHERE internal_of = %s) AND expires_at > %s
+            WHERE  organization_id = (SELECT id FROM organizations WHERE internal_of = %s) AND parts && %s
             """,
-            (customer_id, self._transaction.now),
+            (customer_id, list(parts)),
         ).rowcount
+
+    def replace_scim_tokens(self, customer_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE scim_tokens
+            SET    token_hash = sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
+            WHERE  organization_id = (SELECT id FROM organizations WHERE internal_of = %s)
+            """,
+            (customer_id,),
+        )
 
 
 def _link(*, email: str, expires_at: datetime, claimed_at: datetime | None, **relation: Any) -> ClaimLink:

@@ -80,7 +80,7 @@ _END_OF_CUSTOMER: Final = f"""
 _END_THESE: Final = """
     WITH ended AS (
         DELETE FROM service_customers
-        WHERE  vendor_id = %s AND service_id = %s AND id = ANY (%s)
+        WHERE  vendor_id = %s AND service_id = %s AND id = ANY (%s) AND ended_at IS NULL
         RETURNING id, vendor_id, service_id, organization_id, offered_slug, external_id)
     SELECT    e.id AS customer_id, e.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name, s.slug AS service_slug,
               s.name AS service_name, s.client_id, e.external_id, o.id AS customer_organization_id,

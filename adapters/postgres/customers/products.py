@@ -26,7 +26,7 @@ PRODUCT: Final = f"""
           FROM     directory_groups g
           WHERE    g.organization_id = %(organization_id)s AND g.id = ANY (c.groups)
           ORDER BY g.id) AS groups,
-    c.hidden, c.created_at
+    c.hidden, c.vendor_setup, c.created_at
 """
 _ASSIGN: Final = assigning("customer_assignments", "customer_id", "%(vendor_id)s")
 # Of what is offered, what its organization may accept: the offer is open, and its vendor active.
@@ -118,7 +118,7 @@ class PostgresProducts(Aggregate):
         self._connection.execute_later(
             """
             UPDATE service_customers
-            SET    access = %s, shares_directory = %s, groups = %s, hidden = %s
+            SET    access = %s, shares_directory = %s, groups = %s, hidden = %s, vendor_setup = %s
             WHERE  organization_id = %s AND id = %s
             """,
             (
@@ -126,6 +126,7 @@ class PostgresProducts(Aggregate):
                 product.shares_directory,
                 product.groups,
                 product.hidden,
+                product.vendor_setup,
                 organization_id,
                 product.customer_id,
             ),

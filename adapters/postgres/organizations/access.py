@@ -26,6 +26,7 @@ _PATH_COLUMNS: Final = f"""
     {prefixed(Membership, table="pm", prefix="path_membership_")},
     pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
     pm.suspended_at IS NOT NULL AS is_suspended,
+    p.claimed_at IS NOT NULL AS is_claimed,
     pr.permissions       AS path_permissions,
     pm.role <> 'owner' AND NOT u.is_platform_owner AND u.disowned_at IS NULL AND s.impersonator_id IS NULL
     AND EXISTS (SELECT FROM domain_routes route
@@ -91,6 +92,7 @@ def _context(
     *,
     is_unconfirmed: bool,
     is_suspended: bool,
+    is_claimed: bool,
     is_single_sign_on_missing: bool | None,
     path_permissions: list[str] | None,
     **columns: Any,
@@ -103,6 +105,7 @@ def _context(
         custom_permissions=path_permissions,
         is_unconfirmed=is_unconfirmed,
         is_suspended=is_suspended,
+        is_claimed=is_claimed,
         is_single_sign_on_missing=bool(is_single_sign_on_missing),
     )
 

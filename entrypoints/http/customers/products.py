@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from core.customers import products
+from core.customers.claiming import SetupPart
 from core.customers.products import (
     GROUPS_MAX,
     Product,
@@ -14,6 +15,7 @@ from core.customers.products import (
     ProductAlreadyUsed,
     ProductOnlyOffered,
     ProductUnknown,
+    SignInTooOld,
 )
 from core.customers.relations import CustomerState
 from core.errors import BadRequest
@@ -57,6 +59,14 @@ ProductGroups = Annotated[
     ),
 ]
 
+VendorSetup = Annotated[
+    list[SetupPart],
+    msgspec.Meta(
+        description="What the vendor may go on setting up for your organization; the owner alone sets it, within ten"
+        " minutes of a sign-in. What is taken away ends its setup links, and SCIM tokens that the vendor knows."
+    ),
+]
+
 
 class ProductAssignment(msgspec.Struct, kw_only=True):
     """Whom of the organization the product is assigned to, and with which of its roles."""
@@ -94,6 +104,7 @@ class ProductChange(msgspec.Struct, kw_only=True):
     shares_directory: bool | msgspec.UnsetType = msgspec.UNSET
     groups: ProductGroups | msgspec.UnsetType = msgspec.UNSET
     hidden: HiddenField | msgspec.UnsetType = msgspec.UNSET
+    vendor_setup: VendorSetup | msgspec.UnsetType = msgspec.UNSET
     paused: CustomerPaused | msgspec.UnsetType = msgspec.UNSET
 
     def given(self) -> dict[str, Any]:
@@ -132,6 +143,7 @@ class ProductRecord(msgspec.Struct, kw_only=True):
     shares_directory: bool
     groups: ProductGroups
     hidden: HiddenField
+    vendor_setup: VendorSetup
     paused: CustomerPaused
     created_at: datetime
 
@@ -149,6 +161,7 @@ class ProductRecord(msgspec.Struct, kw_only=True):
             shares_directory=product.shares_directory,
             groups=product.groups,
             hidden=product.hidden,
+            vendor_setup=[SetupPart(part) for part in product.vendor_setup],
             paused=product.is_paused_by_customer,
             created_at=product.created_at,
         )
@@ -187,7 +200,9 @@ async def show_product(call: Call, slug: str, client_id: UUID) -> ProductRecord:
     return ProductRecord.of(await call.read(products.show, slug, client_id))
 
 
-@routes.patch("/api/organizations/:slug/products/:client_id", refuses=(ProductUnknown, ProductOnlyOffered))
+@routes.patch(
+    "/api/organizations/:slug/products/:client_id", refuses=(ProductUnknown, ProductOnlyOffered, SignInTooOld)
+)
 @in_organization(Operation.PRODUCTS_CHANGE)
 async def change_product(call: Call, slug: str, client_id: UUID, body: ProductChange) -> ProductRecord:
     """Change who may use a product, what its vendor learns of the organization, or pause it.
@@ -199,7 +214,7 @@ async def change_product(call: Call, slug: str, client_id: UUID, body: ProductCh
 
 
 @routes.delete("/api/organizations/:slug/products/:client_id", status=204, refuses=(ProductUnknown,))
-@in_organization(Operation.PRODUCTS_CHANGE)
+@in_organization(Operation.PRODUCT_END)
 async def end_product(call: Call, slug: str, client_id: UUID) -> None:
     """Decline the offer of a product, or end its use.
 

@@ -49,6 +49,8 @@ PARTS: Final = {
     SetupPart.SCIM: (marked("Provisioning by SCIM"), marked("By which your directory says who may use this product.")),
     SetupPart.GROUPS: (marked("Roles by groups"), marked("Which of your groups get which roles in this product.")),
 }
+# Of boxes to tick.
+PARTS_OFFERED: Final = [(part.value, title, about, None) for part, (title, about) in PARTS.items()]
 
 
 class ClaimForm(ProtectedForm, kw_only=True):
@@ -123,7 +125,7 @@ async def _page(
         link=found.link,
         made=found.made,
         form=form or ClaimForm(name=name, slug=slug_of_name(name)),
-        parts_offered=[(part.value, title, about, None) for part, (title, about) in PARTS.items()],
+        parts_offered=PARTS_OFFERED,
         problems=problems,
         problem=message_on_page(refusal) if refusal is not None and not problems else "",
         brand=await brand_of(call, relation.vendor_id),

@@ -17,7 +17,8 @@ from core.customers.products import (
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
-from core.organizations.access import Capability, Operation, authorize
+from core.organizations.access import Capability, Operation, RequiredStanding, authorize
+from core.organizations.memberships import OWNER
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
@@ -31,13 +32,14 @@ from entrypoints.pages.console.frame import (
 )
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.pickers import picker
+from entrypoints.pages.customers.claiming import PARTS_OFFERED
 from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.assignments import AssignmentForm, AssignmentQuery, subjects_to_choose
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.browsers import ProtectedForm, recent
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -102,6 +104,14 @@ class ProductSightForm(ProtectedForm, kw_only=True):
 
     shares_directory: str = ""
     hidden: str = ""
+
+
+class VendorSetupForm(ProtectedForm, kw_only=True):
+    """What the vendor of a product may go on setting up."""
+
+    vendor_setup: Annotated[list[str], msgspec.Meta(description="The parts that the vendor may set up.")] = (
+        msgspec.field(default_factory=list[str])
+    )
 
 
 class ProductGroupForm(ProtectedForm, kw_only=True):
@@ -246,6 +256,8 @@ async def product_page(
         sight=form if isinstance(form, ProductSightForm) else _sight_of(product),
         products=FOUND.page(org_slug),
         page=page_of_product(org_slug, client_id),
+        parts_offered=PARTS_OFFERED,
+        lacks_owner=None if standing.role == OWNER and not standing.is_impersonated else RequiredStanding.OWNER,
         lacks_sign_ins=standing.lacks(Operation.SIGN_INS_READ),
         lacks_change=standing.lacks(Operation.PRODUCTS_CHANGE),
         lacks_accepting=standing.lacks(Operation.PRODUCT_ACCEPT),
@@ -282,12 +294,24 @@ async def change_product_sight(call: Call, org_slug: str, client_id: UUID, form:
     return after(page_of_product(org_slug, client_id), "product-saved")
 
 
+@routes.post(f"{PRODUCT}/setup", refuses=_CHANGING)
+@in_console(Operation.PRODUCTS_CHANGE)
+@shows_again(show_product_page, BadRequest)
+async def change_vendor_setup(call: Call, org_slug: str, client_id: UUID, form: VendorSetupForm) -> PageOrRedirect:
+    """Set what the vendor sets up; programs use `PATCH /api/organizations/:slug/products/:client_id`."""
+    await recent(call, page=page_of_product(org_slug, client_id))
+    await call.transact(products.change, org_slug, client_id, {"vendor_setup": form.vendor_setup})
+    return after(page_of_product(org_slug, client_id), "product-saved")
+
+
 @routes.get(f"{PRODUCT}/pause", refuses=(ProductUnknown,))
 @in_console(Operation.PRODUCTS_CHANGE)
 async def ask_to_pause_product(call: Call, org_slug: str, client_id: UUID) -> Page:
     """Show whose access stops when the organization pauses a product, in numbers."""
     program = Program("products_change_product", org_slug, client_id, body={"paused": True})
-    return await _confirmation(call, "customers/products_pause.html", program, org_slug, client_id)
+    return await _confirmation(
+        call, "customers/products_pause.html", program, org_slug, client_id, Operation.PRODUCTS_CHANGE
+    )
 
 
 @routes.post(f"{PRODUCT}/pause", refuses=_CHANGING)
@@ -309,15 +333,17 @@ async def resume_product(call: Call, org_slug: str, client_id: UUID) -> PageOrRe
 
 
 @routes.get(f"{PRODUCT}/end", refuses=(ProductUnknown,))
-@in_console(Operation.PRODUCTS_CHANGE)
+@in_console(Operation.PRODUCT_END)
 async def ask_to_end_product(call: Call, org_slug: str, client_id: UUID) -> Page:
     """Show what ends with a product, in numbers, or that an offer is declined."""
     program = Program("products_end_product", org_slug, client_id)
-    return await _confirmation(call, "customers/products_ending.html", program, org_slug, client_id)
+    return await _confirmation(
+        call, "customers/products_ending.html", program, org_slug, client_id, Operation.PRODUCT_END
+    )
 
 
 @routes.post(f"{PRODUCT}/end", refuses=(ProductUnknown,))
-@in_console(Operation.PRODUCTS_CHANGE)
+@in_console(Operation.PRODUCT_END)
 async def end_product_for_good(call: Call, org_slug: str, client_id: UUID) -> PageOrRedirect:
     """Decline an offer, or end the use of a product; `DELETE /api/organizations/:slug/products/:client_id`."""
     await call.transact(products.end, org_slug, client_id)
@@ -329,8 +355,10 @@ def page_of_product(org_slug: str, client_id: UUID) -> str:
     return f"{page_of(org_slug)}/products/{client_id}"
 
 
-async def _confirmation(call: Call, template: str, program: Program, org_slug: str, client_id: UUID) -> Page:
-    standing, found = await opened(call, org_slug, Operation.PRODUCTS_CHANGE, found_products.show_in_numbers, client_id)
+async def _confirmation(
+    call: Call, template: str, program: Program, org_slug: str, client_id: UUID, operation: Operation
+) -> Page:
+    standing, found = await opened(call, org_slug, operation, found_products.show_in_numbers, client_id, operation)
     return console_page(
         call,
         template,

@@ -23,6 +23,7 @@ from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sessions.browser_sessions import BrowserCookie
 from core.sessions.limits import ConfinedElsewhere
+from core.sessions.session import RECENT
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.cookies import cookie_of
@@ -46,8 +47,7 @@ ADDRESS_COOKIE: Final = "gatehouse_address"
 ADDRESS_LIFETIME: Final = timedelta(minutes=15)
 # Of a browser that has opened a setup link.
 SETUP_COOKIE: Final = "gatehouse_setup"
-# For how long after a sign-in what matters is changed without another one, and how much of it is left for a form.
-RECENT: Final = timedelta(minutes=10)
+# How much of the time in which a sign-in is recent is left for a form.
 TIME_TO_TYPE: Final = timedelta(minutes=5)
 # What is not escaped in the path of a page.
 PATH_CHARACTERS: Final = "/!$&'()*+,;=:@"

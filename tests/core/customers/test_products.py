@@ -34,6 +34,7 @@ PRODUCT = Product(
     shares_directory=False,
     groups=[],
     hidden=True,
+    vendor_setup=["upstream"],
     created_at=datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC),
 )
 
@@ -46,6 +47,7 @@ PRODUCT = Product(
         {"shares_directory": True},
         {"groups": [GROUP]},
         {"hidden": False},
+        {"vendor_setup": ["upstream", "scim"]},
     ],
 )
 def test_a_product_that_lets_in_or_shows_more_gives_more(more: dict[str, Any]) -> None:

@@ -41,6 +41,7 @@ class TestAccepting:
             "shares_directory": False,
             "groups": [],
             "hidden": False,
+            "vendor_setup": [],
             "paused": False,
             "created_at": "2026-02-03T04:05:06Z",
         }

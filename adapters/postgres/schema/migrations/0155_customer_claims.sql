@@ -13,6 +13,7 @@ COMMENT ON TABLE customer_claims IS 'Whom a vendor has asked to own the organiza
 COMMENT ON COLUMN customer_claims.claimed_at IS 'When the person became the owner; null for an open link.';
 CREATE INDEX customer_claims_over ON customer_claims (expires_at);
 CREATE INDEX customer_claims_email ON customer_claims (email);
+CREATE INDEX customer_claims_of_vendor ON customer_claims (vendor_id);
 
 ALTER TABLE organizations ADD COLUMN claimed_at timestamptz;
 COMMENT ON COLUMN organizations.claimed_at IS 'When a person became the owner of one that a vendor has made; null for all others.';

@@ -1,0 +1,72 @@
+"""Organizations that were claimed with the power of a takeover: their vendors have them as before, owned by nobody.
+
+A vendor has made such an organization for a customer. What the claimer has done with it since stays behind in the
+organization that they claimed, which is suspended like one that was founded in the takeover; the customer goes on in a
+new organization with nothing of that in it, which the right person may claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.lazy_dataclasses import dataclass
+from core.organizations import creation
+from core.organizations.memberships import Membership
+from core.organizations.organizations import Organization
+
+if TYPE_CHECKING:
+    from core.organizations.takeovers import Takeover
+    from ports.unit_of_work import UnitOfWork
+
+# What the platform says of an organization.
+_OF_PLATFORM: Final = (
+    *("status", "tier_id", "max_services", "max_users", "approved_at", "approved_by"),
+    *("rejected_at", "rejection_reason", "suspended_at", "suspension_reason"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedCustomer:
+    """A customer whose organization its vendor has made and a person has claimed, and what the vendor had called it."""
+
+    customer_id: UUID
+    vendor_id: UUID
+    client_id: UUID
+    service_slug: str
+    external_id: str | None
+    made_name: str
+
+
+def claimed(uow: UnitOfWork, takeover: Takeover, mine: Mapping[UUID, Membership]) -> set[UUID]:
+    """Return the organizations that an account has claimed in a takeover, of those that it belongs to."""
+    candidates = [one for one in mine if one not in takeover.held.roles]
+    claimed_at = uow.takeover_claims.claimed_at(candidates, since=takeover.since)
+    return {one for one, at in claimed_at.items() if mine[one].created_at == at}
+
+
+def give_back(uow: UnitOfWork, before: Organization, *, reason: str) -> list[ClaimedCustomer]:
+    """Give the customers whose organization this was, which is locked, one that nobody owns, and return them."""
+    customers = uow.takeover_claims.customers_of(before.id)
+    for customer in customers:
+        # What the platform has decided of the organization stays decided.
+        fresh = creation.new_organization(uow, "", customer.made_name)
+        new = creation.add_unclaimed(uow, replace(fresh, **{name: getattr(before, name) for name in _OF_PLATFORM}))
+        uow.takeover_claims.move(customer, before.id, new.id)
+        uow.record(
+            AuditAction.CUSTOMER_CHANGED,
+            customer.customer_id,
+            organization_id=customer.vendor_id,
+            customer_id=str(customer.customer_id),
+            client_id=str(customer.client_id),
+            service_slug=customer.service_slug,
+            external_id=customer.external_id,
+            organization_slug=new.slug,
+            organization_name=new.name,
+            unclaimed=True,
+            reason=reason,
+        )
+    return customers
