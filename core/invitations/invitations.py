@@ -351,15 +351,17 @@ def _require_role(uow: UnitOfWork, access: OrganizationAccess, role: str) -> Non
         return
     access.forbid_lasting()
     custom = uow.roles.by_slug(access.organization.id, role) if role not in BUILT_IN_ROLES else None
-    # First, so that a caller who may give no role learns of a misspelt one, which no capability would make good.
-    if role not in BUILT_IN_ROLES and custom is None:
-        raise AssignedRoleUnknown
-    access.require(Capability.ORG_ROLES_MANAGE)
-    forbid_admins(access, role)
+    is_unknown = role not in BUILT_IN_ROLES and custom is None
+    # Whatever the key of a program may give, it learns of a misspelt role, which no other key would make good.
+    if not is_unknown or access.caller.limits.key_id is None:
+        access.require(Capability.ORG_ROLES_MANAGE)
+        forbid_admins(access, role)
     if role == OWNER:
         raise BadRequest.of_field(
             "role", "You cannot invite a person as owner. Invite an admin, then transfer the ownership."
         )
+    if is_unknown:
+        raise AssignedRoleUnknown
     if not may_invite_to(access.capabilities, role, capabilities_of(role, custom.permissions if custom else None)):
         raise Forbidden("You can only invite to a role that allows no more than your own. Ask an owner or admin.")
 

@@ -181,7 +181,7 @@ def delete(uow: UnitOfWork, slug: str, key_id: UUID, *, with_made: bool) -> None
     _record(uow, organization.id, AuditAction.ORGANIZATION_KEY_DELETED, key)
     made_by_keys.record_ended(uow, organization.id, links)
     if with_made:
-        made_by_keys.record_ended(uow, organization.id, uow.made_by_keys.end(organization.id, key_id))
+        made_by_keys.end(uow, organization.id, key_id)
 
 
 def end_of_makers(

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.parts import ROWS_AT_ONCE_MAX
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -68,6 +69,12 @@ _ENDED: Final = {
     MadeByKeyKind.SCIM_TOKEN: AuditAction.SCIM_TOKEN_REVOKED,
     MadeByKeyKind.SETUP_LINK: AuditAction.ORGANIZATION_UPDATED,
 }
+
+
+def end(uow: UnitOfWork, organization_id: UUID, key_id: UUID) -> None:
+    """End the API keys and SCIM tokens of a key, in parts; the organization is locked, so it makes none meanwhile."""
+    while ended := uow.made_by_keys.end(organization_id, key_id, limit=ROWS_AT_ONCE_MAX):
+        record_ended(uow, organization_id, ended)
 
 
 def record_ended(uow: UnitOfWork, organization_id: UUID, ended: Sequence[EndedWithKey]) -> None:

@@ -18,6 +18,6 @@ class MadeByKeys(Protocol):
         """Return the valid setup links of a key, which end with its row."""
         ...
 
-    def end(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
-        """Delete the API keys and SCIM tokens that a key has made, itself or by its setup links, and return them."""
+    def end(self, organization_id: UUID, key_id: UUID, *, limit: int) -> Sequence[EndedWithKey]:
+        """Delete the SCIM tokens that a key has made, itself or by its links, and so many API keys; return them."""
         ...

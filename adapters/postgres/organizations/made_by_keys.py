@@ -48,7 +48,11 @@ _END: Final = """
     WITH ended_keys AS (
         DELETE    FROM api_keys k
         USING     services s
-        WHERE     k.organization_id = %(organization_id)s AND k.made_by_key = %(key_id)s
+        WHERE     k.organization_id = %(organization_id)s
+          AND     k.id IN (SELECT id
+                           FROM   api_keys
+                           WHERE  organization_id = %(organization_id)s AND made_by_key = %(key_id)s
+                           LIMIT  %(limit)s)
           AND     s.organization_id = k.organization_id AND s.id = k.service_id
         RETURNING k.id, jsonb_build_object('api_key_id', k.id, 'service_id', s.id, 'service_slug', s.slug,
                                            'name', k.name, 'permissions', k.permissions) AS recorded),
@@ -75,8 +79,8 @@ class PostgresMadeByKeys(Aggregate):
     def links(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
         return self._all(_ended, _LINKS, self._named(organization_id, key_id))
 
-    def end(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
-        return self._all(_ended, _END, {"organization_id": organization_id, "key_id": key_id})
+    def end(self, organization_id: UUID, key_id: UUID, *, limit: int) -> Sequence[EndedWithKey]:
+        return self._all(_ended, _END, {"organization_id": organization_id, "key_id": key_id, "limit": limit})
 
     def _named(self, organization_id: UUID, key_id: UUID) -> dict[str, Any]:
         return {"organization_id": organization_id, "key_id": key_id, "now": self._transaction.now}

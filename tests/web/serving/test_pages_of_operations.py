@@ -55,6 +55,7 @@ _OF_ORGANIZATION: Final = {
     "GET /keys": "/keys",
     "POST /keys": "/keys",
     "DELETE /keys/:key_id": "/keys/:key_id/delete",
+    "GET /keys/:key_id/made": "/keys/:key_id/delete",
     "GET /keys/:key_id/workloads": "/keys/:key_id/workloads",
     "POST /keys/:key_id/workloads": "/keys/:key_id/workloads/new",
     "DELETE /keys/:key_id/workloads/:workload_id": "/keys/:key_id/workloads/:workload_id/delete",
