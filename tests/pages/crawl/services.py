@@ -129,7 +129,6 @@ def insert_end_users(organization: Organization, states: dict[str, UUID]) -> Non
 
 def insert_keys(rows: Rows, service_id: UUID) -> None:
     """Insert keys of a service and of its organization, and workloads with each reason of a refusal."""
-    rows.add("api_keys", service_id=service_id, name=NAME, permissions=[one.value for one in Permission])
     rows.add(
         "api_keys",
         service_id=service_id,
@@ -138,7 +137,7 @@ def insert_keys(rows: Rows, service_id: UUID) -> None:
         last_used_at=rows.clock(),
         expires_at=rows.ago(days=1),
     )
-    rows.add(
+    key_id = rows.add(
         "organization_keys",
         name=NAME,
         prefix="gk_abc123",
@@ -146,6 +145,11 @@ def insert_keys(rows: Rows, service_id: UUID) -> None:
         last_used_at=rows.clock(),
         expires_at=rows.ago(days=-1),
     )
+    permissions = [one.value for one in Permission]
+    for made_by_key in (key_id, rows.clock_id()):
+        rows.add("api_keys", service_id=service_id, name=NAME, permissions=permissions, made_by_key=made_by_key)
+    rows.add("scim_tokens", name=NAME, made_by_key=key_id)
+    rows.add("setup_links", parts=["domain"], expires_at=rows.ago(days=-3), made_by_key=key_id)
     by_identity = rows.add(
         "organization_keys", name=UNBROKEN, permissions=["services.view"], prefix=None, key_hash=None
     )
