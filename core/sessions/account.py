@@ -15,7 +15,7 @@ class CallerAccount:
     `is_disowned` says that the organization of the mail domain has taken the address back. `is_platform_support` is
     said of an account with a verified address and a second factor alone. `belongs_elsewhere` is known for sessions of a
     service, and for those that are confined to an organization: whether the user is a member of another organization,
-    or uses services of one.
+    or uses services of one. Where a caller is read for what tokens say, it is taken for so.
     """
 
     id: UUID

@@ -23,7 +23,7 @@ class AuthorizationCodes(Protocol):
         ...
 
     def defer_session(self, code_hash: bytes) -> Deferred[Refreshable | None]:
-        """Defer loading the session that began with a code; None when there is none, or it has ended."""
+        """Defer loading the session that began with a code, without its grant; None when it has ended."""
         ...
 
     def find_used(self, code_hash: bytes, organization_id: UUID, service_id: UUID) -> UsedCode | None:

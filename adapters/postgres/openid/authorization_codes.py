@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import json_or_null
-from adapters.postgres.sessions.callers import REFRESHABLE, CallersBySession, live_at, refreshable_row
+from adapters.postgres.sessions.callers import NEW_REFRESHABLE, CallersBySession, live_at, refreshable_row
 from core.openid.codes import AuthorizationCode, UsedCode
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.sessions.refresh import Refreshable
 
 _OF_CODE: Final = "(SELECT session_id FROM authorization_codes WHERE code_hash = %(code_hash)s)"
-SESSION: Final = REFRESHABLE.replace("%(session_id)s", _OF_CODE)
+SESSION: Final = NEW_REFRESHABLE.replace("%(session_id)s", _OF_CODE)
 
 
 class PostgresAuthorizationCodes(CallersBySession):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -92,8 +92,10 @@ def _text(file: str) -> Template:
 
 _TEXT: Final = _text("callers.sql")
 # What most sessions of services do not need, and PostgreSQL would prepare at each execution: columns, and what they are
-# for no customer at a service without rules, roles, groups, scopes and claims of its own.
-_EXTRAS: Final = {
+# for no customer at a service without rules, roles, groups, scopes and claims of its own, for a user who has no custom
+# role, and is no impersonated one.
+_EXTRAS: Final[Mapping[str, LiteralString]] = {
+    '"place.custom_permissions"': "NULL::text[]",
     '"place.customer"': "NULL::jsonb",
     '"service.groups"': "NULL::jsonb",
     '"service.roles"': "NULL::text[]",
@@ -102,12 +104,19 @@ _EXTRAS: Final = {
     "own_scopes": "NULL::jsonb",
     "own_claims": "NULL::jsonb",
 }
+# The roles and the impersonators that none of these sessions has.
+_EXTRA_TABLES: Final = re.compile(r"LEFT +JOIN (?:organization_roles r|users i) .*")
 _WITHOUT_EXTRAS: Final = """
   AND  s.customer_id IS NULL
+  AND  coalesce(m.role, 'member') IN ('owner', 'admin', 'member')
   AND  (s.service_id IS NULL
         OR (v.access = 'everyone' AND v.individuals = 'all' AND v.roles = '[]' AND v.group_claims = '{}'
             AND v.scopes = '[]' AND v.claims = '[]'))
 """
+# Tokens do not say whether their user belongs elsewhere as well; who reads what they say takes it that they do.
+_IN_TOKENS: Final[Mapping[str, LiteralString]] = {
+    '"account.belongs_elsewhere"': "(s.service_id IS NOT NULL OR s.confined_to IS NOT NULL)"
+}
 _LEAN_TEXT: Final = _text("lean_callers.sql")
 _PARTS: Final = {
     "is_platform_support": _IS_PLATFORM_SUPPORT,
@@ -144,9 +153,15 @@ def reading_caller(
 @cache
 def without_extras(text: LiteralString) -> LiteralString:
     """Return a statement that reads a caller, for those sessions alone that need nothing of `_EXTRAS`."""
+    lean = _EXTRA_TABLES.sub("", _with(_EXTRAS, text)).replace(IS_IMPERSONATOR_OWNER, "s.impersonator_id IS NULL")
+    return cast("LiteralString", f"{lean} {_WITHOUT_EXTRAS}")
+
+
+def _with(constants: Mapping[str, LiteralString], text: LiteralString) -> LiteralString:
+    """Return a statement that reads a caller, with these in place of its columns of that name."""
     columns, rest = _columns(text)
-    lean = ", ".join(f"{_EXTRAS[name]} AS {name}" if name in _EXTRAS else column for name, column in columns.items())
-    return cast("LiteralString", f"SELECT {lean} {rest} {_WITHOUT_EXTRAS}")
+    taken = ", ".join(f"{constants[name]} AS {name}" if name in constants else own for name, own in columns.items())
+    return cast("LiteralString", f"SELECT {taken} {rest}")
 
 
 def _columns(text: str) -> tuple[dict[str, str], str]:
@@ -178,15 +193,17 @@ def reading_own_caller(
 OF_SESSION: Final = reading_caller()
 OF_OWN_SESSION: Final = reading_own_caller()
 ADDITIONS: Final = additions(counts("dm", "s"))
-SUBJECT: Final = reading_caller(ADDITIONS)
+SUBJECT: Final = _with(_IN_TOKENS, reading_caller(ADDITIONS))
 _OF_GRANT: Final = ("scopes", "audience", "key_thumbprint", "host", "requested_claims")
-_REFRESHED: Final = """
-    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes, g.audience, g.key_thumbprint, g.host, g.requested_claims
-"""
+_STORED: Final = "s.refresh_hash, s.exchanged_at, s.expires_at"
+_REFRESHED: Final = f"{_STORED}, g.scopes, g.audience, g.key_thumbprint, g.host, g.requested_claims"
 _GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
-REFRESHABLE: Final = reading_caller(
-    f"{ADDITIONS}, {_REFRESHED}, v.service_type IN ('web', 'api') AS is_confidential", _GRANT
+REFRESHABLE: Final = _with(
+    _IN_TOKENS,
+    reading_caller(f"{ADDITIONS}, {_REFRESHED}, v.service_type IN ('web', 'api') AS is_confidential", _GRANT),
 )
+# Before anything is granted.
+NEW_REFRESHABLE: Final = _with(_IN_TOKENS, reading_caller(f"{ADDITIONS}, {_STORED}"))
 OWN_REFRESHABLE: Final = reading_own_caller(_REFRESHED, _GRANT)
 # The bound and the domain are those of a browser's session.
 _OF_BROWSER: Final = """
@@ -373,8 +390,8 @@ def refreshable_row(
     is_confidential: bool | None = None,
     **columns: Any,
 ) -> Refreshable:
-    """Return the session of a row with the columns of `REFRESHABLE`."""
-    granted = {name: columns.pop(name) for name in _OF_GRANT}
+    """Return the session of a row with the columns of `REFRESHABLE`, or those of `NEW_REFRESHABLE`."""
+    granted = {name: columns.pop(name, None) for name in _OF_GRANT}
     client_grant = None
     if granted["scopes"] is not None:
         client_grant = ClientGrant(**granted, is_confidential=bool(is_confidential))

@@ -134,7 +134,9 @@ class Scope:
             assert self.read(session_id, SessionKind.LIMITED) == by_full, described
             assert self.read(session_id, SessionKind.OWN) == by_full, described
             assert self.is_found_by_lean(session_id) == (kind == PLAIN and by_full[0] is not None), described
-            assert self._codes().defer_session(CODE_HASH)() == by_full[-1], described
+            refreshable = by_full[-1]
+            by_code = replace(refreshable, client_grant=None) if refreshable is not None else None
+            assert self._codes().defer_session(CODE_HASH)() == by_code, described
             refreshed = self.refreshed(session_id, token, SessionKind.WHOLE)
             assert self.refreshed(session_id, token, SessionKind.LIMITED) == refreshed, described
             assert self.refreshed(session_id, token, SessionKind.OWN) == refreshed, described

@@ -42,7 +42,6 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "accounts.names.OF_SESSION_WITH_NAMES": _unbound(1, "domain_routes memberships service_users"),
         # In place of a session, the row of one that there is not.
         "customers.claims.PREVIEWED": _unbound(1, "domain_routes memberships plans service_users subscriptions"),
-        "openid.authorization_codes.SESSION": _unbound(1, "domain_routes memberships service_users"),
         "openid.clients.PostgresClients.children_with_pages": _unbound(1, "services"),
         "organizations.access.CONTEXT": _unbound(1, "domain_routes memberships service_users"),
         "saml.sessions.ALIVE": _unbound(1, "saml_sessions"),
@@ -54,13 +53,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         ),
         "sessions.callers.OF_SESSION": _unbound(1, "domain_routes memberships service_users"),
         "sessions.callers.PARENT": _unbound(1, "domain_routes memberships service_users"),
-        "sessions.callers.SUBJECT": _unbound(1, "domain_routes memberships service_users"),
         "sessions.customer_endings.BATCH": _unbound(
             1,
             "customer_assignments directory_group_members domain_routes memberships organizations service_customers"
             " services upstream_connections",
         ),
-        "sessions.sessions.REFRESHABLE": _unbound(1, "domain_routes memberships service_users"),
     },
     "One person, in every organization: the use case works on the account as a whole, or its own user does.": {
         "organizations.group_rules.PostgresGroupRules.ruled_by_connections": _unbound(1, "memberships"),
