@@ -1831,6 +1831,18 @@ CREATE INDEX custom_domains_letter_groups ON custom_domains USING gin (letter_gr
 CREATE INDEX custom_domains_to_check ON custom_domains USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
 CREATE UNIQUE INDEX custom_domains_verified ON custom_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 
+CREATE TABLE customer_active_people (
+    customer_id uuid NOT NULL,
+    month date NOT NULL,
+    user_id uuid NOT NULL
+);
+COMMENT ON TABLE customer_active_people IS 'Who has signed in or refreshed a session for a customer in a month by UTC, so that each is counted once.';
+COMMENT ON COLUMN customer_active_people.month IS 'The first day of the month.';
+COMMENT ON COLUMN customer_active_people.user_id IS 'The account, which may be gone; no reference.';
+ALTER TABLE ONLY customer_active_people
+    ADD CONSTRAINT customer_active_people_pkey PRIMARY KEY (customer_id, month, user_id);
+CREATE INDEX customer_active_people_of_user ON customer_active_people USING btree (user_id);
+
 CREATE TABLE customer_assignments (
     customer_id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -4029,7 +4041,9 @@ CREATE TABLE upstream_sign_ins (
     used_at timestamp with time zone,
     ended_at timestamp with time zone,
     domain_id uuid,
-    domain_browser_hash bytea
+    domain_browser_hash bytea,
+    code_hash bytea,
+    wrong_codes integer DEFAULT 0 NOT NULL
 );
 COMMENT ON TABLE upstream_sign_ins IS 'Browsers that have gone to another provider, or that have come back and sign in to link what they brought.';
 COMMENT ON COLUMN upstream_sign_ins.user_id IS 'The account to which the identity is to be linked.';
@@ -4037,6 +4051,7 @@ COMMENT ON COLUMN upstream_sign_ins.proven_sealed IS 'The identity that the prov
 COMMENT ON COLUMN upstream_sign_ins.ended_at IS 'When its connection was switched off; it is not completed after that, also when the connection is on again.';
 COMMENT ON COLUMN upstream_sign_ins.domain_id IS 'The custom domain at which the sign-in began, and ends; null for the base URL.';
 COMMENT ON COLUMN upstream_sign_ins.domain_browser_hash IS 'The browser as that domain knows it, while it is under the base URL; browser_hash is that of the present host.';
+COMMENT ON COLUMN upstream_sign_ins.code_hash IS 'Of the code that was mailed to the asserted address, under the key of the installation; null where none is asked for.';
 ALTER TABLE ONLY upstream_sign_ins
     ADD CONSTRAINT upstream_sign_ins_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY upstream_sign_ins
@@ -4410,6 +4425,9 @@ ALTER TABLE ONLY connection_keys
 
 ALTER TABLE ONLY custom_domains
     ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_active_people
+    ADD CONSTRAINT customer_active_people_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY customer_assignments
     ADD CONSTRAINT customer_assignments_customer_id_organization_id_fkey FOREIGN KEY (customer_id, organization_id) REFERENCES service_customers(id, organization_id) ON DELETE CASCADE;

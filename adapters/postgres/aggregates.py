@@ -48,6 +48,7 @@ from adapters.postgres.customers.products import PostgresProducts
 from adapters.postgres.customers.refused_sign_ins import PostgresRefusedSignIns
 from adapters.postgres.customers.restoration import PostgresEndedCustomers
 from adapters.postgres.customers.service_settings import PostgresServiceRoleUses
+from adapters.postgres.customers.usage import PostgresCustomerUsages
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
@@ -351,6 +352,7 @@ class Aggregates:
     due_work: PostgresDueWork
     left_credentials: PostgresLeftCredentials
     service_customers: PostgresServiceCustomers
+    customer_usage: PostgresCustomerUsages
     customer_claims: PostgresCustomerClaims
     ended_customers: PostgresEndedCustomers
     products: PostgresProducts

@@ -74,7 +74,7 @@ def guess(uow: UnitOfWork, challenge_id: UUID, code: str, *, binding: str | None
 
     Raise `RateLimitExceeded` when the network has sent too many wrong codes, before anything is compared.
     """
-    network = _count_for_network(uow)
+    network = count_for_network(uow)
     named = uow.one_time_tokens.by_challenge(challenge_id)
     if named is None:
         return None
@@ -123,7 +123,7 @@ def _hash(uow: UnitOfWork, challenge_id: UUID, code: str) -> bytes:
     return uow.pepper.mark("mailed code", challenge_id.bytes, code.encode())
 
 
-def _count_for_network(uow: UnitOfWork) -> bytes | None:
+def count_for_network(uow: UnitOfWork) -> bytes | None:
     """Count a wrong code, before it is known to be one, and return what it is counted under; None without limits."""
     if not uow.has_rate_limits:
         return None

@@ -48,6 +48,7 @@ class MailTemplate(StrEnum):
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - likewise
     PASSWORD_SET = "password_set"  # noqa: S105 - likewise
     MAGIC_LINK = "magic_link"
+    ADDRESS_CODE = "address_code"
     PASSKEY_ADDED = "passkey_added"
     PASSKEY_REMOVED = "passkey_removed"
     IDENTITY_LINKED = "identity_linked"
@@ -103,6 +104,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.PASSWORD_CHANGED: _TO_ADDRESS,
     MailTemplate.PASSWORD_SET: _TO_ADDRESS,
     MailTemplate.MAGIC_LINK: _TO_ADDRESS,
+    MailTemplate.ADDRESS_CODE: _TO_ADDRESS,
     MailTemplate.PASSKEY_ADDED: _TO_ADDRESS,
     MailTemplate.PASSKEY_REMOVED: _TO_ADDRESS,
     MailTemplate.IDENTITY_LINKED: _TO_ADDRESS,
@@ -189,6 +191,7 @@ ASKED_FOR: Final = frozenset(
         MailTemplate.RESET_PASSWORD,
         MailTemplate.CHOOSE_PASSWORD,
         MailTemplate.MAGIC_LINK,
+        MailTemplate.ADDRESS_CODE,
         MailTemplate.INVITATION_ACCEPTED,
     }
 )

@@ -126,9 +126,14 @@ def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int
 
 
 def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0) -> Deferred[bool]:
-    """Defer reading whether an organization may have as many members as it has, and those who are about to join."""
+    """Defer reading whether an organization may have as many members as it has, and those who are about to join.
+
+    Whom it admits for the customers of its services counts too. An internal organization has the room of the vendor.
+    """
+    if organization.is_internal:
+        return _defer_room_of_vendor(uow, organization, joining=joining)
     found = uow.tiers.defer_by_id(organization.tier_id)
-    count = uow.members.defer_count(organization.id)
+    count = uow.members.defer_count_with_admitted(organization.id)
 
     def has_room() -> bool:
         tier = found()
@@ -137,6 +142,16 @@ def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0)
         return limits.max_users is None or count() + joining <= limits.max_users
 
     return has_room
+
+
+def _defer_room_of_vendor(uow: UnitOfWork, internal: Organization, *, joining: int) -> Deferred[bool]:
+    place = uow.organizations.internal_place(internal.id)
+    if place is None:
+        return lambda: False
+    # Those who join for another customer of the vendor at this moment are counted by whoever comes second.
+    uow.members.lock_count(place.vendor_id)
+    vendor = uow.organizations.by_slug(place.vendor_slug)
+    return defer_room(uow, vendor, joining=joining) if vendor is not None else lambda: False
 
 
 def list_page(

@@ -30,6 +30,10 @@ DEVICE_TRUST_DAYS_MAX: Final = 365
 _RECORDED_OTHERWISE: Final = frozenset({"updated_at", "metadata"})
 
 
+# How the slug of an internal organization begins. A colon is in no slug that a person chooses, so no path names it.
+INTERNAL_PREFIX: Final = "internal:"
+
+
 class OrganizationStatus(StrEnum):
     """The status of an organization (operations 3)."""
 
@@ -71,6 +75,11 @@ class Organization:
     suspension_reason: str | None
     deletes_at: datetime | None = None
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it has what a vendor has made for a customer; no person sees such an organization."""
+        return self.slug.startswith(INTERNAL_PREFIX)
 
     @property
     def is_active(self) -> bool:

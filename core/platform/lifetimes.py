@@ -192,6 +192,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "customer_slugs": Kept("for ever: a slug that a customer had is never given to another organization"),
     "customer_user_checks": Drained("the vendors are told what has changed"),
     "customer_users_told": Owned("service_customers", "those whom the vendor sees"),
+    "customer_active_people": Owned("service_customers", "one for each person and month"),
     "customer_users": Owned("service_customers", "those who are members and have signed in"),
     "subscriptions": Owned("services", "what was bought"),
     "subscription_changes": Owned("organizations", "the books of what was sold", has_trigger=True),

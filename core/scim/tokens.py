@@ -99,7 +99,8 @@ class TokenEnds:
 class ScimCaller(TokenCaller):
     """The directory of an organization, which calls with a SCIM token: the stored token and its organization.
 
-    `maker_role`, `maker_permissions` and `link_roles` are the `Authority` of the token.
+    `maker_role`, `maker_permissions` and `link_roles` are the `Authority` of the token. `is_for_customer` is one that a
+    vendor has made for a customer of its service.
     """
 
     token_id: UUID
@@ -108,6 +109,7 @@ class ScimCaller(TokenCaller):
     maker_role: str | None
     maker_permissions: list[str] | None
     link_roles: list[str] | None
+    is_for_customer: bool
 
     @property
     def manages_groups(self) -> bool:

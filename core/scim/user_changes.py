@@ -100,6 +100,9 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     record(uow, AuditAction.USER_JOINED, organization.id, found.id, role=MEMBER)
     if values.is_active is not False:
         uow.own_accounts.activate(organization.id, [found.id], at=uow.now)
+        if organization.is_internal:
+            # The first use of the service asks the person, and there is nothing else to confirm.
+            return users.find_account(uow, organization.id, found.id)
         welcome.send(uow, organization, [membership], uow.scim_groups.lock_new(found.id))
     else:
         _suspend(uow, organization.id, users.find_account(uow, organization.id, found.id))

@@ -125,6 +125,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
         _require_client(session, client)
         _require_host(uow, session)
         if session.caller.place.security_profile is not None:
+            _record_use(uow, session.caller)
             return _refreshed_without_exchange(uow, session, token)
         is_newest = _is_newest(session, token)
         newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
@@ -133,8 +134,15 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
         caller = _without_lost_organization(uow, session.caller)
         _check_context(caller)
         if not is_newest or uow.sessions.exchange(token.session_id, **_exchanged(token, newest)):
+            _record_use(uow, caller)
             return _granted(session, caller, newest)
     raise RefreshRefused
+
+
+def _record_use(uow: UnitOfWork, caller: Caller) -> None:
+    """Record that a user goes on using a service for a customer."""
+    if caller.place.customer_id is not None:
+        uow.customer_visits.record_use(caller.place.customer_id, caller.account.id, at=uow.now)
 
 
 def is_bound_as_required(session: Refreshable) -> bool:

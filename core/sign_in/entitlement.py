@@ -41,7 +41,8 @@ class ConnectionStanding:
     `organization_requires_mfa` means that the organization requires a second factor of its members,
     `organization_takes_passkeys` that it accepts passkeys alone, `has_group_rules` that rules of it give roles by
     groups, and `is_role_by_groups` that one gave the role by what the connection itself
-    asserts. `role_permissions` are those of a custom role.
+    asserts. `role_permissions` are those of a custom role. `is_made` says that a vendor has made the connection for a
+    customer, to whose context it admits everyone.
     """
 
     is_enabled: bool
@@ -56,6 +57,7 @@ class ConnectionStanding:
     is_role_by_groups: bool = False
     role_permissions: list[str] | None = None
     organization_takes_passkeys: bool = False
+    is_made: bool = False
 
     @property
     def requires_second_factor(self) -> bool:
@@ -70,7 +72,8 @@ class ConnectionStanding:
     @property
     def may_sign_in(self) -> bool:
         """Whether the connection may sign the user in. Who is suspended has left, for as long as that lasts."""
-        return self.is_in_mail_domain or (not self.is_suspended and (self.role is not None or self.is_end_user))
+        belongs = self.role is not None or self.is_end_user or self.is_made
+        return self.is_in_mail_domain or (not self.is_suspended and belongs)
 
     @property
     def confined_to_role(self) -> str | None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Domains that a network looks up at services with customers.
 DOMAINS_MAX: Final = 60
 WINDOW: Final = timedelta(hours=1)
+# How long what a vendor has made for a customer still signs in addresses of a domain that an organization has proved.
+MOVES_AFTER: Final = timedelta(days=7)
 
 
 class AuthMethod(StrEnum):
@@ -71,12 +73,17 @@ def by_domain(
     """Return how the domain of an address signs in; by password unless an organization has routed it.
 
     On the way to another organization the connection of a route is not named, because its session may not go on there,
-    unless it is that of a customer of the service, which does not hide that it is one.
+    unless it is that of a customer of the service, which does not hide that it is one. What the vendor has made for a
+    customer goes first at its service, and leads nowhere else.
     With `is_checked`, raise `NotFound` for an organization that does not exist.
     """
     domain = domain_of(normalize_email(email, uow.domain_names.to_ascii))
     if is_checked:
         places.require_known(uow, organization_slug)
+    if organization_slug is not None and service_slug is not None:
+        made = uow.domain_routes.made_route(domain, organization_slug, service_slug, moved_before=uow.now - MOVES_AFTER)
+        if made is not None:
+            return DomainLookup(domain=domain, route=made, concerns_customers=True)
     route = uow.domain_routes.open_route(domain)
     if route is None or organization_slug in {None, route.organization_slug}:
         return DomainLookup(domain=domain, route=route)

@@ -16,6 +16,7 @@ from ports.customers.products import Products
 from ports.customers.refused_sign_ins import RefusedSignIns
 from ports.customers.restoration import EndedCustomers
 from ports.customers.service_settings import ServiceRoleUses
+from ports.customers.usage import CustomerUsages
 
 
 class CustomersUnit(Protocol):
@@ -62,3 +63,6 @@ class CustomersUnit(Protocol):
 
     @property
     def people_news(self) -> PeopleNews: ...
+
+    @property
+    def customer_usage(self) -> CustomerUsages: ...

@@ -54,6 +54,14 @@ class Members(Protocol):
         """Return the address of the owner of an organization."""
         ...
 
+    def defer_count_with_admitted(self, organization_id: UUID) -> Deferred[int]:
+        """Defer counting the members of an organization, and whom it admits for the customers of its services."""
+        ...
+
+    def lock_count(self, organization_id: UUID) -> None:
+        """Wait for others who admit people for customers of an organization, until this transaction ends."""
+        ...
+
     def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
         """Return whether a user is a member of an organization who is suspended."""
         ...

@@ -5,6 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
+from core.organizations.internal_places import InternalPlace
 from core.organizations.management import OrganizationDetails, OrganizationMembership
 from core.organizations.organizations import Organization
 
@@ -40,6 +41,17 @@ class Organizations(Protocol):
 
     def add_internal(self, organization: Organization, customer_id: UUID) -> None:
         """Store the internal organization of a customer record, open exactly while the customer may use the service."""
+        ...
+
+    def of_connection(self, connection_id: UUID, *, is_active: bool = True) -> Organization | None:
+        """Return the organization of an enabled connection, also an internal one; None when it is not active.
+
+        With `is_active=False` it may be in any state.
+        """
+        ...
+
+    def internal_place(self, organization_id: UUID) -> InternalPlace | None:
+        """Return what an internal organization is for; None for any other, and when the customer has ended."""
         ...
 
     def lock_internal(self, customer_id: UUID) -> Organization | None:

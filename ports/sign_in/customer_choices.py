@@ -14,3 +14,7 @@ class CustomerVisits(Protocol):
         The organization is that of the membership, or of the admission (`CustomerStanding.lets_in_by`).
         """
         ...
+
+    def record_use(self, customer_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        """Store that a user uses the service for a customer in this month; nothing when that is stored already."""
+        ...

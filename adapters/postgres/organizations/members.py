@@ -157,6 +157,25 @@ class PostgresMembers(Aggregate):
             "SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %s), 0)", (organization_id,)
         )
 
+    def defer_count_with_admitted(self, organization_id: UUID) -> Deferred[int]:
+        return self._defer_value_or_none(
+            """
+            SELECT coalesce(sum(t.members), 0)::bigint
+            FROM   membership_totals t
+            WHERE  t.organization_id = %(organization_id)s
+               OR  t.organization_id = ANY (ARRAY(SELECT i.id
+                                                  FROM   service_customers c
+                                                  JOIN   organizations i ON i.internal_of = c.id
+                                                  WHERE  c.vendor_id = %(organization_id)s))
+            """,
+            {"organization_id": organization_id},
+        )
+
+    def lock_count(self, organization_id: UUID) -> None:
+        self._connection.execute_later(
+            "SELECT pg_advisory_xact_lock(hashtextextended('admitted people ' || %s, 0))", (organization_id,)
+        )
+
     def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
         return self._value(
             """

@@ -9,6 +9,7 @@ from uuid import UUID
 from adapters.postgres.admissions import IS_SHOWN, is_membership
 from adapters.postgres.driver.columns import assignments, columns, placeholders, prefixed, taken, values
 from adapters.postgres.transaction import Aggregate
+from core.organizations.internal_places import InternalPlace
 from core.organizations.management import OrganizationDetails, OrganizationMembership
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization, OrganizationStatus
@@ -157,6 +158,34 @@ class PostgresOrganizations(Aggregate):
             {**values(organization), "customer_id": customer_id},
         )
         self._connection.execute_later("SELECT follow_customer(%s)", (customer_id,))
+
+    def of_connection(self, connection_id: UUID, *, is_active: bool = True) -> Organization | None:
+        return self._one(
+            organization_row,
+            f"""
+            SELECT {columns(Organization, table="o")}
+            FROM   upstream_connections c
+            JOIN   organizations o ON o.id = c.organization_id AND o.status <> 'deleting'
+                                  AND (o.status = 'active' OR NOT %s)
+            WHERE  c.id = %s AND c.enabled
+            """,
+            (is_active, connection_id),
+        )
+
+    def internal_place(self, organization_id: UUID) -> InternalPlace | None:
+        return self._one(
+            InternalPlace,
+            """
+            SELECT i.id AS internal_id, c.id AS customer_id, c.vendor_id, vo.slug AS vendor_slug, c.service_id,
+                   v.slug AS service_slug, v.name AS service_name, c.organization_id AS customer_organization_id
+            FROM   organizations i
+            JOIN   service_customers c ON c.id = i.internal_of AND c.accepted_at IS NOT NULL
+            JOIN   organizations vo    ON vo.id = c.vendor_id
+            JOIN   services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
+            WHERE  i.id = %s
+            """,
+            (organization_id,),
+        )
 
     def lock_internal(self, customer_id: UUID) -> Organization | None:
         return self._one(organization_row, f"{_ORGANIZATION} WHERE internal_of = %s FOR NO KEY UPDATE", (customer_id,))

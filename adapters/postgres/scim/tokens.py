@@ -15,7 +15,8 @@ from core.scim.tokens import ScimCaller, ScimToken
 
 CALLERS: Final = """
     SELECT t.id AS token_id, t.name AS token_name, t.token_hash, t.last_used_at, t.expires_at, t.groups, t.maker_role,
-           t.maker_permissions, t.link_roles, o.id AS organization_id, o.status AS organization_status
+           t.maker_permissions, t.link_roles, o.id AS organization_id, o.status AS organization_status,
+           o.internal_of IS NOT NULL AS is_for_customer
     FROM   scim_tokens t
     JOIN   organizations o ON o.id = t.organization_id AND o.status <> 'deleting'
     WHERE  t.prefix = %s

@@ -207,7 +207,13 @@ class PostgresSessions(CallersBySession):
             {_REVOKE}
             AND (organization_id = %(organization_id)s OR confined_to = %(organization_id)s
                  OR customer_id = ANY (ARRAY(SELECT id FROM service_customers
-                                             WHERE  organization_id = %(organization_id)s)))
+                                             WHERE  organization_id = %(organization_id)s))
+                 -- By what a vendor has made for a customer, of whom is no member of it.
+                 OR (s.customer_id = ANY (ARRAY(SELECT internal_of FROM organizations WHERE id = %(organization_id)s))
+                     AND NOT EXISTS (SELECT FROM service_customers c
+                                     JOIN   memberships k ON k.organization_id = c.organization_id
+                                                         AND k.user_id = s.user_id
+                                     WHERE  c.id = s.customer_id)))
             {_REVOKED}
         """
         return self._revoked(text, user_id, organization_id=organization_id)

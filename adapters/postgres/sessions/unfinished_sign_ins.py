@@ -22,7 +22,9 @@ _OF_ORGANIZATION: Final = """
             OR EXISTS (SELECT FROM service_customers c
                        JOIN   organizations v ON v.id = c.vendor_id
                        JOIN   organizations o ON o.id = c.organization_id
-                       WHERE  c.organization_id = %(id)s AND v.slug = context ->> 'organization'
+                       WHERE  (c.organization_id = %(id)s
+                               OR c.id = (SELECT internal_of FROM organizations WHERE id = %(id)s))
+                         AND  v.slug = context ->> 'organization'
                          AND  coalesce(context ->> 'customer' IN (c.id::text, o.slug), true)))
 """
 

@@ -18,6 +18,7 @@ from adapters.postgres.sessions.customer_contexts import (
 )
 from adapters.postgres.transaction import Aggregate
 from core.sessions.mfa_methods import MfaMethods
+from core.sessions.months import month_of
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding, SuspendedCustomer
 
 # Of the services `v` of an organization, one which a user `u` signs in to; read by the memberships of the user, each of
@@ -104,7 +105,6 @@ class PostgresCustomerVisits(Aggregate):
             "organization_id": organization_id,
             "user_id": user_id,
             "at": at,
-            "month": at.astimezone(UTC).date().replace(day=1),
         }
         self._connection.execute_later(
             # The vendor knows of the user from now on, and what: later changes are compared with it. Events tell of one
@@ -151,6 +151,20 @@ class PostgresCustomerVisits(Aggregate):
               AND  (c.last_sign_in_at IS NULL OR c.last_sign_in_at < date_trunc('hour', %(at)s))
             """,
             values,
+        )
+        self.record_use(customer_id, user_id, at=at)
+
+    def record_use(self, customer_id: UUID, user_id: UUID, *, at: datetime) -> None:
+        # Nothing is written for one who has been counted.
+        self._connection.execute_later(
+            """
+            INSERT INTO customer_active_people (customer_id, month, user_id)
+            SELECT %(customer_id)s, %(month)s, %(user_id)s
+            WHERE  NOT EXISTS (SELECT FROM customer_active_people
+                               WHERE  customer_id = %(customer_id)s AND month = %(month)s AND user_id = %(user_id)s)
+            ON CONFLICT DO NOTHING
+            """,
+            {"customer_id": customer_id, "month": month_of(at), "user_id": user_id},
         )
 
 

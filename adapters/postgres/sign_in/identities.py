@@ -257,7 +257,8 @@ class PostgresIdentities(Aggregate):
                    EXISTS (SELECT FROM group_rules g WHERE g.organization_id = c.organization_id)
                        OR m.role_source IS NOT NULL AS has_group_rules,
                    coalesce(m.role_source = c.id::text, false) AS is_role_by_groups,
-                   r.permissions AS role_permissions
+                   r.permissions AS role_permissions,
+                   o.internal_of IS NOT NULL AS is_made
             FROM   upstream_connections c
             JOIN   organizations o    ON o.id = c.organization_id
             JOIN   users u            ON u.id = %(user_id)s

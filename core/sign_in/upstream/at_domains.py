@@ -38,7 +38,7 @@ def leave(uow: UnitOfWork, target: OpenConnection, wanted: Wanted, *, browser: s
     """
     host = uow.origin.custom_host
     assert host is not None, "a browser leaves no custom domain"
-    way = beginning.way_to(uow, target.organization_slug, wanted)
+    way = beginning.way_to(uow, target, wanted)
     if target.organization_id != host.organization_id and not _leads_to_product(uow, host, way):
         raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
     sign_in = UpstreamSignIn(

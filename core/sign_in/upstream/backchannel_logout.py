@@ -68,8 +68,7 @@ def find_issuer(uow: UnitOfWork, connection_id: UUID) -> LogoutIssuer:
 
     It takes them while the organization is suspended as well: its sessions would else be there again afterwards.
     """
-    slug = uow.upstream_connections.organization_of(connection_id, is_active=False)
-    organization = uow.organizations.by_slug(slug) if slug is not None else None
+    organization = uow.organizations.of_connection(connection_id, is_active=False)
     connection = uow.upstream_connections.find(organization.id, connection_id) if organization is not None else None
     if organization is None or connection is None or connection.issuer is None or connection.client_id is None:
         raise LogoutTokenRefused().because("connection_closed")

@@ -20,6 +20,7 @@ from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, NotFound, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
+from core.organizations.internal_places import InternalPlace
 from core.organizations.organizations import Organization
 from core.services.services import Service, ServiceUnknown
 from core.sessions import security_profiles
@@ -91,21 +92,44 @@ def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browse
     return Begun(departure=departure, scopes=_scopes(external, of_service))
 
 
-def way_to(uow: UnitOfWork, organization_slug: str, wanted: Wanted) -> ReturnAddress | BrowserReturn:
+def way_to(uow: UnitOfWork, target: OpenConnection, wanted: Wanted) -> ReturnAddress | BrowserReturn:
     """Return where a sign-in by a connection of an organization leads, as `begin` does for a provider.
 
     Raise `NotFound` for another organization than the connection's: it signs in nowhere else, but to services that the
-    organization may use as a customer.
+    organization may use as a customer. What a vendor has made for a customer signs in to that service alone.
     """
+    if target.made_for is not None:
+        return _way_for(uow, target.made_for, wanted)
+    organization_slug = target.organization_slug
     if wanted.org in {"", organization_slug}:
         named = replace(wanted, org=organization_slug)
         return _way(_service(uow, _organization(uow, named), named), named)
     vendor = uow.organizations.by_slug(wanted.org)
     service = uow.services.by_slug(vendor.id, wanted.service) if vendor is not None and vendor.is_active else None
     if service is None or not service.serves_customers:
-        raise NotFound("There is no such organization, or the connection is another one's.")
+        raise _elsewhere()
     security_profiles.require_pushed(service.security_profile, is_pushed=False)
     return _way(service, wanted)
+
+
+def _way_for(uow: UnitOfWork, made_for: InternalPlace, wanted: Wanted) -> ReturnAddress | BrowserReturn:
+    """Return where a sign-in leads by what a vendor has made for a customer; it names the customer."""
+    if not wanted.org:
+        kept = browser_returns.find(uow, wanted.return_id) if wanted.return_id else None
+        if kept is None or (kept.organization_slug, kept.service_slug) != (made_for.vendor_slug, made_for.service_slug):
+            raise _elsewhere()
+        return ReturnAddress(return_to=wanted.return_to, return_id=wanted.return_id)
+    if (wanted.org, wanted.service) != (made_for.vendor_slug, made_for.service_slug):
+        raise _elsewhere()
+    service = uow.services.by_slug(made_for.vendor_id, made_for.service_slug)
+    if service is None or not service.serves_customers:
+        raise _elsewhere()
+    security_profiles.require_pushed(service.security_profile, is_pushed=False)
+    return _way(service, replace(wanted, customer=wanted.customer or str(made_for.customer_id)))
+
+
+def _elsewhere() -> NotFound:
+    return NotFound("There is no such organization, or the connection is another one's.")
 
 
 def depart_by_connection(

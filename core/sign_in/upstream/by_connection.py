@@ -11,7 +11,8 @@ from core.errors import ErrorCode, NotFound, Refusal
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles, members
-from core.organizations.memberships import BUILT_IN_ROLES, Membership
+from core.organizations.internal_places import InternalPlace
+from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, Membership
 from core.organizations.organizations import Organization
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import IdentityContext
@@ -41,26 +42,27 @@ class OrganizationFull(Refusal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenConnection:
-    """An enabled connection of an active organization."""
+    """An enabled connection of an active organization; `made_for` says for which customer a vendor has made it."""
 
     organization_slug: str
     organization_id: UUID
     connection: ConnectionRecord
     context: IdentityContext
+    made_for: InternalPlace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connected:
-    """The connection of a sign-in, and its organization, which is locked."""
+    """The connection of a sign-in, and its organization, which is locked; `made_for` as of `OpenConnection`."""
 
     connection: ConnectionRecord
     organization: Organization
+    made_for: InternalPlace | None = None
 
 
 def find(uow: UnitOfWork, connection_id: UUID) -> OpenConnection:
     """Return the connection that a browser names; raise `ConnectionClosed`."""
-    slug = uow.upstream_connections.organization_of(connection_id)
-    organization = uow.organizations.by_slug(slug) if slug is not None else None
+    organization = uow.organizations.of_connection(connection_id)
     if organization is None:
         raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
     return _open(uow, organization, connection_id)
@@ -106,7 +108,8 @@ def lock(uow: UnitOfWork, sign_in: UpstreamSignIn) -> Connected | None:
         raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
     if not uow.upstream_sign_ins.is_kept(context.organization_id, sign_in.id):
         raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
-    return Connected(connection=connection, organization=organization)
+    made_for = _made_for(uow, organization)
+    return Connected(connection=connection, organization=organization, made_for=made_for)
 
 
 def is_open(organization: Organization, connection: ConnectionRecord) -> bool:
@@ -122,11 +125,15 @@ def standing_of(uow: UnitOfWork, connected: Connected, user_id: UUID) -> Connect
 
 
 def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
-    """Make the user a member of an organization that is locked, if the connection says so."""
+    """Make the user a member of an organization that is locked, if the connection says so.
+
+    One that a vendor has made for a customer admits everyone whom it signs in.
+    """
     connection, organization_id = connected.connection, connected.organization.id
-    if connection.joins_as is None or uow.members.of_user(organization_id, user.id) is not None:
+    is_joining = connection.joins_as is not None or connected.made_for is not None
+    if not is_joining or uow.members.of_user(organization_id, user.id) is not None:
         return
-    role = role_to_join(uow, organization_id, connection)
+    role = MEMBER if connected.made_for is not None else role_to_join(uow, organization_id, connection)
     if role is None:
         return
     membership = Membership(
@@ -135,6 +142,9 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
     uow.members.defer_add(membership, is_confirmed=True)
     if not members.defer_room(uow, connected.organization)():
         raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
+    if connected.made_for is not None:
+        # The vendor is told of the people of its customers (`core/customers/people_news.py`).
+        return
     uow.record(
         AuditAction.USER_JOINED,
         user.id,
@@ -180,4 +190,15 @@ def _open(uow: UnitOfWork, organization: Organization, connection_id: UUID) -> O
         organization_id=organization.id,
         connection=connection,
         context=IdentityContext(organization_id=organization.id, connection_id=connection_id),
+        made_for=_made_for(uow, organization),
     )
+
+
+def _made_for(uow: UnitOfWork, organization: Organization) -> InternalPlace | None:
+    """Return for which customer a vendor has made what an organization has; raise `ConnectionClosed` after its end."""
+    if not organization.is_internal:
+        return None
+    found = uow.organizations.internal_place(organization.id)
+    if found is None:
+        raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
+    return found

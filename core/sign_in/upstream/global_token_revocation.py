@@ -77,8 +77,7 @@ class RevokedSubject:
 
 def find_issuer(uow: UnitOfWork, connection_id: UUID) -> RevocationIssuer:
     """Return who may revoke by a connection; raise `RevocationUnauthorized` where none may."""
-    slug = uow.upstream_connections.organization_of(connection_id, is_active=False)
-    organization = uow.organizations.by_slug(slug) if slug is not None else None
+    organization = uow.organizations.of_connection(connection_id, is_active=False)
     connection = uow.upstream_connections.find(organization.id, connection_id) if organization is not None else None
     issuer = issuer_of(connection) if connection is not None else None
     if organization is None or issuer is None:

@@ -32,7 +32,8 @@ from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.recorded_refusals import note
 from core.sign_in.refusals import SignInInterrupted
-from core.sign_in.upstream import at_once, by_connection, flows, known_elsewhere, refused, returning
+from core.sign_in.upstream import address_codes, at_once, by_connection, flows, known_elsewhere, refused, returning
+from core.sign_in.upstream.address_codes import AddressCodeDue, ConfirmedSignIn
 from core.sign_in.upstream.by_connection import Connected
 from core.sign_in.upstream.flows import UpstreamSignIn
 from core.sign_in.upstream.known_elsewhere import KnownElsewhere
@@ -116,10 +117,11 @@ class MailedCodeDue(SignInToLink):
 
 def conclude(
     uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination, *, browser: str
-) -> Outcome | SignInToLink:
+) -> Outcome | SignInToLink | AddressCodeDue:
     """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account.
 
-    Keep it likewise, as `MailedCodeDue`, when the user takes more than the word of a connection.
+    Keep it likewise, as `MailedCodeDue`, when the user takes more than the word of a connection, and as
+    `AddressCodeDue` at the first sign-in by one that a vendor has made for a customer.
     """
     try:
         return _conclude(uow, sign_in, proven, destination, browser=browser)
@@ -127,14 +129,34 @@ def conclude(
         raise refused.noted(refusal, sign_in.context, proven, destination) from None
 
 
+def conclude_confirmed(uow: UnitOfWork, confirmed: ConfirmedSignIn, destination: Destination) -> Outcome | SignInToLink:
+    """Sign in the user who has typed the code of an address, by a connection that a vendor has made for a customer.
+
+    The identity is linked in that context alone. An address that was never proved is proved by it.
+    """
+    sign_in, proven = confirmed.sign_in, confirmed.proven
+    try:
+        connected = by_connection.lock(uow, sign_in)
+        assert connected is not None, "a code was asked for without a connection"
+        user, _ = find_or_add(uow, _fresh(uow, _asserted_address(uow, proven)))
+        user = addresses.mark_proved(uow, user)
+        identities.link(uow, user.id, user.email, proven, sign_in.context, is_mailed=True)
+        return _begin(uow, user, sign_in, proven, destination, connected)
+    except Refusal as refusal:
+        raise refused.noted(refusal, sign_in.context, proven, destination) from None
+
+
 def _conclude(
     uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination, *, browser: str
-) -> Outcome | SignInToLink:
+) -> Outcome | SignInToLink | AddressCodeDue:
     context = sign_in.context
     connected = by_connection.lock(uow, sign_in)
     identity = uow.identities.find(proven.provider, proven.subject, context)
     if identity is None and connected is not None:
         identity = returning.link_again(uow, connected, proven, context)
+    if identity is None and connected is not None and connected.made_for is not None:
+        email = _asserted_address(uow, proven)
+        return address_codes.ask(uow, sign_in, proven, connected.made_for, email, browser=browser)
     known = known_elsewhere.find(uow, sign_in, proven) if identity is None and connected is None else None
     if known is not None:
         return _conclude_at_service(uow, known, proven, destination, browser=browser)
@@ -349,20 +371,28 @@ def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: Identity
     """Return the address that the provider vouches for: a connection for those of its own domains only."""
     if not proven.is_email_trusted:
         raise AddressNotTrusted().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
-    is_of_platform = context.connection_id is None or context.organization_id is None
+    if context.connection_id is not None and context.organization_id is not None:
+        email = _asserted_address(uow, proven)
+        if not vouches_for(uow, context.organization_id, email):
+            raise DomainNotProved().because(SignInReason.DOMAIN_NOT_PROVED)
+        return email
     try:
         email = normalize_email(proven.email or "", uow.domain_names.to_ascii)
     except BadRequest:
-        if not is_of_platform and proven.email:
-            raise AddressUnusable().because(SignInReason.ADDRESS_UNUSABLE_THERE) from None
-        refusal = NoVerifiedAddress() if is_of_platform else NoAddressSent()
-        raise refusal.because(SignInReason.ADDRESS_NOT_VERIFIED_THERE) from None
-    if context.connection_id is None or context.organization_id is None:
-        if not proven.is_email_verified:
-            raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
-    elif not vouches_for(uow, context.organization_id, email):
-        raise DomainNotProved().because(SignInReason.DOMAIN_NOT_PROVED)
+        raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE) from None
+    if not proven.is_email_verified:
+        raise NoVerifiedAddress().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
     return email
+
+
+def _asserted_address(uow: UnitOfWork, proven: ProvenIdentity) -> str:
+    """Return the address that a connection asserts; raise `NoAddressSent` or `AddressUnusable` without one."""
+    try:
+        return normalize_email(proven.email or "", uow.domain_names.to_ascii)
+    except BadRequest:
+        if proven.email:
+            raise AddressUnusable().because(SignInReason.ADDRESS_UNUSABLE_THERE) from None
+        raise NoAddressSent().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE) from None
 
 
 def vouches_for(uow: UnitOfWork, organization_id: UUID, email: str) -> bool:

@@ -27,6 +27,7 @@ KINDS: Final = {
     MailTemplate.PASSWORD_CHANGED: marked("Password changed"),
     MailTemplate.PASSWORD_SET: marked("Password set"),
     MailTemplate.MAGIC_LINK: marked("Sign-in link"),
+    MailTemplate.ADDRESS_CODE: marked("Code for an address"),
     MailTemplate.PASSKEY_ADDED: marked("Passkey added"),
     MailTemplate.PASSKEY_REMOVED: marked("Passkey removed"),
     MailTemplate.IDENTITY_LINKED: marked("Account at another provider linked"),

@@ -28,13 +28,6 @@ class UpstreamConnections(Protocol):
         """Return a connection; None when the organization has none with that id."""
         ...
 
-    def organization_of(self, connection_id: UUID, *, is_active: bool = True) -> str | None:
-        """Return the slug of the active organization of an enabled connection; None when there is none.
-
-        With `is_active` false, that of an organization which is suspended, or not active for another reason, too.
-        """
-        ...
-
     def only_of_customer(self, vendor_id: UUID, service_id: UUID, customer_id: UUID) -> UUID | None:
         """Return the only connection that is enabled of an active customer of a service; None without one."""
         ...

@@ -60,6 +60,15 @@ class DomainRoutes(Protocol):
         """Return the route of a domain that is in force; None when it has none."""
         ...
 
+    def made_route(
+        self, domain: str, vendor_slug: str, service_slug: str, *, moved_before: datetime
+    ) -> OpenRoute | None:
+        """Return the route that the vendor has made for a customer of its service; its organization is the vendor.
+
+        None when another organization has proved the domain for itself before `moved_before`.
+        """
+        ...
+
     def is_of_customer(self, organization_slug: str, vendor_slug: str, service_slug: str) -> bool | None:
         """Return whether an organization is an active customer of a service, and does not hide it.
 

@@ -50,6 +50,21 @@ class UpstreamSignIns(Protocol):
         """Return whether a sign-in at an organization, used or not, was neither deleted nor ended."""
         ...
 
+    def set_code(self, state_hash: bytes, code_hash: bytes, *, expires_at: datetime) -> None:
+        """Store the code that a sign-in with an identity takes before it goes on, and until when."""
+        ...
+
+    def lock_code(self, state_hash: bytes, *, browser_hash: bytes, tries_max: int) -> bytes | None:
+        """Lock a sign-in of this browser that waits for a code, and return its hash.
+
+        None when there is none, or it was used, has expired, or had so many wrong codes.
+        """
+        ...
+
+    def count_wrong_code(self, state_hash: bytes) -> None:
+        """Count a wrong code of a locked sign-in."""
+        ...
+
     def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
         """Use up a sign-in of this browser that has brought an identity; None as `use`."""
         ...

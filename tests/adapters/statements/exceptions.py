@@ -17,6 +17,7 @@ NOT_OF_TENANTS: Final[Mapping[str, str]] = {
     "passkeys": "a passkey is of its person; the domain that it names is where it works",
     "mfa_challenges": "a challenge is of the person who signs in; the domain that it names is where",
     "browser_sessions": "a browser session is of its person; the domain that it names is where",
+    "customer_active_people": "a count of people, which is written for the customer that their session names",
     "customer_user_checks": "a queue of changes of which an actor tells vendors, whichever organization made them",
     "customer_rechecks": "a queue of changes whose sessions an actor checks, whichever organization made them",
     "ended_log_owners": "a queue of deletions whose logs housekeeping looks at again, of any organization",
@@ -138,7 +139,9 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "sign_in.browser_returns.PostgresBrowserReturns.find": _unbound(1, "organizations"),
         "sign_in.own_ways._REQUIRED": _unbound(1, "domain_routes"),
         "sign_in.places._TARGET": _unbound(1, "organizations"),
-        "sign_in.upstream.connections.PostgresUpstreamConnections.organization_of": _unbound(1, "upstream_connections"),
+        "organizations.organizations.PostgresOrganizations.of_connection": _unbound(
+            1, "organizations upstream_connections"
+        ),
         "sign_in.upstream.connections.PostgresUpstreamConnections.own_side": _unbound(1, "upstream_connections"),
         "sign_in.upstream.domain_routes._ENFORCED": _unbound(1, "domain_routes"),
         "sign_in.upstream.domain_routes._OPEN": _unbound(1, "domain_routes"),
@@ -146,6 +149,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     "A domain has one organization, so that what others have proved matters.": {
         "organizations.domain_proofs.DomainClaims._save_proof": _unbound(4, "custom_domains domain_routes"),
         "services.verified_domains.PostgresVerifiedDomains.cover": _unbound(1, "custom_domains"),
+        "sign_in.upstream.domain_routes._MADE": _unbound(1, "domain_routes"),
     },
     "The payment provider knows its own ids alone; the row says of which organization they are.": {
         "billing.customers.PostgresBillingCustomers._defer_add": _unbound(1, "billing_customers"),

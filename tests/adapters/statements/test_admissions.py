@@ -49,6 +49,7 @@ COUNTS: Final[Mapping[str, Mapping[str, str]]] = {
         "privacy.anonymization.PostgresAnonymization.replace_addresses": "nothing of the person stays anywhere",
         "privacy.export.PostgresPrivacyExport.organizations_owned_by": _ROLE,
         "saml.certificates.CLAIM_ENDING": _ROLE,
+        "sign_in.places.PostgresSignInPlaces.defer_of_client": "the membership of the organization of a service",
         "sign_in.upstream.connection_keys.CLAIM_ENDING": _ROLE,
         "sign_in.upstream.connections.CLAIM_ENDING": _ROLE,
     },
@@ -71,6 +72,7 @@ BY_SLUG: Final[Mapping[str, str]] = {
     "organizations.organizations.PostgresOrganizations.add": "the slug of a new one",
     "platform.explained_customers.FIND": "the organization of a customer is never internal",
     "saml.configurations.PROVIDER_BY_SLUGS": "of a service, which an internal organization has not",
+    "sign_in.upstream.domain_routes._MADE": "the vendor of the service",
     "sign_in.upstream.domain_routes.PostgresDomainRoutes.is_of_customer": "the organization of a customer is never one",
 }
 

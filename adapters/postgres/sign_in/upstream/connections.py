@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.driver.connection import RawConnection
-from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
+from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_WORKING
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.secrets import Secret
@@ -78,24 +78,14 @@ class PostgresUpstreamConnections(Aggregate):
             (organization_id, connection_id),
         )
 
-    def organization_of(self, connection_id: UUID, *, is_active: bool = True) -> str | None:
-        return self._value_or_none(
-            """
-            SELECT o.slug
-            FROM   upstream_connections c
-            JOIN   organizations o ON o.id = c.organization_id AND (o.status = 'active' OR NOT %s)
-            WHERE  c.id = %s AND c.enabled
-            """,
-            (is_active, connection_id),
-        )
-
     def only_of_customer(self, vendor_id: UUID, service_id: UUID, customer_id: UUID) -> UUID | None:
         found = self._value_or_none(
             f"""
             SELECT min(u.id::text)
             FROM   service_customers c
-            JOIN   organizations o        ON o.id = c.organization_id AND o.status = 'active'
-            JOIN   upstream_connections u ON u.organization_id = c.organization_id AND u.enabled
+            JOIN   organizations co       ON co.id = c.organization_id AND {IS_WORKING}
+            LEFT   JOIN organizations internal ON internal.internal_of = c.id
+            JOIN   upstream_connections u ON u.organization_id IN (c.organization_id, internal.id) AND u.enabled
             WHERE  c.vendor_id = %s AND c.service_id = %s AND c.id = %s AND {IS_ACTIVE}
             HAVING count(*) = 1
             """,

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
+from adapters.postgres.domains_in_force import IN_FORCE, PROVED, in_force_at
 from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from core.accounts.single_sign_on import RequiredConnection
@@ -26,6 +26,23 @@ _OPEN: Final = f"""
     JOIN   upstream_connections c ON c.organization_id = r.organization_id AND c.id = r.connection_id AND c.enabled
     JOIN   organizations o        ON o.id = r.organization_id AND o.status = 'active'
     WHERE  r.domain = %(domain)s AND {IN_FORCE}
+"""
+# The route that a vendor has made for a customer of its service, until an organization has proved the domain for long
+# enough. The first of several that have proved it.
+_MADE: Final = f"""
+    SELECT   c.id AS connection_id, c.name AS connection_name, v.slug AS organization_slug, false AS enforced
+    FROM     organizations v
+    JOIN     services s             ON s.organization_id = v.id AND s.slug = %(service_slug)s AND s.customers <> 'none'
+    JOIN     service_customers k    ON k.vendor_id = v.id AND k.service_id = s.id AND NOT k.hidden
+    JOIN     organizations i        ON i.internal_of = k.id AND i.status = 'active'
+    JOIN     domain_routes r        ON r.organization_id = i.id AND r.made_for = k.id AND r.domain = %(domain)s
+                                   AND r.{PROVED}
+    JOIN     upstream_connections c ON c.organization_id = r.organization_id AND c.id = r.connection_id AND c.enabled
+    WHERE    v.slug = %(vendor_slug)s AND v.status = 'active'
+      AND    NOT EXISTS (SELECT FROM domain_routes
+                         WHERE  domain = %(domain)s AND verified_at <= %(moved_before)s AND {IN_FORCE})
+    ORDER BY r.verified_at, r.id
+    LIMIT    1
 """
 # Whether the route of a user's mail domain, with its connection and organization, binds the user.
 IS_ENFORCED: Final = """
@@ -146,6 +163,21 @@ class PostgresDomainRoutes(DomainClaims):
 
     def open_route(self, domain: str) -> OpenRoute | None:
         return self._one(OpenRoute, _OPEN, {"domain": domain, **in_force_at(self._transaction.now)})
+
+    def made_route(
+        self, domain: str, vendor_slug: str, service_slug: str, *, moved_before: datetime
+    ) -> OpenRoute | None:
+        return self._one(
+            OpenRoute,
+            _MADE,
+            {
+                "domain": domain,
+                "vendor_slug": vendor_slug,
+                "service_slug": service_slug,
+                "moved_before": moved_before,
+                **in_force_at(self._transaction.now),
+            },
+        )
 
     def is_of_customer(self, organization_slug: str, vendor_slug: str, service_slug: str) -> bool | None:
         return self._value_or_none(

@@ -121,6 +121,28 @@ class PostgresUpstreamSignIns(Aggregate):
         opened = self._transaction.vault.open(row["proven_sealed"], row=row["id"], **_PROVEN)
         return _sign_in(row), _proven(json.loads(opened))
 
+    def set_code(self, state_hash: bytes, code_hash: bytes, *, expires_at: datetime) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_sign_ins SET code_hash = %s, expires_at = %s WHERE state_hash = %s",
+            (code_hash, expires_at, state_hash),
+        )
+
+    def lock_code(self, state_hash: bytes, *, browser_hash: bytes, tries_max: int) -> bytes | None:
+        return self._value_or_none(
+            """
+            SELECT code_hash FROM upstream_sign_ins
+            WHERE  state_hash = %s AND browser_hash = %s AND code_hash IS NOT NULL AND wrong_codes < %s
+              AND  used_at IS NULL AND expires_at > %s
+            FOR UPDATE
+            """,
+            (state_hash, browser_hash, tries_max, self._transaction.now),
+        )
+
+    def count_wrong_code(self, state_hash: bytes) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_sign_ins SET wrong_codes = wrong_codes + 1 WHERE state_hash = %s", (state_hash,)
+        )
+
     def _sealed(self, row_id: UUID, proven: ProvenIdentity) -> bytes:
         return self._transaction.vault.seal(json.dumps(_stored(proven)).encode(), row=row_id, **_PROVEN)
 

@@ -68,7 +68,7 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
     with on_the_way_to(target.organization_id):
         if call.custom_host is not None:
             return await _leave_domain(call, query, target)
-        way = await call.read(beginning.way_to, target.organization_slug, query.wanted)
+        way = await call.read(beginning.way_to, target, query.wanted)
         # Asked first: a sign-in at a provider that does not answer is none.
         described = await _described(call, target)
         departure = await call.transact(beginning.depart_by_connection, target, way, browser=bind(call))

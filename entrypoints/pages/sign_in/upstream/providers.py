@@ -27,6 +27,7 @@ from core.sign_in.identities import ProvenIdentity
 from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.upstream import at_domains, beginning, flows, sign_in
+from core.sign_in.upstream.address_codes import AddressCodeDue
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
 from core.sign_in.upstream.flows import Departure, ProviderNotOffered, SignInOver, UpstreamSignIn
@@ -52,6 +53,7 @@ routes = Routes("external providers", "Signing in with an account at another pro
 
 # Where a sign-in goes on that began at a custom domain.
 RETURN: Final = "/auth/upstream/return"
+ADDRESS_CODE: Final = "/app/sign-in/address-code"
 IDENTITIES: Final = "/app/account/identities"
 BINDING_LIFETIME: Final = timedelta(hours=1)
 DECLINED: Final = frozenset({"access_denied", "user_cancelled_login", "consent_required", "login_required"})
@@ -191,7 +193,7 @@ async def link_after_sign_in(call: Call, query: ContinueQuery) -> PageOrRedirect
     outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, wanted)
     if outcome is None:
         return await conclusion.go_on(call, await way_of(call, began))
-    return await _go_on(call, began, outcome)
+    return await go_on_from(call, began, outcome)
 
 
 def bind(call: Call) -> str:
@@ -270,13 +272,15 @@ async def _complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -
         return after(IDENTITIES, "linked")
     wanted = conclusion.destination(call, carried_way(began))
     outcome = await transact_counted(call, sign_in.conclude, began, proven, wanted, browser=browser)
-    return await _go_on(call, began, outcome)
+    return await go_on_from(call, began, outcome)
 
 
-async def _go_on(
-    call: Call, began: UpstreamSignIn, outcome: SignInCompleted | SecondFactorPending | SignInToLink
+async def go_on_from(
+    call: Call, began: UpstreamSignIn, outcome: SignInCompleted | SecondFactorPending | SignInToLink | AddressCodeDue
 ) -> Response:
     """Lead a browser on that has come back; to a sign-in to the account, where that is to come before."""
+    if isinstance(outcome, AddressCodeDue):
+        return see_other(carried_way(began).on(ADDRESS_CODE, id=outcome.continue_id.reveal()))
     if not isinstance(outcome, SignInToLink):
         return await conclusion.conclude(call, outcome, await way_of(call, began))
     target = returns.linking_target(outcome.continue_id.reveal(), began.context.connection_id)

@@ -1,0 +1,74 @@
+"""How many people have used a service for its customers in a month: who has signed in, or refreshed a session.
+
+Each is counted once for a customer, and once for the service. What was used for a customer that has ended is forgotten
+with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from core.customers import customers
+from core.errors import BadRequest
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import Operation
+from core.services import access
+from core.services.services import Service
+from core.sessions.months import month_of
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+# Of how many customers one answer tells.
+CUSTOMERS_MAX: Final = 10_000
+_MONTH: Final = re.compile(r"(20[0-9]{2})-(0[1-9]|1[0-2])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerUsage:
+    """How many people have used a service for a customer."""
+
+    customer_id: UUID
+    external_id: str | None
+    active_people: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceUsage:
+    """How many people have used a service for each of its customers, the most first, and for all of them together."""
+
+    customers: Sequence[CustomerUsage]
+    active_people: int
+
+
+def of_customer(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID, *, month: str) -> int:
+    """Return how many people have used a service for a customer in a month; raise `CustomerUnknown`."""
+    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    return of_customer_of(uow, service, customer_id, month=month)
+
+
+def of_customer_of(uow: UnitOfWork, service: Service, customer_id: UUID, *, month: str) -> int:
+    """Return what `of_customer` does, for a service whose caller is authorized."""
+    begin = _checked_month(uow, month)
+    customer = customers.find(uow, service, customer_id)
+    return uow.customer_usage.of_customer(service, customer.id, begin)
+
+
+def of_service(uow: UnitOfWork, service: Service, *, month: str) -> ServiceUsage:
+    """Return how many people have used a service for its customers in a month; its caller is authorized."""
+    return uow.customer_usage.of_service(service, _checked_month(uow, month), limit=CUSTOMERS_MAX)
+
+
+def _checked_month(uow: UnitOfWork, text: str) -> date:
+    """Return the first day of a month that is written as `2026-11`, and that has begun; raise `BadRequest`."""
+    found = _MONTH.fullmatch(text)
+    if found is None:
+        raise BadRequest.of_field("month", "Write a month as 2026-11.")
+    month = date(int(found[1]), int(found[2]), 1)
+    if month > month_of(uow.now):
+        raise BadRequest.of_field("month", "This month has not begun.")
+    return month

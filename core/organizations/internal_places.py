@@ -1,0 +1,24 @@
+"""What an internal organization is for: one customer of one service, whose vendor has made what it has.
+
+Internal organizations are made in `core/customers/internal_organizations.py`.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from core.lazy_dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalPlace:
+    """The customer record of an internal organization, with the service and both organizations."""
+
+    internal_id: UUID
+    customer_id: UUID
+    vendor_id: UUID
+    vendor_slug: str
+    service_id: UUID
+    service_slug: str
+    service_name: str
+    customer_organization_id: UUID
