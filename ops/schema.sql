@@ -1887,7 +1887,29 @@ ALTER TABLE ONLY customer_claims
 ALTER TABLE ONLY customer_claims
     ADD CONSTRAINT customer_claims_token_hash_key UNIQUE (token_hash);
 CREATE INDEX customer_claims_email ON customer_claims USING btree (email);
+CREATE INDEX customer_claims_of_vendor ON customer_claims USING btree (vendor_id);
 CREATE INDEX customer_claims_over ON customer_claims USING btree (expires_at);
+
+CREATE TABLE customer_group_rules (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    group_id uuid,
+    connection_id uuid,
+    asserted_group text,
+    role_ids uuid[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT customer_group_rules_check CHECK ((((group_id IS NOT NULL) AND (connection_id IS NULL) AND (asserted_group IS NULL)) OR ((group_id IS NULL) AND (connection_id IS NOT NULL) AND (asserted_group IS NOT NULL))))
+);
+COMMENT ON TABLE customer_group_rules IS 'Which roles of a service people have for a customer by their groups, as the vendor set it up; they add up.';
+COMMENT ON COLUMN customer_group_rules.organization_id IS 'The internal organization of the customer.';
+COMMENT ON COLUMN customer_group_rules.group_id IS 'A group of its directory; without one, what a connection asserts.';
+COMMENT ON COLUMN customer_group_rules.role_ids IS 'The roles of the service, by their ids; one that the service no longer has gives nothing.';
+ALTER TABLE ONLY customer_group_rules
+    ADD CONSTRAINT customer_group_rules_pkey PRIMARY KEY (id);
+CREATE INDEX customer_group_rules_of_connection ON customer_group_rules USING btree (organization_id, connection_id);
+CREATE INDEX customer_group_rules_of_group ON customer_group_rules USING btree (organization_id, group_id);
+CREATE UNIQUE INDEX customer_group_rules_once ON customer_group_rules USING btree (customer_id, COALESCE(group_id, connection_id), COALESCE(asserted_group, ''::text));
 
 CREATE TABLE customer_rechecks (
     id uuid NOT NULL,
@@ -3623,12 +3645,18 @@ CREATE TABLE setup_links (
     last_used_at timestamp with time zone,
     roles text[] DEFAULT '{}'::text[] NOT NULL,
     made_by_key uuid,
+    return_url text,
+    reported_actor text,
+    made_by_api_key uuid,
     CONSTRAINT setup_links_check CHECK ((('saml'::text = ANY (parts)) = (service_id IS NOT NULL))),
     CONSTRAINT setup_links_parts_check CHECK ((cardinality(parts) > 0))
 );
 COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
 COMMENT ON COLUMN setup_links.roles IS 'The roles that rules of groups may give which are made with the link; none without the part groups.';
 COMMENT ON COLUMN setup_links.made_by_key IS 'The key of the organization that made it, within whose capabilities it works; null for one that a person made.';
+COMMENT ON COLUMN setup_links.return_url IS 'Where the pages of a link lead back to that a vendor made for a customer; null for nowhere.';
+COMMENT ON COLUMN setup_links.reported_actor IS 'Who uses such a link, as the vendor reports it.';
+COMMENT ON COLUMN setup_links.made_by_api_key IS 'The API key of a service that made it, with which it ends; null for one that a person made.';
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY setup_links
@@ -3636,6 +3664,7 @@ ALTER TABLE ONLY setup_links
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_secret_hash_key UNIQUE (secret_hash);
 CREATE INDEX setup_links_expiry ON setup_links USING btree (expires_at);
+CREATE INDEX setup_links_made_by_api_key ON setup_links USING btree (made_by_api_key) WHERE (made_by_api_key IS NOT NULL);
 CREATE INDEX setup_links_made_by_key ON setup_links USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
 CREATE INDEX setup_links_of_maker ON setup_links USING btree (created_by);
 CREATE INDEX setup_links_of_service ON setup_links USING btree (organization_id, service_id) WHERE (service_id IS NOT NULL);
@@ -3977,6 +4006,7 @@ CREATE TABLE upstream_connections (
     metadata_since timestamp with time zone,
     name_id_format text,
     signs_out_at_provider boolean DEFAULT false NOT NULL,
+    setup_state text,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -3999,6 +4029,7 @@ COMMENT ON COLUMN upstream_connections.takes_certificates IS 'Whether the addres
 COMMENT ON COLUMN upstream_connections.metadata_since IS 'Since when its metadata are read from their address; null without one.';
 COMMENT ON COLUMN upstream_connections.name_id_format IS 'The format of names that requests by SAML ask for; null for whichever the identity provider chooses.';
 COMMENT ON COLUMN upstream_connections.signs_out_at_provider IS 'Whether who signs out here is led on to the end_session_endpoint of the OpenID provider.';
+COMMENT ON COLUMN upstream_connections.setup_state IS 'How far the vendor was told that a connection is which it made for a customer; null for one of an organization of its own.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections
@@ -4447,6 +4478,18 @@ ALTER TABLE ONLY customer_claims
 ALTER TABLE ONLY customer_claims
     ADD CONSTRAINT customer_claims_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY customer_group_rules
+    ADD CONSTRAINT customer_group_rules_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_group_rules
+    ADD CONSTRAINT customer_group_rules_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_group_rules
+    ADD CONSTRAINT customer_group_rules_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY customer_group_rules
+    ADD CONSTRAINT customer_group_rules_organization_id_group_id_fkey FOREIGN KEY (organization_id, group_id) REFERENCES directory_groups(organization_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY customer_users
     ADD CONSTRAINT customer_users_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES service_customers(id) ON DELETE CASCADE;
 
@@ -4746,6 +4789,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_made_by_api_key_fkey FOREIGN KEY (made_by_api_key) REFERENCES api_keys(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY setup_links
     ADD CONSTRAINT setup_links_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES organization_keys(id) ON DELETE CASCADE;

@@ -39,6 +39,7 @@ from adapters.postgres.customers.claims import PostgresTokenPreviews
 from adapters.postgres.customers.customers import PostgresServiceCustomers
 from adapters.postgres.customers.found_customers import PostgresFoundCustomers
 from adapters.postgres.customers.found_products import PostgresFoundProducts
+from adapters.postgres.customers.group_rules import PostgresCustomerGroupRules
 from adapters.postgres.customers.my_applications import PostgresMyApplications
 from adapters.postgres.customers.own_customers import PostgresOwnCustomers
 from adapters.postgres.customers.people import PostgresCustomerPeople
@@ -48,6 +49,7 @@ from adapters.postgres.customers.products import PostgresProducts
 from adapters.postgres.customers.refused_sign_ins import PostgresRefusedSignIns
 from adapters.postgres.customers.restoration import PostgresEndedCustomers
 from adapters.postgres.customers.service_settings import PostgresServiceRoleUses
+from adapters.postgres.customers.setup_links import PostgresCustomerSetupLinks
 from adapters.postgres.customers.usage import PostgresCustomerUsages
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
@@ -366,6 +368,8 @@ class Aggregates:
     own_customers: PostgresOwnCustomers
     my_applications: PostgresMyApplications
     people_news: PostgresPeopleNews
+    customer_setup_links: PostgresCustomerSetupLinks
+    customer_group_rules: PostgresCustomerGroupRules
 
     if not TYPE_CHECKING:
         # With this method a type checker would accept any attribute.

@@ -17,6 +17,8 @@ from adapters.postgres.shares import PLATFORM
 from adapters.postgres.transaction import Tools, Transaction
 from core.accounts.profile import NamedCaller
 from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
+from core.customers.relations import CustomerSide, Relation
+from core.customers.setup_callers import SetupCaller
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
@@ -87,6 +89,8 @@ class PostgresUnitOfWork(Aggregates):
         self._organization_credential = organization_credential
         self._key_caller: KeyCaller | None = None
         self._link_caller: LinkCaller | None = None
+        self._setup_caller: SetupCaller | None = None
+        self._relation: Relation | None = None
         self._transaction = Transaction(
             connection=connection,
             now=self.now,
@@ -170,7 +174,13 @@ class PostgresUnitOfWork(Aggregates):
     def link_caller(self) -> LinkCaller:
         return self._link_caller or self._find_link_caller()
 
+    def enter_setup(self, caller: SetupCaller) -> None:
+        self._setup_caller = caller
+
     def access_context(self, slug: str) -> AccessContext:
+        setup = self._setup_caller
+        if setup is not None and slug == setup.organization.slug:
+            return setup.context()
         if isinstance(self._organization_credential, SetupVisit):
             return self._find_link_caller().context(slug)
         if self._organization_credential is not None:
@@ -183,7 +193,9 @@ class PostgresUnitOfWork(Aggregates):
         return context
 
     def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:
-        self._verified(slug, organization_id)
+        # What a vendor does for a customer takes the vendor's share.
+        if self._setup_caller is None or slug != self._setup_caller.organization.slug:
+            self._verified(slug, organization_id)
 
     def _of_session(self, read: Callable[..., Found | None]) -> Found | None:
         """Return what is read of the session of the request, None without one; its token names a service, or none."""
@@ -346,6 +358,13 @@ class PostgresUnitOfWork(Aggregates):
     ) -> None:
         if self._session_id is not None:
             actor_user_id = actor_user_id or self.caller.account.id
+        made_for = self._made_for(organization_id)
+        if made_for is not None:
+            # Both sides read what was done for a customer, and nobody reads a log of its internal organization.
+            target_id = made_for.customer_id if target_id == organization_id else target_id
+            self._audit_at_customer(action, target_id, made_for, details, success=success)
+            organization_id = made_for.vendor_id
+            details |= made_for.seen_by_vendor
         details |= self._credential()
         self.audit_entries.add(
             action,
@@ -355,6 +374,31 @@ class PostgresUnitOfWork(Aggregates):
             success=success,
             details=details,
         )
+
+    def _audit_at_customer(
+        self, action: AuditAction, target_id: UUID | str, made_for: Relation, details: dict[str, Any], *, success: bool
+    ) -> None:
+        """Record what the vendor did for a customer in the customer's log, which names the vendor and no person."""
+        assert made_for.customer_organization_id is not None, "something is set up for an offer"
+        self.audit_entries.add(
+            action,
+            target_id,
+            organization_id=made_for.customer_organization_id,
+            actor_user_id=None,
+            success=success,
+            details=details | made_for.seen_by_customer | {"by": CustomerSide.VENDOR},
+            has_origin=False,
+        )
+
+    def _made_for(self, organization_id: UUID | None) -> Relation | None:
+        """Return for whom the caller acts in an internal organization; None in any other."""
+        setup, link = self._setup_caller, self._link_caller
+        if setup is not None and organization_id == setup.organization.id:
+            return setup.relation
+        if link is None or link.made_for is None or organization_id != link.organization.id:
+            return None
+        self._relation = self._relation or self.service_customers.relation_of(link.organization.id)
+        return self._relation
 
     def _credential(self) -> dict[str, Any]:
         """Return the detail that names the key or token of a caller who is no user."""
@@ -393,11 +437,19 @@ class PostgresUnitOfWork(Aggregates):
         actor_email: str | None = None,
         **data: Any,
     ) -> None:
+        if self._made_for(organization_id) is not None:
+            # What both sides are told of the setup of a customer is in `setup_news.py`.
+            return
         if actor_user_id is None and self._session_id is not None:
             actor_user_id, actor_email = self.caller.account.id, self.caller.account.email
         if self._key_caller is not None or self._link_caller is not None:
             data |= self._credential()
         self.events.add(event, (organization_id,), actor_user_id=actor_user_id, actor_email=actor_email, data=data)
+
+    def tell_vendor(self, event: EventType, internal_id: UUID, /, **data: Any) -> None:
+        made_for = self._made_for(internal_id) or self.service_customers.relation_of(internal_id)
+        if made_for is not None:
+            self.publish(event, organization_id=made_for.vendor_id, **data, **made_for.seen_by_vendor)
 
     def publish_of_users(
         self,

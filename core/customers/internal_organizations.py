@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from core.customers.customers import ServiceCustomer
 from core.organizations import creation
-from core.organizations.organizations import Organization
+from core.organizations.organizations import INTERNAL_PREFIX, Organization
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -25,9 +25,13 @@ def lock_or_add(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
     found = uow.organizations.lock_internal(customer.id)
     if found is not None:
         return found
-    # A colon is in no slug that a person chooses, so nothing names it by a path.
-    new = creation.new_organization(uow, f"internal:{customer.id}", customer.slug)
+    new = new_for(uow, customer)
     uow.organizations.add_internal(new, customer.id)
     added = uow.organizations.lock_internal(customer.id)
     assert added is not None, "an internal organization was stored, and is not there"
     return added
+
+
+def new_for(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
+    """Return the internal organization of a customer that has none yet; it is not stored."""
+    return creation.new_organization(uow, f"{INTERNAL_PREFIX}{customer.id}", customer.slug)

@@ -71,7 +71,8 @@ class EntryData:
     """The keys that the details of every entry may have besides.
 
     They name the key or token of the caller, the impersonator and the session of the impersonation, and have the note
-    that the caller left for other admins.
+    that the caller left for other admins. Of what a vendor has set up for a customer, they name both sides and the
+    service, each side's entry the other one.
     """
 
     api_key_id: UUID = ABSENT
@@ -79,6 +80,16 @@ class EntryData:
     impersonator_id: UUID = ABSENT
     impersonation_session: UUID = ABSENT
     note: str = ABSENT
+    by: str = ABSENT
+    customer_id: UUID = ABSENT
+    client_id: UUID = ABSENT
+    service_slug: str = ABSENT
+    service_name: str = ABSENT
+    external_id: str | None = ABSENT
+    organization_slug: str = ABSENT
+    organization_name: str = ABSENT
+    vendor_slug: str = ABSENT
+    vendor_name: str = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

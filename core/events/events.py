@@ -78,6 +78,26 @@ class EventType(Enum):
         "Customer changed",
         "The vendor changed what it notes about a customer of a service.",
     )
+    CUSTOMER_CONNECTION_CHANGED = (
+        "customer.connection_changed",
+        "Connection of a customer changed",
+        "A connection that the vendor has made for a customer was configured, was tested, fails, or was removed.",
+    )
+    CUSTOMER_DOMAIN_PROVED = (
+        "customer.domain_proved",
+        "Mail domain of a customer proved",
+        "A mail domain was proved for a customer, so that its addresses sign in by a connection of the customer.",
+    )
+    CUSTOMER_DOMAIN_LOST = (
+        "customer.domain_lost",
+        "Mail domain of a customer lost",
+        "The proof of a customer's mail domain is missing, it was removed, or another organization proved the domain.",
+    )
+    CUSTOMER_DIRECTORY_CHANGED = (
+        "customer.directory_changed",
+        "Directory of a customer changed",
+        "A SCIM token was made for a customer, its directory called for the first time, or the token was revoked.",
+    )
     CUSTOMER_USER_ADDED = (
         "customer.user_added",
         "Person of a customer added",

@@ -36,6 +36,7 @@ class OrganizationUpdatedData(EventData):
     scopes: EntryOnly[list[str]] = ABSENT
     old_scopes: EntryOnly[list[str]] = ABSENT
     group_rules: EntryOnly[list[dict[str, Any]]] = ABSENT
+    group_rule: EntryOnly[dict[str, Any]] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

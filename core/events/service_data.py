@@ -253,6 +253,43 @@ class CustomerChangedData(EventData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerSetupData(EventData):
+    """Of which customer something is that the vendor has set up."""
+
+    customer_id: UUID
+    client_id: UUID
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerConnectionData(CustomerSetupData):
+    """How far a connection of a customer is: configured, tested, failing or removed, and why it fails."""
+
+    provider_id: UUID
+    state: str
+    reason: str = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerDomainData(CustomerSetupData):
+    """Which mail domain of a customer was proved or lost, and why it was lost."""
+
+    domain: str
+    reason: str = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerDirectoryData(CustomerSetupData):
+    """How far the directory of a customer is: configured, connected or removed, and which token that is about."""
+
+    scim_token_id: UUID
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerUserData(EventData):
     """Who may use a service for a customer; the address is in `email`."""
 

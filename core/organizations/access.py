@@ -187,6 +187,8 @@ class Operation(Enum):
     CUSTOMER_OFFER = ("offer a service to an organization", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     CUSTOMER_OWNER_NAME = ("say who shall own a customer", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     CUSTOMERS_CHANGE = ("change the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
+    CUSTOMER_SETUP_READ = ("read what customers are set up with", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
+    CUSTOMER_SETUP = ("set customers up", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     CUSTOMER_PEOPLE_READ = ("read the people of customers", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     CUSTOMER_PEOPLE_CHANGE = ("give the people of customers roles", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
     CLAIMS_PREVIEW = ("read what the tokens of a person would say", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
@@ -317,6 +319,7 @@ _MAKES_CREDENTIAL: Final = frozenset(
         Operation.API_KEY_CREATE,
         Operation.WORKLOAD_CREATE,
         Operation.KEY_CREATE,
+        Operation.CUSTOMER_SETUP,
         Operation.SAML_CERTIFICATE_CREATE,
         Operation.CONNECTION_CONFIGURE,
         Operation.OAUTH_CREDENTIALS_SET,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
 from core.errors import NotFound
@@ -67,6 +67,13 @@ class Part(Enum):
     DOMAIN = ("domain", Operation.DOMAIN_CHANGE, Operation.DOMAIN_READ)
     SIEM = ("siem", Operation.SIEM_CONFIGURE, Operation.SIEM_READ, Operation.SIEM_CHANGE)
     GROUPS = ("groups", Operation.GROUP_RULES_CHANGE, Operation.GROUPS_READ)
+    # Of links that a vendor makes for a customer; the connection of an organization has its mail domains.
+    MAIL_DOMAIN = (
+        "mail_domain",
+        Operation.DOMAIN_ROUTES_CHANGE,
+        Operation.DOMAIN_ROUTES_READ,
+        Operation.CONNECTIONS_READ,
+    )
 
     capabilities: frozenset[Capability]
     operations: frozenset[Operation]
@@ -78,6 +85,16 @@ class Part(Enum):
         member.capabilities = operation.capabilities
         member.operations = frozenset({operation, *others})
         return member
+
+
+# The parts that a vendor sets up for a customer, and what each opens there: its mail domains are a part of their own.
+CUSTOMER_PARTS: Final[Mapping[Part, frozenset[Operation]]] = {
+    Part.UPSTREAM: Part.UPSTREAM.operations - {Operation.DOMAIN_ROUTES_CHANGE},
+    Part.MAIL_DOMAIN: Part.MAIL_DOMAIN.operations,
+    Part.SCIM: Part.SCIM.operations,
+    # Roles of the service, and none of an organization.
+    Part.GROUPS: frozenset({Operation.CUSTOMER_SETUP, Operation.CUSTOMER_SETUP_READ}),
+}
 
 
 class SetupLinkDead(NotFound):
@@ -104,9 +121,30 @@ class SetupVisit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MadeFor:
+    """The customer for whom a vendor made a link; `organization` of its holder is the internal one of the customer.
+
+    `is_allowed` says whether who made it may set the customer up now: the member, or the key of the service, which is
+    valid. After each part the pages lead back to `return_url`, None for nowhere; `reported_actor` is who uses the link,
+    as the vendor reports it.
+    """
+
+    customer_id: UUID
+    vendor_id: UUID
+    vendor_name: str
+    customer_name: str
+    service_name: str
+    return_url: str | None
+    reported_actor: str | None
+    is_allowed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCaller:
     """The holder of a setup link: what the link names, its organization, and its maker as a member of it.
 
+    `made_for` is the customer for whom a vendor made it, whose name `organization` has then; None for a link of an
+    organization of its own.
     `maker` is the caller of use cases, and names the link. `custom_permissions` are those of the maker's custom role,
     `given_permissions` those of the custom roles that the link names, and `key_permissions` those of the key that made
     it; None for a link that a member made.
@@ -124,6 +162,12 @@ class LinkCaller:
     given_permissions: Mapping[str, Sequence[str]]
     key_permissions: Sequence[str] | None
     maker: Caller
+    made_for: MadeFor | None = None
+
+    @property
+    def branded_id(self) -> UUID:
+        """The organization whose brand the pages wear: the vendor's, for a customer."""
+        return self.organization.id if self.made_for is None else self.made_for.vendor_id
 
     @property
     def given_roles(self) -> Sequence[str]:
@@ -133,6 +177,8 @@ class LinkCaller:
     @property
     def is_usable(self) -> bool:
         """Whether the maker of the link may set its parts and give its roles."""
+        if self.made_for is not None:
+            return self.made_for.is_allowed
         role = self.membership.role
         allowed = {named: capabilities_of(named, self.given_permissions.get(named)) for named in self.roles}
         allowed[role] = capabilities_of(role, self.custom_permissions)
@@ -159,7 +205,8 @@ class LinkCaller:
 
     def require(self, operation: Operation) -> None:
         """Raise `SetupLinkDead` unless a part of the link opens an operation."""
-        if not any(operation in part.operations for part in self.parts):
+        opened = (part.operations if self.made_for is None else CUSTOMER_PARTS[part] for part in self.parts)
+        if not any(operation in operations for operations in opened):
             raise SetupLinkDead
 
 

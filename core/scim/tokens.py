@@ -16,6 +16,7 @@ from uuid import UUID
 from core import prefixed_tokens
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Unauthorized
 from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation
@@ -147,6 +148,8 @@ def record_use(uow: UnitOfWork) -> None:
     caller = uow.scim_caller
     if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
+    if caller.last_used_at is None:
+        _tell_vendor(uow, caller.organization_id, caller.token_id, "connected")
 
 
 def authorize_and_lock(uow: UnitOfWork) -> Organization:
@@ -168,7 +171,11 @@ def create(
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
     organization_id, link = authorized.organization.id, authorized.caller.limits.link
-    if link is not None:
+    is_for_customer = authorized.organization.is_internal
+    if is_for_customer:
+        # Its groups give roles of the vendor's service alone.
+        groups = FoundGroups.DIRECTORY
+    elif link is not None:
         groups = FoundGroups.DIRECTORY if Part.GROUPS.value in link.parts else FoundGroups.ORGANIZATION
     if expires_at is not None and expires_at <= uow.now:
         raise BadRequest.of_field("expires_at", "This time has passed. Name a later one, or none.")
@@ -196,6 +203,8 @@ def create(
         authority=Authority.of_maker(uow, authorized),
     )
     _record(uow, organization_id, AuditAction.SCIM_TOKEN_CREATED, token)
+    if is_for_customer:
+        _tell_vendor(uow, organization_id, token.id, "configured")
     return token, secret
 
 
@@ -230,6 +239,13 @@ def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
     if token is None:
         raise ScimTokenUnknown
     _record(uow, organization.id, AuditAction.SCIM_TOKEN_REVOKED, token)
+    if organization.is_internal:
+        _tell_vendor(uow, organization.id, token.id, "removed")
+
+
+def _tell_vendor(uow: UnitOfWork, organization_id: UUID, token_id: UUID, state: str) -> None:
+    """Tell the vendor how far the directory of a customer is; nothing for one of an organization of its own."""
+    uow.tell_vendor(EventType.CUSTOMER_DIRECTORY_CHANGED, organization_id, scim_token_id=str(token_id), state=state)
 
 
 def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: ScimToken) -> None:

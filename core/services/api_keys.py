@@ -167,10 +167,14 @@ class ApiKeysPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceCaller(TokenCaller):
-    """The backend of a service, which calls with an API key: the stored key, its service and its organization."""
+    """The backend of a service, which calls with an API key: the stored key, its service and its organization.
+
+    `made_by` is the person who made the key; None when their account is gone.
+    """
 
     key_id: UUID
     permissions: list[str]
+    made_by: UUID | None = None
     service_id: UUID
     service_slug: str
 

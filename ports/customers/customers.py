@@ -61,6 +61,10 @@ class ServiceCustomers(Protocol):
         """Count the organizations that a vendor has made and no person owns, those included that can be restored."""
         ...
 
+    def relation_of(self, internal_id: UUID) -> Relation | None:
+        """Return what the logs say of the customer that an internal organization is of; None for any other one."""
+        ...
+
     def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:
         """Store the external id of a customer or offer."""
         ...

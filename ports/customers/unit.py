@@ -2,11 +2,13 @@
 
 from typing import Protocol
 
+from core.customers.setup_callers import SetupCaller
 from ports.customers.claiming import CustomerClaims
 from ports.customers.claims import TokenPreviews
 from ports.customers.customers import ServiceCustomers
 from ports.customers.found_customers import FoundCustomers
 from ports.customers.found_products import FoundProducts
+from ports.customers.group_rules import CustomerGroupRules
 from ports.customers.my_applications import MyApplications
 from ports.customers.own_customers import OwnCustomers
 from ports.customers.people import CustomerPeople
@@ -16,11 +18,16 @@ from ports.customers.products import Products
 from ports.customers.refused_sign_ins import RefusedSignIns
 from ports.customers.restoration import EndedCustomers
 from ports.customers.service_settings import ServiceRoleUses
+from ports.customers.setup_links import CustomerSetupLinks
 from ports.customers.usage import CustomerUsages
 
 
 class CustomersUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
+
+    def enter_setup(self, caller: SetupCaller) -> None:
+        """Let a vendor act in the internal organization of a customer, by its slug, besides what it acted in before."""
+        ...
 
     @property
     def service_customers(self) -> ServiceCustomers: ...
@@ -66,3 +73,9 @@ class CustomersUnit(Protocol):
 
     @property
     def customer_usage(self) -> CustomerUsages: ...
+
+    @property
+    def customer_setup_links(self) -> CustomerSetupLinks: ...
+
+    @property
+    def customer_group_rules(self) -> CustomerGroupRules: ...

@@ -109,6 +109,10 @@ class EventsUnit(Protocol):
         """Publish an event: receivers get it after the commit, at least once."""
         ...
 
+    def tell_vendor(self, event: EventType, internal_id: UUID, /, **data: Any) -> None:
+        """Tell a vendor what happened to what it has set up for a customer; nothing for any other organization."""
+        ...
+
     def publish_of_users(
         self,
         event: EventType,

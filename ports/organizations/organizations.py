@@ -21,6 +21,10 @@ class Organizations(Protocol):
         """Defer `by_slug`."""
         ...
 
+    def by_id(self, organization_id: UUID) -> Organization | None:
+        """Return an organization; None when there is none."""
+        ...
+
     def lock(self, organization_id: UUID) -> Organization | None:
         """Lock an organization until this transaction ends, and return it; None when it does not exist.
 
@@ -56,6 +60,10 @@ class Organizations(Protocol):
 
     def lock_internal(self, customer_id: UUID) -> Organization | None:
         """Lock the internal organization of a customer record, and return it; None when there is none yet."""
+        ...
+
+    def find_internal(self, customer_id: UUID) -> Organization | None:
+        """Return the internal organization of a customer record; None when there is none yet."""
         ...
 
     def save(self, organization: Organization) -> None:

@@ -19,6 +19,10 @@ class ScimLog(Protocol):
         """Return the failures among the last entries, the newest first."""
         ...
 
+    def last_of_tokens(self, organization_id: UUID) -> Sequence[ProvisioningLogEntry]:
+        """Return the last entry of each token of an organization, of the newest entries."""
+        ...
+
     def found(
         self, organization_id: UUID, wanted: CallSearch, *, after: Position | None, limit: int
     ) -> Sequence[ProvisioningLogEntry]:

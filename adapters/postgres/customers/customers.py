@@ -233,6 +233,23 @@ class PostgresServiceCustomers(Aggregate):
             (vendor_id,),
         )
 
+    def relation_of(self, internal_id: UUID) -> Relation | None:
+        return self._one(
+            Relation,
+            """
+            SELECT c.id AS customer_id, c.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name,
+                   s.slug AS service_slug, s.name AS service_name, s.client_id, c.external_id,
+                   o.id AS customer_organization_id, o.slug AS customer_slug, o.name AS customer_name
+            FROM   organizations i
+            JOIN   service_customers c ON c.id = i.internal_of
+            JOIN   services s          ON s.organization_id = c.vendor_id AND s.id = c.service_id
+            JOIN   organizations v     ON v.id = c.vendor_id
+            JOIN   organizations o     ON o.id = c.organization_id
+            WHERE  i.id = %s
+            """,
+            (internal_id,),
+        )
+
     def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:
         self._connection.execute_later(
             "UPDATE service_customers SET external_id = %s WHERE vendor_id = %s AND service_id = %s AND id = %s",

@@ -130,6 +130,9 @@ class PostgresOrganizations(Aggregate):
             organization_row, f"{_ORGANIZATION} WHERE slug = %s AND status <> 'deleting' AND {IS_SHOWN}", (slug,)
         )
 
+    def by_id(self, organization_id: UUID) -> Organization | None:
+        return self._one(organization_row, f"{_ORGANIZATION} WHERE id = %s", (organization_id,))
+
     def lock(self, organization_id: UUID) -> Organization | None:
         # Not FOR UPDATE, which would also wait for transactions that write rows which refer to the organization.
         return self._one(organization_row, f"{_ORGANIZATION} WHERE id = %s FOR NO KEY UPDATE", (organization_id,))
@@ -189,6 +192,9 @@ class PostgresOrganizations(Aggregate):
 
     def lock_internal(self, customer_id: UUID) -> Organization | None:
         return self._one(organization_row, f"{_ORGANIZATION} WHERE internal_of = %s FOR NO KEY UPDATE", (customer_id,))
+
+    def find_internal(self, customer_id: UUID) -> Organization | None:
+        return self._one(organization_row, f"{_ORGANIZATION} WHERE internal_of = %s", (customer_id,))
 
     def save(self, organization: Organization) -> None:
         self._connection.execute_later(

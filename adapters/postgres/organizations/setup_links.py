@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.driver.columns import prefixed, taken
 from adapters.postgres.organizations.access import maker
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
-from core.organizations.link_callers import LinkCaller, Part
-from core.organizations.memberships import Membership
+from core.organizations.access import Capability, capabilities_of
+from core.organizations.link_callers import LinkCaller, MadeFor, Part
+from core.organizations.memberships import ADMIN, Membership
 from core.organizations.organizations import Organization
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink
 from core.sessions.limits import CallerLimits, LinkLimits
@@ -38,6 +40,37 @@ _CALLER: Final = f"""
     LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
     LEFT   JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
     LEFT   JOIN organization_keys k ON k.organization_id = l.organization_id AND k.id = l.made_by_key
+"""
+
+# The link of an internal organization, for whose customer a vendor made it, and its maker: the key of a service, else a
+# member of the vendor, with a grant on the service or without one.
+_CUSTOMER_CALLER: Final = f"""
+    SELECT l.id AS link_id, l.parts, l.expires_at, l.created_at AS made_at, l.created_by, l.return_url,
+           l.reported_actor, c.id AS customer_id, c.vendor_id, vo.name AS vendor_name, co.name AS customer_name,
+           v.name AS service_name, l.made_by_api_key IS NOT NULL AS is_by_program,
+           k.expires_at IS NULL OR k.expires_at > %(now)s AS is_key_valid,
+           l.made_by_key, l.made_by_key IS NULL
+                          OR ('services.manage' = ANY (ok.permissions)
+                              AND (ok.expires_at IS NULL OR ok.expires_at > %(now)s)) AS may_maker_key,
+           {prefixed(Organization, table="o", prefix="organization_")},
+           m.role, r.permissions AS custom_permissions, coalesce(g.relation = 'manager', false) AS manages_service,
+           u.deactivated_at IS NULL AND u.locked_at IS NULL AS may_maker_sign_in,
+           co.is_unclaimed OR l.parts <@ c.vendor_setup AS is_open,
+           u.email, u.email_verified_at, u.created_at AS user_created_at, u.disowned_at IS NOT NULL AS is_disowned
+    FROM   setup_links l
+    JOIN   organizations o     ON o.id = l.organization_id AND o.status = 'active'
+    JOIN   service_customers c ON c.id = o.internal_of
+    JOIN   organizations co    ON co.id = c.organization_id
+    JOIN   organizations vo    ON vo.id = c.vendor_id
+    JOIN   services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
+    JOIN   users u             ON u.id = l.created_by
+    LEFT   JOIN api_keys k     ON k.id = l.made_by_api_key
+    LEFT   JOIN organization_keys ok ON ok.organization_id = c.vendor_id AND ok.id = l.made_by_key
+    LEFT   JOIN memberships m  ON m.organization_id = c.vendor_id AND m.user_id = l.created_by
+                              AND m.suspended_at IS NULL
+    LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
+    LEFT   JOIN service_grants g ON g.organization_id = m.organization_id AND g.service_id = v.id
+                                AND g.user_id = m.user_id AND g.relation = 'manager'
 """
 
 # The last change of a directory is looked for among that many entries of its log.
@@ -105,9 +138,19 @@ _PROGRESS: Final = """
                                        WHERE  i.organization_id = r.organization_id
                                          AND  i.connection_id = r.connection_id))),
            NULL
-    FROM   group_rules r
+    FROM   (SELECT organization_id, group_id, connection_id
+            FROM   group_rules
+            WHERE  organization_id = %(organization_id)s
+            UNION ALL
+            SELECT organization_id, group_id, connection_id
+            FROM   customer_group_rules
+            WHERE  organization_id = %(organization_id)s) r
     LEFT   JOIN directory_groups g ON g.organization_id = r.organization_id AND g.id = r.group_id
-    WHERE  r.organization_id = %(organization_id)s
+    UNION ALL
+    SELECT 'mail_domain', count(*) > 0, coalesce(bool_or(verified_at IS NOT NULL), false), NULL, NULL,
+           max(failing_since)
+    FROM   domain_routes
+    WHERE  organization_id = %(organization_id)s
 """
 
 _REMOVED: Final = """
@@ -201,22 +244,21 @@ class PostgresSetupLinks(Aggregate):
         return [(row.pop("organization_id"), SetupLink(**row)) for row in ordered]
 
     def caller_by_secret(self, secret_hash: bytes) -> LinkCaller | None:
-        return self._one(
-            partial(_caller, b""),
-            f"{_CALLER} WHERE l.secret_hash = %s AND l.expires_at > %s",
-            (secret_hash, self._transaction.now),
-        )
+        values = {"secret_hash": secret_hash, "now": self._transaction.now}
+        condition = "WHERE l.secret_hash = %(secret_hash)s AND l.expires_at > %(now)s"
+        return self._caller_where(condition, values, b"")
 
     def caller_of_visit(self, visit_hash: bytes) -> LinkCaller | None:
-        return self._one(
-            partial(_caller, visit_hash),
-            f"""
-            {_CALLER}
-            JOIN   setup_visits v ON v.organization_id = l.organization_id AND v.link_id = l.id
-            WHERE  v.secret_hash = %s AND l.expires_at > %s
-            """,
-            (visit_hash, self._transaction.now),
-        )
+        values = {"secret_hash": visit_hash, "now": self._transaction.now}
+        condition = """
+            JOIN   setup_visits visit ON visit.organization_id = l.organization_id AND visit.link_id = l.id
+            WHERE  visit.secret_hash = %(secret_hash)s AND l.expires_at > %(now)s
+        """
+        return self._caller_where(condition, values, visit_hash)
+
+    def _caller_where(self, condition: LiteralString, values: dict[str, Any], visit_hash: bytes) -> LinkCaller | None:
+        found = self._one(partial(_caller, visit_hash), f"{_CALLER} {condition}", values)
+        return found or self._one(partial(_customer_caller, visit_hash), f"{_CUSTOMER_CALLER} {condition}", values)
 
     def add_visit(self, organization_id: UUID, link_id: UUID, *, secret_hash: bytes) -> None:
         self._connection.execute_later(
@@ -261,6 +303,76 @@ def _caller(visit_hash: bytes, **columns: Any) -> LinkCaller:
         organization=organization,
         membership=membership,
         maker=maker_of_it,
+        **columns,
+    )
+
+
+def _customer_caller(  # noqa: PLR0913 - one for each column that says something of the maker
+    visit_hash: bytes,
+    *,
+    role: str | None,
+    custom_permissions: list[str] | None,
+    manages_service: bool,
+    may_maker_sign_in: bool,
+    is_by_program: bool,
+    is_key_valid: bool,
+    may_maker_key: bool,
+    is_open: bool,
+    created_by: UUID,
+    **columns: Any,
+) -> LinkCaller:
+    internal = organization_row(**taken(columns, "organization_"))
+    organization = replace(internal, name=columns["customer_name"])
+    parts = columns.pop("parts")
+    is_manager = role is not None and Capability.SERVICES_MANAGE in capabilities_of(role, custom_permissions)
+    is_of_member = may_maker_sign_in and may_maker_key and (is_manager or manages_service)
+    is_entitled = is_key_valid if is_by_program else is_of_member
+    made_for = MadeFor(
+        is_allowed=is_open and is_entitled,
+        **{
+            one: columns.pop(one)
+            for one in (
+                "customer_id",
+                "vendor_id",
+                "vendor_name",
+                "customer_name",
+                "service_name",
+                "return_url",
+                "reported_actor",
+            )
+        },
+    )
+    # Of nobody but the maker, in the internal organization, for as long as the link is.
+    membership = Membership(
+        id=columns["link_id"],
+        organization_id=organization.id,
+        user_id=created_by,
+        role=ADMIN,
+        created_at=columns["made_at"],
+    )
+    limits = CallerLimits(
+        link=LinkLimits(
+            id=columns["link_id"],
+            parts=parts,
+            roles=[],
+            service_id=None,
+            visit_hash=visit_hash,
+            key_id=columns.pop("made_by_key"),
+        )
+    )
+    columns["custom_permissions"] = None
+    maker_of_it = maker(columns["link_id"], organization, membership, limits, columns)
+    return LinkCaller(
+        parts=[Part(part) for part in parts],
+        roles=[],
+        service_id=None,
+        service_slug=None,
+        organization=organization,
+        membership=membership,
+        given_permissions={},
+        key_permissions=None,
+        maker=maker_of_it,
+        made_for=made_for,
         **columns,
     )
 

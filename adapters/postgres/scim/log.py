@@ -38,8 +38,15 @@ FAILURES: Final = f"""
     ORDER BY recent.id DESC
     LIMIT    %(limit)s
 """
-
-
+LAST_OF_TOKENS: Final = f"""
+    SELECT   DISTINCT ON (recent.token_id) recent.*
+    FROM     (SELECT   {columns(ProvisioningLogEntry)}
+              FROM     scim_log_entries
+              WHERE    organization_id = %(organization_id)s
+              ORDER BY id DESC
+              LIMIT    %(scanned_max)s) AS recent
+    ORDER BY recent.token_id, recent.id DESC
+"""
 FOUND: Final = f"""
     FROM  scim_log_entries
     WHERE organization_id = %(organization_id)s AND id >= %(first_id)s AND id < %(before_id)s
@@ -65,6 +72,11 @@ class PostgresScimLog(Aggregate):
             ProvisioningLogEntry,
             FAILURES,
             {"organization_id": organization_id, "scanned_max": SCANNED_MAX, "limit": limit},
+        )
+
+    def last_of_tokens(self, organization_id: UUID) -> Sequence[ProvisioningLogEntry]:
+        return self._all(
+            ProvisioningLogEntry, LAST_OF_TOKENS, {"organization_id": organization_id, "scanned_max": SCANNED_MAX}
         )
 
     def found(

@@ -14,8 +14,9 @@ from core.services.api_keys import ApiKey, ApiKeysPage, ListedApiKey, Permission
 from core.services.services import Service
 
 CALLERS: Final = """
-    SELECT k.id AS key_id, k.key_hash AS token_hash, k.permissions, k.last_used_at, k.expires_at,
-           s.id AS service_id, s.slug AS service_slug, o.id AS organization_id, o.status AS organization_status
+    SELECT k.id AS key_id, k.key_hash AS token_hash, k.permissions, k.created_by AS made_by, k.last_used_at,
+           k.expires_at, s.id AS service_id, s.slug AS service_slug,
+           o.id AS organization_id, o.status AS organization_status
     FROM   api_keys k
     JOIN   services s      ON s.organization_id = k.organization_id AND s.id = k.service_id
     JOIN   organizations o ON o.id = k.organization_id AND o.status <> 'deleting'

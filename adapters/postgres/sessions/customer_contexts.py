@@ -61,6 +61,19 @@ _OWN_FITTING: Final = f"{_FITTING_HERE} AND m.confirmed_at IS NOT NULL"
 IS_ASSIGNED: Final = f"(c.access = 'members' OR cm.made_for IS NOT NULL OR EXISTS (SELECT {_FITTING}))"
 # The role of a member `cm` in the organization of a customer; who is only admitted has none there.
 CUSTOMER_ROLE: Final = "CASE WHEN cm.made_for IS NULL THEN cm.role END"
+# Whether a rule `r` that the vendor has set up for a customer fits its member `cm`: by a group of the directory that is
+# made for the customer, or by what a connection asserts that is.
+_FITS_RULE: Final = """
+    (EXISTS (SELECT FROM directory_group_members i
+             JOIN   memberships h ON h.organization_id = i.organization_id AND h.user_id = i.user_id
+                                 AND h.suspended_at IS NULL
+             WHERE  i.organization_id = r.organization_id AND i.group_id = r.group_id AND i.user_id = cm.user_id)
+     OR EXISTS (SELECT FROM identities i
+                JOIN   upstream_connections h ON h.organization_id = i.organization_id AND h.id = i.connection_id
+                                             AND h.enabled
+                WHERE  i.organization_id = r.organization_id AND i.connection_id = r.connection_id
+                  AND  i.user_id = cm.user_id AND r.asserted_group = ANY (i.groups)))
+"""
 # The names of the roles of a service `v` that its customer `c` and the vendor give the member `cm`.
 ROLES: Final = f"""
     ARRAY(SELECT   known.key
@@ -69,6 +82,8 @@ ROLES: Final = f"""
                 OR EXISTS (SELECT FROM customer_users own
                            WHERE  own.customer_id = c.id AND own.user_id = cm.user_id
                              AND  known.value::uuid = ANY (own.own_role_ids))
+                OR EXISTS (SELECT FROM customer_group_rules r
+                           WHERE  r.customer_id = c.id AND known.value::uuid = ANY (r.role_ids) AND {_FITS_RULE})
           ORDER BY known.key)
 """
 # The names of the roles of a service `v` that its own organization gives the member `m`.

@@ -164,7 +164,10 @@ def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConfiguredConnectio
             connection=connection, progress=connections.found(progress.get(connection_id)), trial=trial
         ),
         judgement=(
-            judged(uow, organization, connection, answer, is_for_link=is_for_link) if answer is not None else None
+            judged(uow, organization, connection, answer, is_for_link=is_for_link)
+            # What a vendor sets up for a customer makes no members, and lets anybody in for whom the provider vouches.
+            if answer is not None and not organization.is_internal
+            else None
         ),
         failures=uow.upstream_failures.of_connection(organization.id, connection_id, limit=SHOWN_MAX),
         domains=[one for one in domain_routes.list_all(uow, slug) if one.provider_id == connection_id],

@@ -216,7 +216,8 @@ def _with_metadata(
 
 def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> str | None:
     """Return the role that people join with; raise for one that the editor may not give."""
-    wished = wishes.joins_as
+    # Who comes by a connection that a vendor made for a customer becomes a member of nothing.
+    wished = wishes.joins_as if not editor.is_for_customer else None
     if wished is None or wished == (before.joins_as or ""):
         return before.joins_as
     if wished and not editor.require_may_give(uow, wished):
@@ -226,7 +227,7 @@ def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, wishes: Con
 
 def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> bool:
     """Return whether the connection replaces a second factor; raise `Forbidden` where the editor may not let it."""
-    if wishes.trust_mfa is None or wishes.trust_mfa == before.trust_mfa:
+    if wishes.trust_mfa is None or wishes.trust_mfa == before.trust_mfa or editor.is_for_customer:
         return before.trust_mfa
     if wishes.trust_mfa:
         editor.require_may_trust()

@@ -19,10 +19,11 @@ from core.organizations import group_roles
 from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import Network
-from core.sign_in.upstream import at_once, changes, connection_wishes
+from core.sign_in.upstream import at_once, changes, connection_wishes, setup_states
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.saml import SamlDescription
+from core.sign_in.upstream.setup_states import ConnectionSetupState
 from core.text import checked_note
 from core.wording import Wording
 
@@ -158,6 +159,8 @@ def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | 
     group_roles.apply(uow, editor.organization_id, None)
     noted = {"audit_only": {"note": note}} if note else {}
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended, **noted)
+    if editor.is_for_customer:
+        setup_states.end(uow, editor.organization_id, connection.id)
 
 
 def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID, ConnectionRecord]:
@@ -240,6 +243,8 @@ def _create(
         named = changes.fingerprints(described.certificates)
         uow.upstream_connections.save_certificates(editor.organization_id, connection.id, named)
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_CREATED, connection)
+    if editor.is_for_customer:
+        setup_states.begin(uow, editor.organization_id, connection.id)
     return connection
 
 
@@ -260,6 +265,8 @@ def _change(
     details = changes.apply(uow, editor, before, after, wishes, named)
     _record_maker(uow, editor, after)
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_UPDATED, after, **details)
+    if editor.is_for_customer:
+        setup_states.change(uow, editor.organization_id, after.id, ConnectionSetupState.CONFIGURED)
     return after
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import domain_proofs
 from core.organizations.access import Operation, authorize
@@ -55,6 +57,14 @@ class TooManyRoutes(BadRequest):
     default_message = Wording(
         "An organization can have at most %(maximum)s domain routes. Delete one that is not in use.", maximum=ROUTES_MAX
     )
+
+
+class DomainLoss(StrEnum):
+    """Why a vendor is told that a mail domain of its customer is lost."""
+
+    RECORD_MISSING = "record_missing"
+    REMOVED = "removed"
+    PROVED_BY_ORGANIZATION = "proved_by_organization"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +182,8 @@ def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
     claim = _changeable(uow, editor, route_id)
     uow.domain_routes.remove(editor.organization_id, route_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_DELETED, claim)
+    if editor.is_for_customer and claim.proof.verified_at is not None:
+        _tell_of_loss(uow, editor.organization_id, claim.proof.domain, DomainLoss.REMOVED)
 
 
 def find_to_verify(uow: UnitOfWork, slug: str, route_id: UUID) -> RouteClaim:
@@ -180,18 +192,26 @@ def find_to_verify(uow: UnitOfWork, slug: str, route_id: UUID) -> RouteClaim:
     return found(uow, organization.id, route_id)
 
 
-def verify(uow: UnitOfWork, slug: str, route_id: UUID, records: Sequence[str] | None) -> DomainRoute:
-    """Record what the name servers answered when the organization asked for it; raise what is missing."""
+def verify(
+    uow: UnitOfWork, slug: str, route_id: UUID, records: Sequence[str] | None
+) -> DomainRoute | DomainUnanswered | DomainUnproved:
+    """Record what the name servers answered when the organization asked for it; return or raise what is missing.
+
+    A vendor reads back when it asked last for its customer, so that what is missing is returned there.
+    """
     editor = Editor.of_caller(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
     claim = _locked(uow, editor.organization_id, route_id)
     finding = domain_proofs.finding(claim.proof, records)
-    if finding is DomainFinding.UNANSWERED:
-        raise DomainUnanswered
-    if finding is DomainFinding.MISSING:
-        raise DomainUnproved
+    if finding is not DomainFinding.FOUND:
+        refusal = DomainUnanswered() if finding is DomainFinding.UNANSWERED else DomainUnproved()
+        if not editor.is_for_customer:
+            raise refusal
+        uow.domain_routes.save_proof(replace(claim, proof=replace(claim.proof, checked_at=uow.now)))
+        return refusal
     after = _checked(uow, claim, finding)
     if claim.proof.verified_at is None:
         _record(uow, editor, AuditAction.DOMAIN_ROUTE_VERIFIED, after)
+        _tell_of_proof(uow, editor, claim.proof.domain)
     return _shown(after)
 
 
@@ -205,7 +225,10 @@ def record_check(uow: UnitOfWork, asked: RouteClaim, records: Sequence[str] | No
     claim = uow.domain_routes.lock(asked.organization_id, asked.id)
     if claim is None or claim.proof.verified_at is None:
         return None
-    return _checked(uow, claim, domain_proofs.finding(claim.proof, records)).proof.status
+    status = _checked(uow, claim, domain_proofs.finding(claim.proof, records)).proof.status
+    if status is ProofStatus.FAILING and claim.proof.status is ProofStatus.VERIFIED:
+        _tell_of_loss(uow, claim.organization_id, claim.proof.domain, DomainLoss.RECORD_MISSING)
+    return status
 
 
 def found(uow: UnitOfWork, organization_id: UUID, route_id: UUID) -> RouteClaim:
@@ -232,6 +255,19 @@ def _record(uow: UnitOfWork, editor: Editor, action: AuditAction, claim: RouteCl
         enforced=claim.enforced,
         **details,
     )
+
+
+def _tell_of_proof(uow: UnitOfWork, editor: Editor, domain: str) -> None:
+    """Tell a vendor that a domain is proved for its customer, and vendors that another organization has proved it."""
+    if editor.is_for_customer:
+        uow.tell_vendor(EventType.CUSTOMER_DOMAIN_PROVED, editor.organization_id, domain=domain)
+        return
+    for internal_id in uow.domain_routes.proved_for_customers(domain):
+        _tell_of_loss(uow, internal_id, domain, DomainLoss.PROVED_BY_ORGANIZATION)
+
+
+def _tell_of_loss(uow: UnitOfWork, internal_id: UUID, domain: str, reason: DomainLoss) -> None:
+    uow.tell_vendor(EventType.CUSTOMER_DOMAIN_LOST, internal_id, domain=domain, reason=reason)
 
 
 def _enforce(uow: UnitOfWork, before: RouteClaim, after: RouteClaim) -> dict[str, int]:

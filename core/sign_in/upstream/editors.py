@@ -25,13 +25,15 @@ class Editor:
     """A caller who may change what an organization has set, which is locked.
 
     `user_id` is the member, or who made the setup link whose holder calls (`is_link`), and `capabilities` are those of
-    this member; None for metadata that are read again by themselves.
+    this member; None for metadata that are read again by themselves. `is_for_customer` is what a vendor sets up for a
+    customer.
     """
 
     organization_id: UUID
     user_id: UUID | None = None
     capabilities: frozenset[Capability] = frozenset()
     is_link: bool = False
+    is_for_customer: bool = False
 
     @classmethod
     def of_caller(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
@@ -51,6 +53,7 @@ class Editor:
             user_id=authorized.caller.maker_id,
             capabilities=authorized.capabilities,
             is_link=authorized.caller.limits.link is not None,
+            is_for_customer=authorized.organization.is_internal,
         )
 
     def require_may_give(self, uow: UnitOfWork, role: str) -> bool:

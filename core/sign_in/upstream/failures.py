@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from core.sign_in.upstream import setup_states
 from core.sign_in.upstream.provider_problems import ProviderProblem
+from core.sign_in.upstream.setup_states import ConnectionSetupState
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -54,3 +56,5 @@ def note(
 ) -> None:
     """Record that a sign-in by a connection failed; nothing when the connection is gone."""
     uow.upstream_failures.add(organization_id, connection_id, problem, at=uow.now, request_id=request_id, series=SERIES)
+    if not problem.is_of_one_sign_in:
+        setup_states.change(uow, organization_id, connection_id, ConnectionSetupState.FAILING, reason=problem)

@@ -28,12 +28,13 @@ from core.organizations.access import Operation, authorize
 from core.secrets import Secret, hash_token
 from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdentity
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream import connections, flows
+from core.sign_in.upstream import connections, flows, setup_states
 from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.connection_wishes import ConnectionRecord
 from core.sign_in.upstream.flows import Departure, ProviderClient, ReturnAddress, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.saml import SamlAssertion
+from core.sign_in.upstream.setup_states import ConnectionSetupState
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -234,6 +235,8 @@ def arrive(uow: UnitOfWork, state: str, browser: TrialBrowser) -> ArrivedTrial:
 def conclude(uow: UnitOfWork, arrived: ArrivedTrial, answer: TrialAnswer) -> None:
     """Store what a trial has brought, in place of the one before."""
     uow.trial_sign_ins.conclude(arrived.trial.organization_id, arrived.trial.id, answer)
+    if answer.problem is None:
+        _note_tested(uow, arrived.trial)
 
 
 def find_posted(uow: UnitOfWork, connection_id: UUID, state: str) -> OpenConnection:
@@ -268,6 +271,9 @@ def conclude_posted(uow: UnitOfWork, connection_id: UUID, continue_id: str, brow
     if trial is None:
         raise SignInOver().because("unknown_continuation")
     _of_trial(uow, trial)
+    stored = uow.trial_sign_ins.last(trial.organization_id, connection_id)
+    if stored is not None and stored.answer.problem is None:
+        _note_tested(uow, trial)
     return trial
 
 
@@ -303,6 +309,10 @@ def claims_of_assertion(assertion: SamlAssertion | None) -> Sequence[tuple[str, 
         return []
     attributes = [(name, ", ".join(values)) for name, values in assertion.attributes.items()]
     return [("NameID", assertion.name_id), ("NameID Format", assertion.name_id_format or ""), *attributes]
+
+
+def _note_tested(uow: UnitOfWork, trial: TrialSignIn) -> None:
+    setup_states.change(uow, trial.organization_id, trial.connection_id, ConnectionSetupState.TESTED)
 
 
 def _groups(asserted: AssertedGroups | None) -> TrialGroups:

@@ -21,6 +21,10 @@ _NOT_RECORDED: Final = PartialTable(
         EventType.USER_MFA_VERIFY_SUCCESS: marked("Gave a correct second factor"),
         EventType.USER_MFA_VERIFY_FAILED: marked("Gave a wrong second factor"),
         EventType.ORGANIZATION_OWNER_CHANGED: marked("Transferred the ownership"),
+        EventType.CUSTOMER_CONNECTION_CHANGED: marked("A connection of a customer changed"),
+        EventType.CUSTOMER_DOMAIN_PROVED: marked("A mail domain was proved for a customer"),
+        EventType.CUSTOMER_DOMAIN_LOST: marked("A mail domain of a customer was lost"),
+        EventType.CUSTOMER_DIRECTORY_CHANGED: marked("The directory of a customer changed"),
         EventType.WEBHOOK_TEST: marked("Test of a webhook"),
     }
 )

@@ -61,11 +61,19 @@ PARTS: Final[Mapping[Part, tuple[str, str]]] = {
     Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
     Part.SAML: (marked("Sign in to a SAML application"), "/app/setup/parts/saml"),
 }
+# The same of a link that a vendor made for a customer: what is set up there is for the vendor's service alone.
+CUSTOMER_PARTS: Final[Mapping[Part, tuple[str, str]]] = {
+    Part.UPSTREAM: PARTS[Part.UPSTREAM],
+    Part.MAIL_DOMAIN: (marked("Mail domains"), "/app/setup/parts/mail-domains"),
+    Part.SCIM: PARTS[Part.SCIM],
+    Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/service-roles"),
+}
 # What each part gives, in a sentence.
 ABOUT: Final[Mapping[Part, str]] = {
     Part.UPSTREAM: marked("Your people sign in here with the account that they have at work."),
     Part.SCIM: marked("Your directory creates the accounts of your people, and closes those of people who leave."),
     Part.GROUPS: marked("Who is in a group of your directory gets the role that you choose for it."),
+    Part.MAIL_DOMAIN: marked("Who enters an address of your mail domain is led to your identity provider."),
     Part.DOMAIN: marked("The sign-in pages are at an address of your own."),
     Part.SIEM: marked("The entries of your audit log are sent to a SIEM."),
     # Many take it for a connection.
@@ -103,6 +111,11 @@ class ListedPart:
     is_shown: bool
 
 
+def parts_of(holder: LinkCaller) -> Mapping[Part, tuple[str, str]]:
+    """Return what the parts of a link are called, and their pages, in the order in which they are set up."""
+    return PARTS if holder.made_for is None else CUSTOMER_PARTS
+
+
 def steps_of_part(part: Part) -> Callable[[Steps], Steps]:
     """Declare the steps of a part that has several; every other part is one step."""
 
@@ -131,8 +144,8 @@ class PartQuery(KindQuery, kw_only=True):
 async def show_link(call: Call, secret: str) -> Page:
     """Show what a setup link is for, with a button; opening the page begins nothing."""
     setup = await call.read(setup_links.inspect, secret)
-    brand = await brand_of(call, setup.organization.id)
-    parts = [(title, ABOUT[part]) for part, (title, _) in PARTS.items() if part in setup.parts]
+    brand = await brand_of(call, setup.branded_id)
+    parts = [(title, ABOUT[part]) for part, (title, _) in parts_of(setup).items() if part in setup.parts]
     token = browsers.form_token_before_sign_in(call)
     return _protected(
         page(
@@ -163,7 +176,8 @@ async def press_begin(call: Call, secret: str, form: ProtectedForm) -> None:
 async def show_setup(call: Call) -> Page:
     """Show the steps of the parts that a setup link allows to set, how far each of them is, and what comes next."""
     setup = await call.read(setup_links.progress)
-    steps = [await _step(call, part, setup.progress[part]) for part in PARTS if part in setup.progress]
+    parts = parts_of(setup.holder)
+    steps = [await _step(call, parts, part, setup.progress[part]) for part in parts if part in setup.progress]
     return await _page(call, "organizations/setup.html", setup.holder, steps=steps, current=current_of(steps))
 
 
@@ -218,19 +232,20 @@ async def part_page(
 
     `standing` is the holder of the link, who has an organization as a member has, and `page` the page of the part.
     """
-    order = [one for one in PARTS if one in setup.progress]
+    parts = parts_of(setup.holder)
+    order = [one for one in parts if one in setup.progress]
     place = order.index(part)
     open_parts = [one for one in (*order[place + 1 :], *order[:place]) if not setup.progress[one].is_done]
-    title, address = PARTS[part]
+    title, address = parts[part]
     shown = {
         "house": "organizations/setup_frame.html",
         "standing": setup.holder,
         "page": address,
         "part_title": title,
         "part_about": ABOUT[part],
-        "listed_parts": [_listed(one, setup.progress[one], is_shown=one is part) for one in order],
+        "listed_parts": [_listed(parts[one], setup.progress[one], is_shown=one is part) for one in order],
         "is_part_done": setup.progress[part].is_done,
-        "next_part": PARTS[open_parts[0]] if open_parts else None,
+        "next_part": parts[open_parts[0]] if open_parts else None,
         # Another word in the address means nothing.
         "outcome": language_of(call).known(OUTCOMES.get(query.done if query is not None else "", "")),
         "problem": problem_of(refusal),
@@ -243,7 +258,7 @@ async def part_page(
 async def _page(call: Call, template: str, holder: LinkCaller, *, status: int = 200, **values: Any) -> Response:
     """Return a page of a setup, whose forms carry the token of its cookie."""
     token = browsers.masked(browser_sessions.form_token_of(setup_cookie(call)))
-    brand = await brand_of(call, holder.organization.id)
+    brand = await brand_of(call, holder.branded_id)
     return _protected(page(call, template, status=status, setup=holder, form_token=token, brand=brand, **values))
 
 
@@ -253,15 +268,15 @@ def _state(progress: PartProgress) -> tuple[str, str, str]:
     return SET if is_set else STATES[progress.state]
 
 
-def _listed(part: Part, progress: PartProgress, *, is_shown: bool) -> ListedPart:
-    title, address = PARTS[part]
+def _listed(named: tuple[str, str], progress: PartProgress, *, is_shown: bool) -> ListedPart:
+    title, address = named
     kind, state, _ = _state(progress)
     return ListedPart(title=title, address=address, badge=(kind, state), is_done=progress.is_done, is_shown=is_shown)
 
 
-async def _step(call: Call, part: Part, progress: PartProgress) -> SetupStep:
+async def _step(call: Call, parts: Mapping[Part, tuple[str, str]], part: Part, progress: PartProgress) -> SetupStep:
     """Return a part as a step of the setup; one that has several steps leads to the one to go on with."""
-    title, address = PARTS[part]
+    title, address = parts[part]
     kind, state, text = _state(progress)
     said: str = text if progress.at is None or text == SET[2] else Wording(text, time=progress.at)
     action = OPEN

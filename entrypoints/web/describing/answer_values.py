@@ -25,6 +25,18 @@ _SHA_256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00
 _SALT: Final = "00112233445566778899aabbccddeeff"
 
 VALUES: Final[dict[str, Any]] = {
+    # What a vendor sets up for a customer
+    "CustomerConnectionData.state": "failing",
+    "CustomerConnectionData.reason": "wrong_secret",
+    "CustomerDomainData.reason": "record_missing",
+    "CustomerDirectoryData.state": "connected",
+    "SetupAttempt.reason": "record_missing",
+    "CreatedCustomerLink.return_url": "https://app.example.com/setup?step=2",
+    "CustomerLinkRecord.return_url": "https://app.example.com/setup?step=2",
+    "CreatedCustomerLink.actor": "ann@globex.com",
+    "CustomerLinkRecord.actor": "ann@globex.com",
+    "CustomerRuleRecord.source": "scim",
+    "CustomerRuleRecord.group": "01890a5d-ac96-774b-bcce-b302099a8057",
     # Names and addresses
     "name": "Acme",
     "ServiceRecord.name": "Shop",

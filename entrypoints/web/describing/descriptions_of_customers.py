@@ -23,6 +23,8 @@ _WANTED: Final = {
     " an individual. Without it, the only customer that is open is taken, or the user is asked."
 }
 
+_CONNECTION_STATES: Final = ("configured", "tested", "failing", "removed")
+
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     # What a service says of its customers
     "customers": _field(
@@ -185,4 +187,34 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "customer_role": _field("Your role in the customer."),
     "customer_external_id": _field("The vendor's own id of the customer; null without one."),
     "service_roles": _field("Your roles of the service, as the customer and the vendor have assigned them."),
+    # What a vendor sets up for a customer
+    "SetupAttempt.at": _field("When it was last tried or used."),
+    "SetupAttempt.succeeded": _field("Whether that succeeded."),
+    "SetupAttempt.reason": _field("Why it did not succeed, as a word or as its answer; null when it did."),
+    "CustomerLinkAttempt.at": _field("When the link was last opened."),
+    "CustomerLinkAttempt.succeeded": _field("Whether it opened."),
+    "last_attempt": _field("The last time that it was tried or used; null before the first."),
+    "CustomerLinkCreation.expires_in_minutes": _field("For how many minutes the link is valid."),
+    "actor": _field("Who uses the link, as you have reported it; null when you have not.", examples=["ann@globex.com"]),
+    "CustomerLinkRecord.return_url": _field("Where the pages lead back to after each part; null for nowhere."),
+    "CreatedCustomerLink.return_url": _field("Where the pages lead back to after each part; null for nowhere."),
+    "mail_domains": _field("The mail domains of the customer."),
+    "CustomerMailDomain.domain": _field("The mail domain.", examples=["globex.com"]),
+    "CustomerMailDomain.provider_id": _field("The connection by which its addresses sign in."),
+    "CustomerMailDomain.status": _field("Whether the TXT record was found: `pending`, `verified` or `failing`."),
+    "CustomerRuleRecord.group": _field("The id of a group of the directory, or the value that a connection asserts."),
+    "CustomerRuleRecord.source": _field("`scim`, or the id of the connection that asserts the group."),
+    "CustomerRuleRecord.group_name": _field("The name of the group of the directory; null for any other."),
+    "CustomerRuleRecord.service_roles": _field("The roles of the service that the group gives."),
+    "CustomerRuleList.group_rules": _field("The rules of the customer."),
+    "CustomerConnectionList.connections": _field("The connections of the customer."),
+    "CustomerConnectionRecord.state": _field(
+        "How far the connection is: `configured`, `tested` by a sign-in that signs nobody in, `in_use` or `failing`."
+    ),
+    "CustomerConnectionData.state": _field("How far the connection is.", enum=[*_CONNECTION_STATES]),
+    "CustomerConnectionData.reason": _field("Why it fails."),
+    "CustomerDomainData.domain": _field("The mail domain.", examples=["globex.com"]),
+    "CustomerDomainData.reason": _field("Why it was lost."),
+    "CustomerDirectoryData.state": _field("How far the directory is.", enum=["configured", "connected", "removed"]),
+    "domain_id": _field("The id of the mail domain."),
 }

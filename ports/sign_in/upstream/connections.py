@@ -134,3 +134,11 @@ class UpstreamConnections(Protocol):
     def remove(self, organization_id: UUID, connection_id: UUID) -> None:
         """Delete a connection with its identities, its domain routes and the sign-ins by it that are under way."""
         ...
+
+    def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str) -> None:
+        """Store how far the vendor was told that a new connection is, which it made for a customer."""
+        ...
+
+    def change_setup(self, organization_id: UUID, connection_id: UUID, state: str) -> bool:
+        """Store how far the vendor is told that a connection is; False for one in that state, and one of no vendor."""
+        ...

@@ -48,6 +48,10 @@ class DomainRoutes(Protocol):
         """Return whether the organization has proved a mail domain, and the proof is in force."""
         ...
 
+    def proved_for_customers(self, domain: str) -> Sequence[UUID]:
+        """Return the internal organizations for which vendors have proved a mail domain."""
+        ...
+
     def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:
         """Return whether a route enforces a connection, once its domain is proved."""
         ...

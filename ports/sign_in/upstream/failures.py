@@ -1,6 +1,6 @@
 """Storage of what checks of connections found, and of why sign-ins by them failed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
@@ -30,6 +30,10 @@ class UpstreamFailures(Protocol):
 
     def of_connection(self, organization_id: UUID, connection_id: UUID, *, limit: int) -> Sequence[UpstreamFailure]:
         """List the problems of a connection, the newest first."""
+        ...
+
+    def last_of_each(self, organization_id: UUID) -> Mapping[UUID, UpstreamFailure]:
+        """Return the newest problem of each connection of an organization that has one, by the connection's id."""
         ...
 
     def save_check(

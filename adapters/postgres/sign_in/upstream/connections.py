@@ -339,6 +339,22 @@ class PostgresUpstreamConnections(Aggregate):
             "secret": seal(secret.reveal().encode(), row=connection.id, **_SECRET) if secret is not None else None,
         }
 
+    def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_connections SET setup_state = %s WHERE organization_id = %s AND id = %s",
+            (state, internal_id, connection_id),
+        )
+
+    def change_setup(self, organization_id: UUID, connection_id: UUID, state: str) -> bool:
+        return self._changes_one(
+            """
+            UPDATE upstream_connections
+            SET    setup_state = %(state)s
+            WHERE  organization_id = %(organization_id)s AND id = %(id)s AND setup_state <> %(state)s
+            """,
+            {"state": state, "organization_id": organization_id, "id": connection_id},
+        )
+
 
 def with_changed_issuer(connection: RawConnection) -> list[UUID]:
     """Return the connections whose issuer was changed while their client secret stayed, the oldest first."""

@@ -139,6 +139,18 @@ class PostgresDomainRoutes(DomainClaims):
             {"organization_id": organization_id, "domain": domain, **in_force_at(self._transaction.now)},
         )
 
+    def proved_for_customers(self, domain: str) -> Sequence[UUID]:
+        return self._values(
+            """
+            SELECT   r.organization_id
+            FROM     domain_routes r
+            JOIN     organizations i ON i.id = r.organization_id AND i.internal_of IS NOT NULL
+            WHERE    r.domain = %s AND r.verified_at IS NOT NULL
+            ORDER BY r.organization_id
+            """,
+            (domain,),
+        )
+
     def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:
         return self._value(
             """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -67,6 +67,18 @@ class PostgresUpstreamFailures(Aggregate):
             """,
             (organization_id, connection_id, limit),
         )
+
+    def last_of_each(self, organization_id: UUID) -> Mapping[UUID, UpstreamFailure]:
+        rows = self._rows(
+            f"""
+            SELECT   DISTINCT ON (connection_id) connection_id, {columns(UpstreamFailure)}
+            FROM     upstream_failures
+            WHERE    organization_id = %s
+            ORDER BY connection_id, last_at DESC, problem
+            """,
+            (organization_id,),
+        )
+        return {row.pop("connection_id"): _failure(**row) for row in rows}
 
     def save_check(
         self, organization_id: UUID, connection_id: UUID, problem: ProviderProblem | None, *, at: datetime

@@ -16,7 +16,7 @@ from quart import Response
 from core.errors import BadRequest, Conflict, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.organizations.link_callers import Part, SetupLinkDead, serve
+from core.organizations.link_callers import Part, SetupLinkDead, present, serve
 from core.organizations.management import OrganizationSettings
 from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX
 from core.organizations.session_strength import SecondFactorRequired
@@ -59,7 +59,12 @@ from entrypoints.pages.organizations.setup import (
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_steps import StepAddresses, steps_of, steps_without_connection
+from entrypoints.pages.sign_in.upstream.connection_steps import (
+    DOMAIN,
+    StepAddresses,
+    steps_of,
+    steps_without_connection,
+)
 from entrypoints.pages.sign_in.upstream.connection_wishes import (
     NotUsable,
     copies_of,
@@ -262,6 +267,9 @@ async def show_connection(
     sent = form if isinstance(form, ConnectionForm) else None
     query = query or PartQuery()
     is_done = dict(zip(("provider", "domains", "test", "live"), (one.is_done for one in steps), strict=True))
+    if setup.holder.made_for is not None:
+        # Mail domains of a customer are a part of their own.
+        del is_done["domains"]
     chosen = query.step or ("live" if all(is_done.values()) else "")
     if refusal is not None:
         chosen = STEP_OF_FORM.get(call.request.path.rpartition("/")[2], "provider")
@@ -450,7 +458,9 @@ async def delete_mail_domain(call: Call, route_id: UUID, form: ProtectedForm) ->
 async def steps_on_overview(call: Call) -> Sequence[SetupStep]:
     """Return the steps of the connection to go on with, for the page of all parts."""
     found = await call.read(serve, configuring.show_next)
-    return steps_without_connection(UPSTREAM) if found is None else _steps(found)
+    steps = steps_without_connection(UPSTREAM) if found is None else _steps(found)
+    is_for_customer = (await call.read(present)).made_for is not None
+    return [one for one in steps if not (is_for_customer and one.title == DOMAIN)]
 
 
 def _steps(found: ConfiguredConnection) -> Sequence[SetupStep]:

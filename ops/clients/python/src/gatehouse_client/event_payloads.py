@@ -108,7 +108,7 @@ class ConnectionData(TypedDict):
 
 
 class CustomerChangedData(TypedDict):
-    """The names of what the vendor has noted of a customer, and of what it has removed."""
+    """The names of what the vendor has noted of a customer and has removed, or that nobody owns it again."""
 
     customer_id: str
     client_id: str
@@ -116,7 +116,9 @@ class CustomerChangedData(TypedDict):
     external_id: str | None
     organization_slug: str
     organization_name: str
-    metadata: dict[str, list[str]]
+    metadata: NotRequired[dict[str, list[str]]]
+    unclaimed: NotRequired[bool]
+    reason: NotRequired[str]
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
     organization_key_workload_id: NotRequired[str]
@@ -142,6 +144,25 @@ class CustomerClaimedData(TypedDict):
     is_test: NotRequired[bool]
 
 
+class CustomerConnectionData(TypedDict):
+    """How far a connection of a customer is: configured, tested, failing or removed, and why it fails."""
+
+    provider_id: str
+    state: Literal["configured", "tested", "failing", "removed"]
+    reason: NotRequired[str]
+    organization_key_id: NotRequired[str]
+    organization_key_name: NotRequired[str]
+    organization_key_workload_id: NotRequired[str]
+    setup_link_id: NotRequired[str]
+    is_test: NotRequired[bool]
+    customer_id: str
+    client_id: str
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
+
+
 class CustomerData(TypedDict):
     """What happened to a customer or an offer, and which side did it; an offer has no name."""
 
@@ -159,6 +180,42 @@ class CustomerData(TypedDict):
     organization_key_workload_id: NotRequired[str]
     setup_link_id: NotRequired[str]
     is_test: NotRequired[bool]
+
+
+class CustomerDirectoryData(TypedDict):
+    """How far the directory of a customer is: configured, connected or removed, and which token that is about."""
+
+    scim_token_id: str
+    state: Literal["configured", "connected", "removed"]
+    organization_key_id: NotRequired[str]
+    organization_key_name: NotRequired[str]
+    organization_key_workload_id: NotRequired[str]
+    setup_link_id: NotRequired[str]
+    is_test: NotRequired[bool]
+    customer_id: str
+    client_id: str
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
+
+
+class CustomerDomainData(TypedDict):
+    """Which mail domain of a customer was proved or lost, and why it was lost."""
+
+    domain: str
+    reason: NotRequired[str]
+    organization_key_id: NotRequired[str]
+    organization_key_name: NotRequired[str]
+    organization_key_workload_id: NotRequired[str]
+    setup_link_id: NotRequired[str]
+    is_test: NotRequired[bool]
+    customer_id: str
+    client_id: str
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
 
 
 class CustomerOfferedData(TypedDict):
@@ -1332,6 +1389,34 @@ class CustomerChangedEvent(EventBase):
     data: CustomerChangedData
 
 
+class CustomerConnectionChangedEvent(EventBase):
+    """A connection that the vendor has made for a customer was configured, was tested, fails, or was removed."""
+
+    event: Literal["customer.connection_changed"]
+    data: CustomerConnectionData
+
+
+class CustomerDomainProvedEvent(EventBase):
+    """A mail domain was proved for a customer, so that its addresses sign in by a connection of the customer."""
+
+    event: Literal["customer.domain_proved"]
+    data: CustomerDomainData
+
+
+class CustomerDomainLostEvent(EventBase):
+    """The proof of a customer's mail domain is missing, it was removed, or another organization proved the domain."""
+
+    event: Literal["customer.domain_lost"]
+    data: CustomerDomainData
+
+
+class CustomerDirectoryChangedEvent(EventBase):
+    """A SCIM token was made for a customer, its directory called for the first time, or the token was revoked."""
+
+    event: Literal["customer.directory_changed"]
+    data: CustomerDirectoryData
+
+
 class CustomerUserAddedEvent(EventBase):
     """A person may use a service for a customer, which shares its directory."""
 
@@ -1839,6 +1924,10 @@ AnyEvent: TypeAlias = (
     | CustomerOwnerNamedEvent
     | CustomerClaimedEvent
     | CustomerChangedEvent
+    | CustomerConnectionChangedEvent
+    | CustomerDomainProvedEvent
+    | CustomerDomainLostEvent
+    | CustomerDirectoryChangedEvent
     | CustomerUserAddedEvent
     | CustomerUserChangedEvent
     | CustomerUserRemovedEvent

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.6"
+API_VERSION: Final = "1.7"
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
@@ -25,11 +25,117 @@ class CheckoutSession(TypedDict):
     session_id: str
 
 
+ConnectionType: TypeAlias = Literal["oidc", "saml"]
+
+
+class CreatedCustomerLink(TypedDict):
+    """The new link with its address, which is shown only once."""
+
+    id: str
+    parts: list[str]
+    return_url: str | None
+    actor: str | None
+    created_at: str
+    expires_at: str
+    url: str
+
+
+class CreatedCustomerToken(TypedDict):
+    """The new token with its secret in `token`, which is shown only here. Send it in the `Authorization` header."""
+
+    id: str
+    name: str
+    prefix: str
+    created_at: str
+    expires_at: str | None
+    token: str
+
+
+class CustomerConnectionList(TypedDict):
+    """All connections of a customer, the oldest first."""
+
+    connections: list[CustomerConnectionRecord]
+    total: int
+
+
+class CustomerConnectionRecord(TypedDict):
+    """A connection of a customer, without its secret; `state` and `last_attempt` say how far it is."""
+
+    id: str
+    type: ConnectionType
+    name: str
+    issuer: str | None
+    client_id: str | None
+    has_secret: bool
+    scopes: list[str]
+    metadata_url: str | None
+    metadata_xml: str | None
+    metadata_valid_until: str | None
+    signs_requests: bool
+    attribute_mapping: dict[str, str]
+    enabled: bool
+    token_issuer: str | None
+    name_id_format: str | None
+    signs_out_at_provider: bool
+    created_at: str
+    updated_at: str
+    state: CustomerConnectionState
+    last_attempt: SetupAttempt | None
+
+
+CustomerConnectionState: TypeAlias = Literal["configured", "failing", "in_use", "tested"]
+
+
+class CustomerDomainList(TypedDict):
+    """All mail domains of a customer, by their names."""
+
+    mail_domains: list[CustomerMailDomain]
+    total: int
+
+
+class CustomerLinkAttempt(TypedDict):
+    """When the link was last opened."""
+
+    at: str
+    succeeded: bool
+
+
+class CustomerLinkList(TypedDict):
+    """The valid links, the newest first."""
+
+    setup_links: list[CustomerLinkRecord]
+    total: int
+
+
+class CustomerLinkRecord(TypedDict):
+    """A setup link of a customer; `last_attempt` is null until somebody has opened it."""
+
+    id: str
+    parts: list[str]
+    return_url: str | None
+    actor: str | None
+    created_at: str
+    expires_at: str
+    last_attempt: CustomerLinkAttempt | None
+
+
 class CustomerList(TypedDict):
     """A part of the customers and open offers, and how many there are."""
 
     customers: list[CustomerRecord]
     total: int
+
+
+class CustomerMailDomain(TypedDict):
+    """A mail domain, the connection by which its addresses sign in, and the TXT record that proves it."""
+
+    id: str
+    domain: str
+    provider_id: str
+    status: ProofStatus
+    txt_name: str
+    txt_value: str
+    last_attempt: SetupAttempt | None
 
 
 class CustomerOrganization(TypedDict):
@@ -70,7 +176,52 @@ class CustomerRecord(TypedDict):
     metadata: dict[str, Any]
 
 
+class CustomerRuleList(TypedDict):
+    """All rules of a customer, the oldest first."""
+
+    group_rules: list[CustomerRuleRecord]
+    total: int
+
+
+class CustomerRuleRecord(TypedDict):
+    """A rule; `group_name` is null for what a connection asserts, and `last_attempt` always: a rule is not tried."""
+
+    id: str
+    source: str
+    group: str
+    group_name: str | None
+    service_roles: list[str]
+    created_at: str
+    last_attempt: SetupAttempt | None
+
+
+class CustomerScimToken(TypedDict):
+    """A token, without its secret; `last_attempt` is the last call of the directory, as far as it is known."""
+
+    id: str
+    name: str
+    prefix: str
+    created_at: str
+    expires_at: str | None
+    last_attempt: SetupAttempt | None
+
+
 CustomerState: TypeAlias = Literal["active", "offered", "paused"]
+
+
+class CustomerTokenList(TypedDict):
+    """The tokens of a customer, and their number."""
+
+    tokens: list[CustomerScimToken]
+    total: int
+
+
+class CustomerUsageRecord(TypedDict):
+    """How many people have used a service for one of its customers."""
+
+    customer_id: str
+    external_id: str | None
+    active_people: int
 
 
 class CustomerUserList(TypedDict):
@@ -86,6 +237,13 @@ GroupsAs: TypeAlias = Literal["ids", "names", "objects"]
 Individuals: TypeAlias = Literal["all", "none", "others"]
 
 
+class PeopleOfMonth(TypedDict):
+    """How many people have used a service for a customer in a month."""
+
+    month: str
+    active_people: int
+
+
 class PlanCount(TypedDict):
     """How many users are subscribed to a plan."""
 
@@ -98,6 +256,9 @@ class PortalOpened(TypedDict):
     """The address of the portal; whoever has it can use the portal for a while."""
 
     portal_url: str
+
+
+ProofStatus: TypeAlias = Literal["failing", "pending", "verified"]
 
 
 class ProviderCount(TypedDict):
@@ -205,6 +366,14 @@ class ServiceUserList(TypedDict):
     total: int
 
 
+class SetupAttempt(TypedDict):
+    """When something was last tried or used, and whether that succeeded; `reason` is why it did not, None otherwise."""
+
+    at: str
+    succeeded: bool
+    reason: str | None
+
+
 SetupPart: TypeAlias = Literal["groups", "mail_domain", "scim", "upstream"]
 
 
@@ -230,6 +399,373 @@ class SubscriptionRecord(TypedDict):
 
 
 SubscriptionStatus: TypeAlias = Literal["active", "cancelled", "expired", "past_due"]
+
+
+class UsageOfMonth(TypedDict):
+    """How many people have used a service for its customers in a month."""
+
+    month: str
+    customers: list[CustomerUsageRecord]
+    active_people: int
+
+
+def list_customer_connections_by_key(customer_id: str) -> ListCall[CustomerConnectionList, CustomerConnectionRecord]:
+    """List the connections of a customer that you have made, the oldest first.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return ListCall(
+        method="GET", path=f"/api/service/customers/{segment(customer_id)}/connections", items="connections"
+    )
+
+
+def create_customer_connection_by_key(
+    customer_id: str,
+    *,
+    type: str,
+    name: str | Unset | None = UNSET,
+    issuer: str | Unset | None = UNSET,
+    client_id: str | Unset | None = UNSET,
+    client_secret: str | Unset | None = UNSET,
+    scopes: Sequence[str] | Unset | None = UNSET,
+    metadata_url: str | Unset | None = UNSET,
+    metadata_xml: str | Unset | None = UNSET,
+    attribute_mapping: Mapping[str, str] | Unset | None = UNSET,
+    token_issuer: str | Unset | None = UNSET,
+    name_id_format: str | Unset | None = UNSET,
+    signs_out_at_provider: bool | Unset | None = UNSET,
+    enabled: bool | Unset | None = UNSET,
+) -> Call[CustomerConnectionRecord]:
+    """Make a connection for a customer, by OpenID Connect discovery or by SAML metadata, which are read now.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    type: The type of the credential.
+    name: The name for people.
+    issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
+        in its metadata.
+    client_id: The client id, which never changes.
+    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
+    metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
+    metadata_xml: The metadata of a SAML identity provider, instead of their address.
+    attribute_mapping: The claims or attributes in which the stable id (`id`, by default `sub` or the NameID), the
+        address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
+    token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
+        provider signs requests to end sessions; null or empty for none.
+    name_id_format: The format of the user's name in assertions; null means the email address.
+    signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
+        provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
+        logout.
+    enabled: Whether multi-factor authentication is on.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/service/customers/{segment(customer_id)}/connections",
+        body=body_of(
+            name=name,
+            issuer=issuer,
+            client_id=client_id,
+            client_secret=client_secret,
+            scopes=scopes,
+            metadata_url=metadata_url,
+            metadata_xml=metadata_xml,
+            attribute_mapping=attribute_mapping,
+            token_issuer=token_issuer,
+            name_id_format=name_id_format,
+            signs_out_at_provider=signs_out_at_provider,
+            enabled=enabled,
+            type=type,
+        ),
+    )
+
+
+def show_customer_connection_by_key(customer_id: str, provider_id: str) -> Call[CustomerConnectionRecord]:
+    """Show a connection of a customer, without its secret.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    provider_id: The id of the connection.
+    """
+    return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}/connections/{segment(provider_id)}")
+
+
+def change_customer_connection_by_key(
+    customer_id: str,
+    provider_id: str,
+    *,
+    name: str | Unset | None = UNSET,
+    issuer: str | Unset | None = UNSET,
+    client_id: str | Unset | None = UNSET,
+    client_secret: str | Unset | None = UNSET,
+    scopes: Sequence[str] | Unset | None = UNSET,
+    metadata_url: str | Unset | None = UNSET,
+    metadata_xml: str | Unset | None = UNSET,
+    attribute_mapping: Mapping[str, str] | Unset | None = UNSET,
+    token_issuer: str | Unset | None = UNSET,
+    name_id_format: str | Unset | None = UNSET,
+    signs_out_at_provider: bool | Unset | None = UNSET,
+    enabled: bool | Unset | None = UNSET,
+) -> Call[CustomerConnectionRecord]:
+    """Change a connection of a customer. With another issuer, the people who signed in by it are unlinked.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    provider_id: The id of the connection.
+    name: The name for people.
+    issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
+        in its metadata.
+    client_id: The client id, which never changes.
+    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    scopes: The scopes to ask the provider for; `openid` is always one of them.
+    metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
+    metadata_xml: The metadata of a SAML identity provider, instead of their address.
+    attribute_mapping: The claims or attributes in which the stable id (`id`, by default `sub` or the NameID), the
+        address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
+    token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
+        provider signs requests to end sessions; null or empty for none.
+    name_id_format: The format of the user's name in assertions; null means the email address.
+    signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
+        provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
+        logout.
+    enabled: Whether multi-factor authentication is on.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/service/customers/{segment(customer_id)}/connections/{segment(provider_id)}",
+        body=body_of(
+            name=name,
+            issuer=issuer,
+            client_id=client_id,
+            client_secret=client_secret,
+            scopes=scopes,
+            metadata_url=metadata_url,
+            metadata_xml=metadata_xml,
+            attribute_mapping=attribute_mapping,
+            token_issuer=token_issuer,
+            name_id_format=name_id_format,
+            signs_out_at_provider=signs_out_at_provider,
+            enabled=enabled,
+        ),
+    )
+
+
+def delete_customer_connection_by_key(customer_id: str, provider_id: str) -> Call[None]:
+    """Delete a connection of a customer with its mail domains. The sessions that began by it end.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    provider_id: The id of the connection.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/service/customers/{segment(customer_id)}/connections/{segment(provider_id)}",
+        answer="nothing",
+    )
+
+
+def list_customer_rules_by_key(customer_id: str) -> ListCall[CustomerRuleList, CustomerRuleRecord]:
+    """List the group rules of a customer, the oldest first.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return ListCall(
+        method="GET", path=f"/api/service/customers/{segment(customer_id)}/group-rules", items="group_rules"
+    )
+
+
+def create_customer_rule_by_key(
+    customer_id: str, *, group: str, service_roles: Sequence[str], source: str | Unset = UNSET
+) -> Call[CustomerRuleRecord]:
+    """Make a rule by which a group of a customer gives roles of the service.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    group: The id of a group of the directory, or exactly the value that a connection asserts.
+    service_roles: Names of roles of the service, at least one.
+    source: `scim` for a group of the directory, else the id of the connection that asserts it.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/service/customers/{segment(customer_id)}/group-rules",
+        body=body_of(group=group, service_roles=service_roles, source=source),
+    )
+
+
+def show_customer_rule_by_key(customer_id: str, rule_id: str) -> Call[CustomerRuleRecord]:
+    """Show a group rule of a customer.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    rule_id: The id of the rule.
+    """
+    return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}/group-rules/{segment(rule_id)}")
+
+
+def change_customer_rule_by_key(
+    customer_id: str, rule_id: str, *, service_roles: Sequence[str]
+) -> Call[CustomerRuleRecord]:
+    """Change which roles a group of a customer gives.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    rule_id: The id of the rule.
+    service_roles: Names of roles of the service, at least one.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/service/customers/{segment(customer_id)}/group-rules/{segment(rule_id)}",
+        body=body_of(service_roles=service_roles),
+    )
+
+
+def delete_customer_rule_by_key(customer_id: str, rule_id: str) -> Call[None]:
+    """Delete a group rule of a customer, which gives its roles no longer.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    rule_id: The id of the rule.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/service/customers/{segment(customer_id)}/group-rules/{segment(rule_id)}",
+        answer="nothing",
+    )
+
+
+def list_customer_domains_by_key(customer_id: str) -> ListCall[CustomerDomainList, CustomerMailDomain]:
+    """List the mail domains of a customer by their names.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return ListCall(
+        method="GET", path=f"/api/service/customers/{segment(customer_id)}/mail-domains", items="mail_domains"
+    )
+
+
+def create_customer_domain_by_key(customer_id: str, *, domain: str, provider_id: str) -> Call[CustomerMailDomain]:
+    """Claim a mail domain for a customer. It routes nothing before it is verified.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    domain: The domain of the email address.
+    provider_id: The id of the connection.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/service/customers/{segment(customer_id)}/mail-domains",
+        body=body_of(domain=domain, provider_id=provider_id),
+    )
+
+
+def show_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[CustomerMailDomain]:
+    """Show a mail domain of a customer, with the record that proves it.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    domain_id: The id of the mail domain.
+    """
+    return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}/mail-domains/{segment(domain_id)}")
+
+
+def delete_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[None]:
+    """Give a mail domain of a customer up. Its addresses no longer lead to the connection.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    domain_id: The id of the mail domain.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/service/customers/{segment(customer_id)}/mail-domains/{segment(domain_id)}",
+        answer="nothing",
+    )
+
+
+def verify_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[CustomerMailDomain]:
+    """Ask the name servers of the domain for the TXT record now.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    domain_id: The id of the mail domain.
+    """
+    return Call(
+        method="POST", path=f"/api/service/customers/{segment(customer_id)}/mail-domains/{segment(domain_id)}/verify"
+    )
+
+
+def scim_tokens_of_customers_list_customer_tokens_by_key(
+    customer_id: str,
+) -> ListCall[CustomerTokenList, CustomerScimToken]:
+    """List the SCIM tokens of a customer, the newest first, also those that have expired.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return ListCall(method="GET", path=f"/api/service/customers/{segment(customer_id)}/scim-tokens", items="tokens")
+
+
+def scim_tokens_of_customers_create_customer_token_by_key(
+    customer_id: str, *, name: str, expires_at: str | Unset | None = UNSET
+) -> Call[CreatedCustomerToken]:
+    """Make a SCIM token for a customer. Store its secret: it cannot be shown again.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    name: What the token is for, with 1 to 100 characters.
+    expires_at: When it expires.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/service/customers/{segment(customer_id)}/scim-tokens",
+        body=body_of(name=name, expires_at=expires_at),
+    )
+
+
+def scim_tokens_of_customers_revoke_customer_token_by_key(customer_id: str, token_id: str) -> Call[None]:
+    """Revoke a SCIM token of a customer. It loses access at once.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    token_id: The id of the token.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/service/customers/{segment(customer_id)}/scim-tokens/{segment(token_id)}",
+        answer="nothing",
+    )
+
+
+def list_customer_links_by_key(customer_id: str) -> ListCall[CustomerLinkList, CustomerLinkRecord]:
+    """List the valid setup links of a customer, the newest first.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    """
+    return ListCall(
+        method="GET", path=f"/api/service/customers/{segment(customer_id)}/setup-links", items="setup_links"
+    )
+
+
+def create_customer_link_by_key(
+    customer_id: str,
+    *,
+    parts: Sequence[str],
+    expires_in_minutes: int | Unset = UNSET,
+    return_url: str | Unset | None = UNSET,
+    actor: str | Unset | None = UNSET,
+) -> Call[CreatedCustomerLink]:
+    """Make a setup link for a customer. Keep its address: it is shown only once.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    parts: Of `upstream`, `mail_domain`, `scim` and `groups`.
+    expires_in_minutes: For how many minutes the link is valid.
+    return_url: Where the pages lead back to after each part: an address at the origin of one of the redirect URIs of
+        the service, also with a path and a query.
+    actor: Who uses the link; both logs show it as reported by you.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/service/customers/{segment(customer_id)}/setup-links",
+        body=body_of(parts=parts, expires_in_minutes=expires_in_minutes, return_url=return_url, actor=actor),
+    )
+
+
+def revoke_customer_link_by_key(customer_id: str, link_id: str) -> Call[None]:
+    """Revoke a setup link of a customer, which ends what was begun with it at once.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    link_id: The id of the link.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/service/customers/{segment(customer_id)}/setup-links/{segment(link_id)}",
+        answer="nothing",
+    )
 
 
 def read_analytics() -> Call[ServiceAnalytics]:
@@ -544,6 +1080,23 @@ def open_user_portal(user_id: str, *, return_url: str) -> Call[PortalOpened]:
     return Call(
         method="POST", path=f"/api/service/users/{segment(user_id)}/portal", body=body_of(return_url=return_url)
     )
+
+
+def show_customer_usage(customer_id: str, *, month: str) -> Call[PeopleOfMonth]:
+    """Count the people who have used your service for a customer in a month: who has signed in, or stayed signed in.
+
+    customer_id: The id of the customer: of the record between the service and the organization.
+    month: The month by UTC, as `2026-11`, which may not be over yet.
+    """
+    return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}/usage", query=query_of(month=month))
+
+
+def show_service_usage(*, month: str) -> Call[UsageOfMonth]:
+    """Count the people who have used your service for its customers in a month, for each customer and in all.
+
+    month: The month by UTC, as `2026-11`, which may not be over yet.
+    """
+    return Call(method="GET", path="/api/service/usage", query=query_of(month=month))
 
 
 def list_users(*, limit: int | Unset = UNSET, offset: int | Unset = UNSET) -> ListCall[ServiceUserList, ServiceUser]:

@@ -1,0 +1,266 @@
+"""A vendor's member or program as a caller in the internal organization of a customer, which it sets up.
+
+What is set up for a customer is in its internal organization (`internal_organizations.py`), where the use cases that
+connections, mail domains, SCIM tokens and setup links have everywhere run unchanged. The caller has no membership
+there, and one request opens the operations of one part alone. What is made names the person behind the caller as its
+maker: the member, or who made the key.
+
+The vendor sets up a customer that no person owns, and of any other one the parts that its owner lets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from uuid import UUID
+
+from core.customers import customers, internal_organizations
+from core.customers.customers import ServiceCustomer
+from core.customers.relations import CustomerState, Relation
+from core.errors import Forbidden, OrganizationNotActive
+from core.lazy_dataclasses import dataclass
+from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
+from core.organizations.link_callers import CUSTOMER_PARTS, Part
+from core.organizations.memberships import ADMIN, Membership
+from core.organizations.organizations import Organization, OrganizationStatus
+from core.services import access, api_keys
+from core.services.api_keys import ApiKeyInvalid, Permission
+from core.services.services import Service
+from core.sessions.account import CallerAccount
+from core.sessions.callers import Caller
+from core.sessions.limits import CallerLimits
+from core.sessions.places import CallerPlace
+from core.sessions.session import CallerSession
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+# What setting up takes of its caller in an organization of people.
+_CAPABILITIES: Final = frozenset(
+    {Capability.INTEGRATIONS_MANAGE, Capability.ORG_MEMBERS_MANAGE, Capability.ORG_ROLES_MANAGE}
+)
+
+
+class BeyondVendorSetup(Forbidden):
+    """The customer has an owner, who does not let the vendor set this up."""
+
+    default_message = (
+        "This customer belongs to an organization that does not let you set this up. Its owner can allow it."
+    )
+
+
+class CustomerClosed(OrganizationNotActive):
+    """The customer may not use the service for the time being, so nothing is set up for it."""
+
+    default_message = "This customer is paused, or its organization is not active. Nothing is set up for it meanwhile."
+
+
+class MakerOfKeyGone(Forbidden):
+    """The account of the person who made the key is gone, and what is set up needs a maker."""
+
+    default_message = "The person who made this key has no account any more. Create a new key to set customers up."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerPath:
+    """A customer as a request names it: a member names organization and service, the key of a service neither."""
+
+    customer_id: UUID
+    org_slug: str | None = None
+    service_slug: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupVendor:
+    """Who sets a customer up: the service, with its organization, and the person behind the caller.
+
+    `api_key_id` is the key of the service that calls; None for a member, and for a key of the organization.
+    """
+
+    organization: Organization
+    service: Service
+    maker: Caller
+    api_key_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupCaller:
+    """A vendor in the internal organization of a customer, for parts of what is set up."""
+
+    organization: Organization
+    parts: Sequence[Part]
+    vendor: SetupVendor
+    customer: ServiceCustomer
+    maker: Caller
+
+    @property
+    def relation(self) -> Relation:
+        """What the logs say of the vendor and the customer."""
+        return customers.relation(self.vendor.organization, self.vendor.service, self.customer)
+
+    def context(self) -> AccessContext:
+        """Return what `authorize` decides from."""
+        return AccessContext(
+            caller=self.maker,
+            organization=self.organization,
+            membership=Membership(
+                id=self.organization.id,
+                organization_id=self.organization.id,
+                user_id=self.maker.account.id,
+                role=ADMIN,
+                created_at=self.organization.created_at,
+            ),
+            custom_permissions=None,
+            is_unconfirmed=False,
+            narrowed=self.narrowed,
+        )
+
+    def narrowed(self, _uow: UnitOfWork, maker: OrganizationAccess, operation: Operation) -> OrganizationAccess:
+        """Return the access to an operation of the parts; raise `Forbidden` for any other."""
+        if not any(operation in CUSTOMER_PARTS[part] for part in self.parts):
+            raise Forbidden("This is not set up for customers.")
+        return replace(maker, capabilities=_CAPABILITIES)
+
+
+def change(
+    uow: UnitOfWork,
+    path: CustomerPath,
+    part: Part,
+    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Found:
+    """Run a use case that changes what a customer is set up with; raise as `enter_to_change`."""
+    return use_case(uow, enter_to_change(uow, path, part).organization.slug, *args, **kwargs)
+
+
+def read(
+    uow: UnitOfWork,
+    path: CustomerPath,
+    part: Part,
+    use_case: Callable[Concatenate[UnitOfWork, str, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Found:
+    """Run a use case that reads what a customer is set up with; raise as `enter_to_read`."""
+    return use_case(uow, enter_to_read(uow, path, part).organization.slug, *args, **kwargs)
+
+
+def enter_to_change(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupCaller:
+    """Let the caller act in the internal organization of a customer, which is made if there is none; it is locked.
+
+    Without parts, the vendor may set up any part. Raise as the vendor's authorization, `CustomerUnknown`,
+    `BeyondVendorSetup`, and `CustomerClosed`.
+    """
+    vendor = _vendor(uow, path, Operation.CUSTOMER_SETUP)
+    customer = _require_open(uow, vendor.service, path.customer_id, parts)
+    organization = internal_organizations.lock_or_add(uow, customer)
+    # Again, behind the lock, because the customer may have been claimed meanwhile.
+    customer = _require_open(uow, vendor.service, path.customer_id, parts)
+    return _enter(uow, vendor, customer, organization, parts)
+
+
+def enter_to_read(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupCaller:
+    """Let the caller read in the internal organization of a customer; raise as `enter_to_change`."""
+    vendor = _vendor(uow, path, Operation.CUSTOMER_SETUP_READ)
+    customer = _require_open(uow, vendor.service, path.customer_id, parts)
+    organization = uow.organizations.find_internal(customer.id) or _none_yet(uow, customer)
+    return _enter(uow, vendor, customer, organization, parts)
+
+
+def _enter(
+    uow: UnitOfWork,
+    vendor: SetupVendor,
+    customer: ServiceCustomer,
+    organization: Organization,
+    parts: Sequence[Part],
+) -> SetupCaller:
+    if not organization.is_active:
+        raise CustomerClosed
+    limits = vendor.maker.limits
+    setup = SetupCaller(
+        organization=organization,
+        parts=parts,
+        vendor=vendor,
+        customer=customer,
+        maker=replace(
+            vendor.maker,
+            place=CallerPlace(
+                organization_id=organization.id,
+                organization_slug=organization.slug,
+                organization_status=organization.status,
+                role=ADMIN,
+            ),
+            limits=CallerLimits(
+                impersonator_id=limits.impersonator_id,
+                key_id=limits.key_id,
+                workload_maker_id=limits.workload_maker_id,
+            ),
+        ),
+    )
+    uow.enter_setup(setup)
+    return setup
+
+
+def _require_open(uow: UnitOfWork, service: Service, customer_id: UUID, parts: Sequence[Part]) -> ServiceCustomer:
+    """Return a customer of which the vendor may set parts up; raise `CustomerUnknown` or `BeyondVendorSetup`."""
+    customer = customers.find(uow, service, customer_id)
+    if not customer.is_accepted:
+        raise BeyondVendorSetup("This organization has not accepted the offer, so there is nothing to set up yet.")
+    if customer.is_unclaimed:
+        return customer
+    if not customer.vendor_setup or not {part.value for part in parts} <= {*customer.vendor_setup}:
+        raise BeyondVendorSetup
+    return customer
+
+
+def _none_yet(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
+    """Return an internal organization that is not stored, in which nothing is found."""
+    new = internal_organizations.new_for(uow, customer)
+    is_open = customer.state is CustomerState.ACTIVE
+    return replace(new, status=OrganizationStatus.ACTIVE if is_open else OrganizationStatus.SUSPENDED)
+
+
+def _vendor(uow: UnitOfWork, path: CustomerPath, operation: Operation) -> SetupVendor:
+    """Authorize the caller for the vendor, whose organization is locked for a change."""
+    is_change = operation is Operation.CUSTOMER_SETUP
+    if path.org_slug is None or path.service_slug is None:
+        return _program(uow, is_change=is_change)
+    authorize = access.authorize_and_lock if is_change else access.authorize
+    authorized = authorize(uow, path.org_slug, path.service_slug, operation)
+    return SetupVendor(
+        organization=authorized.organization, service=authorized.service, maker=authorized.caller, api_key_id=None
+    )
+
+
+def _program(uow: UnitOfWork, *, is_change: bool) -> SetupVendor:
+    """Authorize the key of a service; raise `MakerOfKeyGone` without the person who has made it."""
+    key = uow.service_caller
+    # Before the use of the key is recorded, as for its other changes.
+    find = uow.organizations.lock if is_change else uow.organizations.by_id
+    organization = find(key.organization_id)
+    caller = api_keys.authorize(uow, Permission.SETUP_CUSTOMERS)
+    service = uow.services.by_id(caller.organization_id, caller.service_id)
+    if service is None or organization is None:
+        raise ApiKeyInvalid
+    made_by = uow.users.by_id(caller.made_by) if caller.made_by is not None else None
+    if made_by is None:
+        raise MakerOfKeyGone
+    maker = Caller(
+        account=CallerAccount(
+            id=made_by.id,
+            email=made_by.email,
+            email_verified_at=made_by.email_verified_at,
+            created_at=made_by.created_at,
+        ),
+        session=CallerSession(id=caller.key_id, amr=[], authenticated_at=uow.now),
+        place=CallerPlace(),
+        limits=CallerLimits(),
+    )
+    return SetupVendor(organization=organization, service=service, maker=maker, api_key_id=caller.key_id)
