@@ -164,7 +164,7 @@ async def test_the_page_lists_what_a_key_has_made_and_ends_it_where_that_is_tick
         await ann.open("/app/organizations/acme/provisioning"),
     )
 
-    deleted = await ann.submit(asked, deletion, **with_made)
+    deleted = await ann.submit(asked, deletion, with_made)
 
     assert "Also end what it made" not in before.text
     for shown in ("Also end what it made", "SCIM token: Okta", "Setup link: scim, domain", "<code>shop</code>"):
