@@ -8,7 +8,10 @@ from uuid import UUID
 
 import pytest
 
+from core.organizations import keys
 from core.organizations.access import Capability
+from core.organizations.keys import OrganizationKeyUnknown
+from core.sessions.origins import BACKGROUND
 from core.sessions.tokens import TokenKind
 from tests.application import Answer
 from tests.clock import SettableClock
@@ -18,6 +21,7 @@ from tests.world.builder import NO_ID
 from tests.world.directory import Directory, assert_scim_refused
 from tests.world.organization_keys import Program, insert_program
 from tests.world.setups import Setups
+from tests.world.signing_in import claims_of
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
@@ -293,6 +297,22 @@ class TestEnding:
         other = insert_program(shop, key=f"gk_second_{'s' * 43}")
         nothing = await shop.request("owner", "GET", f"/keys/{other.key_id}/made")
         assert nothing.json == {"things": [], "total": 0}
+
+    async def test_who_deletes_it_is_shown_its_first_things_and_their_number(
+        self, shop: Team, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        program = insert_program(shop)
+        await make_each(program)
+        monkeypatch.setattr(keys, "SHOWN_MAX", 2)
+        session_id = UUID(claims_of(await shop.token("owner"))["sid"])
+        database = shop.world.installation.database.on_behalf_of(BACKGROUND, session_id)
+
+        ends = await database.transact(keys.show_ends, shop.slug, program.key_id)
+
+        assert (len(ends.made.things), ends.made.total) == (2, 3)
+        assert (ends.key.id, ends.maker_email) == (program.key_id, "owner@example.com")
+        with pytest.raises(OrganizationKeyUnknown):
+            await database.transact(keys.show_ends, shop.slug, NO_ID)
 
     @pytest.mark.parametrize("query", ["", "?with_made=false"])
     async def test_only_its_links_end_so_that_keys_can_be_replaced(
