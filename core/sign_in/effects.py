@@ -160,7 +160,8 @@ def _begin_session(
     elif place.service is not None:
         if facts.destination.confirms_membership and place.is_unconfirmed and place.organization is not None:
             uow.members.confirm(place.organization.id, user.id)
-        uow.services.link_user(place.service, user.id, at=uow.now)
+        note = uow.services.link_user if place.is_first_visit else uow.services.note_visit
+        note(place.service, user.id, at=uow.now)
     elif place.organization is not None:
         # Naming the organization is consent to a membership that another person made; most memberships have it already.
         uow.members.confirm(place.organization.id, user.id)

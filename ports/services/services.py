@@ -75,3 +75,7 @@ class Services(Protocol):
         A link that is made or used while its user is a member came with the membership from then on.
         """
         ...
+
+    def note_visit(self, service: Service, user_id: UUID, *, at: datetime) -> None:
+        """Record the same for a user whose link is locked: that they have signed in before is in it (`Place`)."""
+        ...

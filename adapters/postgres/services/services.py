@@ -267,6 +267,7 @@ class PostgresServices(Aggregate):
         )
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
+        values = {"service_id": service.id, "organization_id": service.organization_id, "user_id": user_id, "at": at}
         self._connection.execute_later(
             """
             INSERT INTO service_users AS link (service_id, organization_id, user_id, origin, first_login_at,
@@ -280,7 +281,21 @@ class PostgresServices(Aggregate):
             SET    last_login_at = excluded.last_login_at,
                    origin = CASE WHEN excluded.origin = 'membership' THEN 'membership' ELSE link.origin END
             """,
-            {"service_id": service.id, "organization_id": service.organization_id, "user_id": user_id, "at": at},
+            values,
+        )
+
+    def note_visit(self, service: Service, user_id: UUID, *, at: datetime) -> None:
+        values = {"service_id": service.id, "organization_id": service.organization_id, "user_id": user_id, "at": at}
+        self._connection.execute_later(
+            """
+            UPDATE service_users
+            SET    last_login_at = %(at)s,
+                   origin = CASE WHEN EXISTS (SELECT FROM memberships
+                                              WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s)
+                                 THEN 'membership' ELSE origin END
+            WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s AND user_id = %(user_id)s
+            """,
+            values,
         )
 
 

@@ -6,15 +6,18 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.openid.clients import PostgresClients
+from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
 from adapters.postgres.sign_in.places import PostgresSignInPlaces
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in.places import Place
 from tests.clock import SettableClock
+from tests.postgres import connected
 from tests.statements import recorded_statements
 from tests.transactions import transaction_on
 from tests.world.builder import Builder
@@ -29,17 +32,23 @@ CLOSED: Final = (
 # What the user is to the organization, and to its only service.
 _JOINS: Final = "INSERT INTO memberships (id, organization_id, user_id, role, created_at"
 _COMES: Final = "INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, origin"
+IS_MEMBER: Final = (
+    f"{_JOINS}, confirmed_at)"
+    " SELECT gen_random_uuid(), o.id, u.id, 'member', o.created_at, o.created_at FROM organizations o, users u"
+)
+COMES: Final = (
+    f"{_COMES}, last_login_at)"
+    " SELECT s.id, s.organization_id, u.id, s.created_at, 'self', s.created_at FROM services s, users u"
+)
 USERS: Final = (
     "SELECT",
     f"{_JOINS}) SELECT gen_random_uuid(), o.id, u.id, 'member', o.created_at FROM organizations o, users u",
-    f"{_JOINS}, confirmed_at)"
-    " SELECT gen_random_uuid(), o.id, u.id, 'member', o.created_at, o.created_at FROM organizations o, users u",
+    IS_MEMBER,
     f"{_JOINS}, confirmed_at, suspended_at)"
     " SELECT gen_random_uuid(), o.id, u.id, 'member', o.created_at, o.created_at, o.created_at"
     " FROM organizations o, users u",
     f"{_COMES}) SELECT s.id, s.organization_id, u.id, s.created_at, 'key' FROM services s, users u",
-    f"{_COMES}, last_login_at)"
-    " SELECT s.id, s.organization_id, u.id, s.created_at, 'self', s.created_at FROM services s, users u",
+    COMES,
 )
 PROVED: Final = (
     "UPDATE sessions SET amr = '{pwd,mfa}'",
@@ -112,6 +121,44 @@ def test_a_service_that_is_not_open_is_read_as_it_is(
         by_slug = places(connection, clock).defer(user_id, "acme", slug, holds=True)()
 
         assert places(connection, clock).defer_of_client(user_id, client_id)() == by_slug
+
+
+@pytest.mark.parametrize("is_member", [False, True])
+@pytest.mark.parametrize("origin", ["key", "self", "membership"])
+def test_a_later_visit_leaves_what_the_first_one_would(
+    connection: Connection, clock: SettableClock, user_id: UUID, *, origin: str, is_member: bool
+) -> None:
+    found = service(connection)
+    with connection.transaction():
+        connection.execute(COMES.encode())
+        connection.execute("UPDATE service_users SET origin = %s", (origin,))
+        if is_member:
+            connection.execute(IS_MEMBER.encode())
+        there = places(connection, clock).defer_of_client(user_id, found[1])().service
+        assert there is not None
+        left: list[list[tuple[object, ...]]] = []
+        for name in ("link_user", "note_visit"):
+            connection.execute("SAVEPOINT visit")
+            services = PostgresServices(transaction_on(connection, now=clock()))
+            getattr(services, name)(there, user_id, at=clock() + timedelta(days=1))
+            left.append(connection.execute("SELECT * FROM service_users").fetchall())
+            connection.execute("ROLLBACK TO SAVEPOINT visit")
+
+    assert left[0] == left[1]
+    assert len(left[0]) == 1
+
+
+def test_the_link_of_a_user_who_comes_again_stays_while_they_sign_in(
+    connection: Connection, database_url: str, clock: SettableClock, user_id: UUID
+) -> None:
+    _, client_id = service(connection)
+    connection.execute(COMES.encode())
+    with connected(database_url) as other, other.transaction():
+        assert not places(other, clock).defer_of_client(user_id, client_id)().is_first_visit
+        connection.execute("SET lock_timeout = '50ms'")
+
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            connection.execute("DELETE FROM service_users")
 
 
 def test_an_unknown_client_has_no_place(connection: Connection, clock: SettableClock, user_id: UUID) -> None:
