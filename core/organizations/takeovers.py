@@ -183,6 +183,7 @@ def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
         for organization_id, one in mine.items()
         if organization_id not in takeover.held.roles
         and one.created_at == organizations[organization_id].created_at >= takeover.since
+        and not organizations[organization_id].is_internal
     }
     claimed = takeover_claims.claimed(uow, takeover, mine)
     founded |= claimed

@@ -36,6 +36,7 @@ _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     "UPDATE mfa_events SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE known_addresses SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE active_days SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
+    "UPDATE customer_active_people SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE sign_in_habits SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     "UPDATE login_events SET user_id = %(new_id)s WHERE user_id = %(user_id)s",
     # What the person has asked for; other links prove the address, which stays.

@@ -131,6 +131,9 @@ MEMBERSHIPS: Final = {
     CustomerMembership.NONE: marked("The person is not a member of the customer. Invite them there."),
     CustomerMembership.UNCONFIRMED: marked("The person has not confirmed that they are a member of the customer."),
     CustomerMembership.CONFIRMED: marked("The person is a member of the customer."),
+    CustomerMembership.ADMITTED: marked(
+        "The person is no member of the customer. What the vendor has made for it lets them in."
+    ),
     CustomerMembership.SUSPENDED: marked(
         "The membership of the person in the customer is deactivated. Activate them in its directory."
     ),

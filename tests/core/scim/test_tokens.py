@@ -22,6 +22,7 @@ CALLER = ScimCaller(
     maker_role="owner",
     maker_permissions=None,
     link_roles=None,
+    is_for_customer=False,
     organization_id=UUID(int=2),
     organization_status="active",
 )
