@@ -26,11 +26,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ops.benchmarks.releases import ROOT, Release, check_out
 from ops.benchmarks.servers import CannotMeasure, RunningServer, environment_of, service
 
+Json = Mapping[str, "Json"] | Sequence["Json"] | str | float | None
 COMMAND_SECONDS_MAX: Final = 120.0
 DEVELOPMENT: Final = {"GATEHOUSE_DEV": "on"}
 # What differs between two runs of one commit: the address of the server, and the version with the number of commits.
@@ -122,7 +123,7 @@ def _document(server: RunningServer, path: str) -> list[str]:
     return list(_values(json.loads(server.get(path))))
 
 
-def _values(value: Any, place: str = "") -> Iterator[str]:
+def _values(value: Json, place: str = "") -> Iterator[str]:
     """Yield a line for each value of a document, with its place."""
     if isinstance(value, dict):
         for name, part in sorted(value.items()):

@@ -7,8 +7,9 @@ new organization with nothing of that in it, which the right person may claim.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -19,7 +20,6 @@ from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 
 if TYPE_CHECKING:
-    from core.organizations.takeovers import Takeover
     from ports.unit_of_work import UnitOfWork
 
 # What the platform says of an organization.
@@ -41,11 +41,11 @@ class ClaimedCustomer:
     made_name: str
 
 
-def claimed(uow: UnitOfWork, takeover: Takeover, mine: Mapping[UUID, Membership]) -> set[UUID]:
-    """Return the organizations that an account has claimed in a takeover, of those that it belongs to."""
-    candidates = [one for one in mine if one not in takeover.held.roles]
-    claimed_at = uow.takeover_claims.claimed_at(candidates, since=takeover.since)
-    return {one for one, at in claimed_at.items() if mine[one].created_at == at}
+def claimed(uow: UnitOfWork, joined: Collection[Membership], *, since: datetime) -> set[UUID]:
+    """Return the organizations that an account has claimed since a takeover began, of those that it joined in it."""
+    joined_at = {one.organization_id: one.created_at for one in joined}
+    claimed_at = uow.takeover_claims.claimed_at(list(joined_at), since=since)
+    return {one for one, at in claimed_at.items() if joined_at[one] == at}
 
 
 def give_back(uow: UnitOfWork, before: Organization, *, reason: str) -> list[ClaimedCustomer]:

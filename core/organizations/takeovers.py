@@ -185,7 +185,9 @@ def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
         and one.created_at == organizations[organization_id].created_at >= takeover.since
         and not organizations[organization_id].is_internal
     }
-    claimed = takeover_claims.claimed(uow, takeover, mine)
+    claimed = takeover_claims.claimed(
+        uow, [one for one in mine.values() if one.organization_id not in takeover.held.roles], since=takeover.since
+    )
     founded |= claimed
     if _needs_operator(takeover, mine, given, founded):
         return None

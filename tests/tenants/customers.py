@@ -159,5 +159,5 @@ class Choice:
 class Rights:
     """What a session at the desk opens now; without a customer there is no role in one."""
 
-    customer_role: str = ""
+    customer_role: str | None = ""
     service_roles: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from core.customers import customers, internal_organizations
@@ -54,7 +55,7 @@ class Claims:
         return visitor
 
     async def claim(
-        self, browser: Visitor, token: str, *, slug: str = "globex", name: str = "Globex", **fields: str
+        self, browser: Visitor, token: str, *, slug: str = "globex", name: str = "Globex", **fields: Any
     ) -> Answer:
         """Open the page of a link, and send its form."""
         page = await browser.open(f"{OWN}?token={token}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from tests.world.claims import ANN, Claims
 from tests.world.trade import Trade
@@ -77,7 +78,7 @@ async def test_what_a_claimed_organization_opens_while_it_waits_for_approval(tra
     tokens = await trade.world.sign_in(ANN)
     path, product = "/api/organizations/globex", f"/products/{trade.service.client_id}"
 
-    async def send(method: str, below: str, **options: object) -> int:
+    async def send(method: str, below: str, **options: Any) -> int:
         answer = await trade.world.client.request(method, path + below, token=tokens.access_token, **options)
         return answer.status
 
