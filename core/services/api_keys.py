@@ -75,7 +75,7 @@ CAPABILITIES: Final[Mapping[Permission, tuple[Capability, ...]]] = {
     Permission.SETUP_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_VIEW),
 }
 # The permission that allows what another one allows, too.
-_ALSO_BY: Final[PartialTable[Permission, Permission]] = PartialTable(
+ALSO_BY: Final[PartialTable[Permission, Permission]] = PartialTable(
     {Permission.READ_CUSTOMERS: Permission.SETUP_CUSTOMERS}
 )
 
@@ -200,7 +200,7 @@ def authorize(uow: UnitOfWork, permission: Permission) -> ServiceCaller:
     caller = uow.service_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
         raise OrganizationNotActive(Wording("This organization is %(status)s.", status=caller.organization_status))
-    if permission not in caller.permissions and _ALSO_BY.get(permission) not in caller.permissions:
+    if permission not in caller.permissions and ALSO_BY.get(permission) not in caller.permissions:
         raise PermissionMissing(
             Wording("This API key lacks the permission %(permission)s. Create one that has it.", permission=permission)
         )

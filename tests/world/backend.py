@@ -72,14 +72,15 @@ def insert_key(
     *,
     permissions: Iterable[str] = tuple(Permission),
     expires_at: datetime | None = None,
+    made_by: UUID | None = None,
 ) -> UUID:
-    """Insert an API key, and return its id."""
+    """Insert an API key, and return its id; without a maker, the account of its maker is gone."""
     key_id = new_id()
     world.connection.execute(
         """
         INSERT INTO api_keys (id, organization_id, service_id, name, prefix, key_hash, permissions, expires_at,
-                              created_at)
-        VALUES (%s, %s, %s, 'backend', %s, %s, %s, %s, %s)
+                              created_at, created_by)
+        VALUES (%s, %s, %s, 'backend', %s, %s, %s, %s, %s, %s)
         """,
         (
             key_id,
@@ -90,6 +91,7 @@ def insert_key(
             [str(permission) for permission in permissions],
             expires_at,
             world.clock(),
+            made_by,
         ),
     )
     return key_id
