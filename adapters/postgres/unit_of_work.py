@@ -447,9 +447,20 @@ class PostgresUnitOfWork(Aggregates):
         self.events.add(event, (organization_id,), actor_user_id=actor_user_id, actor_email=actor_email, data=data)
 
     def tell_vendor(self, event: EventType, internal_id: UUID, /, **data: Any) -> None:
-        made_for = self._made_for(internal_id) or self.service_customers.relation_of(internal_id)
+        made_for = self._made_for(internal_id)
         if made_for is not None:
             self.publish(event, organization_id=made_for.vendor_id, **data, **made_for.seen_by_vendor)
+            return
+        made_for = self.service_customers.relation_of(internal_id)
+        if made_for is not None:
+            # Who causes it is none of the vendor's: a person of the customer, or of another organization.
+            self.events.add(
+                event,
+                (made_for.vendor_id,),
+                actor_user_id=None,
+                actor_email=None,
+                data={**data, **made_for.seen_by_vendor},
+            )
 
     def publish_of_users(
         self,

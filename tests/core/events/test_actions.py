@@ -51,6 +51,8 @@ DOCUMENTED = {
     },
     "organization": {
         "organization.updated",
+        # An addition for one that a vendor has made for a customer.
+        "organization.claimed",
         # Additions for the time in which its owner may restore one (decisions 5.1).
         "organization.deleted",
         "organization.restored",
@@ -93,6 +95,9 @@ DOCUMENTED = {
         "customer.resumed",
         "customer.changed",
         "customer.ended",
+        # Additions for customers that a vendor makes.
+        "customer.owner_named",
+        "customer.claimed",
         "product_access.accepted",
         "product_access.declined",
         "product_access.paused",

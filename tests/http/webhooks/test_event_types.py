@@ -51,6 +51,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.INVITATION_REVOKED: people.revoke,
     EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED: settings.set_oauth_credentials,
     EventType.ORGANIZATION_UPDATED: settings.change_the_organization,
+    EventType.ORGANIZATION_CLAIMED: customers.claim_the_organization,
     EventType.ORGANIZATION_DELETED: settings.delete_the_organization_and_restore_it,
     EventType.ORGANIZATION_RESTORED: settings.delete_the_organization_and_restore_it,
     EventType.ORGANIZATION_OWNER_CHANGED: settings.transfer_the_ownership,
@@ -70,6 +71,12 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[object]]] = {
     EventType.CUSTOMER_PAUSED: customers.pause_a_customer,
     EventType.CUSTOMER_RESUMED: customers.resume_a_customer,
     EventType.CUSTOMER_ENDED: customers.end_a_customer,
+    EventType.CUSTOMER_OWNER_NAMED: customers.name_the_owner_of_a_customer,
+    EventType.CUSTOMER_CLAIMED: customers.see_a_customer_claimed,
+    EventType.CUSTOMER_CONNECTION_CHANGED: customers.connect_a_customer,
+    EventType.CUSTOMER_DOMAIN_PROVED: customers.prove_a_domain_of_a_customer,
+    EventType.CUSTOMER_DOMAIN_LOST: customers.lose_a_domain_of_a_customer,
+    EventType.CUSTOMER_DIRECTORY_CHANGED: customers.give_a_customer_a_directory,
     EventType.CUSTOMER_CHANGED: customers.note_about_a_customer,
     EventType.CUSTOMER_USER_ADDED: customers.see_a_person_added_to_a_customer,
     EventType.CUSTOMER_USER_REMOVED: customers.lose_a_person_of_a_customer,
@@ -143,6 +150,14 @@ NOT_BY_KEY = {
     # The customer does it, and the vendor learns none of its people.
     EventType.CUSTOMER_ACCEPTED,
     EventType.CUSTOMER_DECLINED,
+    # A person who reads the mailed link does it.
+    EventType.CUSTOMER_CLAIMED,
+    EventType.ORGANIZATION_CLAIMED,
+    # How far something is that was set up: entries are of what was done, such as `upstream_connection.created`.
+    EventType.CUSTOMER_CONNECTION_CHANGED,
+    EventType.CUSTOMER_DOMAIN_PROVED,
+    EventType.CUSTOMER_DOMAIN_LOST,
+    EventType.CUSTOMER_DIRECTORY_CHANGED,
     # The key of the service does it, or the customer.
     EventType.CUSTOMER_USER_ADDED,
     EventType.CUSTOMER_USER_CHANGED,

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
+from core.customers import mail_domains
+from core.customers.setup_callers import CustomerPath
+from core.mail.mail import MailTemplate
+from core.sessions.origins import BACKGROUND
 from tests.http.webhooks.causes.stage import Stage
 from tests.world.backend import KEY, insert_key
 from tests.world.builder import Service
+from tests.world.customer_setups import CONNECTION
 from tests.world.people_news import tell_everything
 from tests.world.team import Team
+from tests.world.visitor import Visitor
 
 CUSTOMERS = "/services/shop/customers"
+CLAIMING = "/app/claims/own"
 
 
 def _service_of(stage: Stage, organization_id: UUID) -> Service:
@@ -101,6 +109,83 @@ async def note_about_a_customer(stage: Stage) -> None:
 
 async def end_a_customer(stage: Stage) -> None:
     await stage.request("DELETE", await _sell(stage))
+
+
+async def _make(stage: Stage) -> str:
+    """Make a customer; return its path."""
+    _service_of(stage, stage.team.organization_id)
+    return f"{CUSTOMERS}/{(await stage.request('POST', CUSTOMERS, {'name': 'Globex'}))['id']}"
+
+
+async def _connect(stage: Stage) -> tuple[str, str]:
+    """Make a customer with a connection; return the path of the customer, and the id of the connection."""
+    path = await _make(stage)
+    return path, (await stage.request("POST", f"{path}/connections", CONNECTION))["id"]
+
+
+async def connect_a_customer(stage: Stage) -> None:
+    await _connect(stage)
+
+
+async def give_a_customer_a_directory(stage: Stage) -> None:
+    await stage.request("POST", f"{await _make(stage)}/scim-tokens", {"name": "Okta"})
+
+
+async def _prove(stage: Stage) -> str:
+    """Prove a mail domain for a customer; return its path."""
+    path, connection_id = await _connect(stage)
+    domain = {"domain": "globex.com", "provider_id": connection_id}
+    made = await stage.request("POST", f"{path}/mail-domains", domain)
+    session_id = stage.world.value("SELECT id FROM sessions WHERE user_id = %s", stage.team.ids["owner"])
+    database = stage.world.installation.database.on_behalf_of(BACKGROUND, session_id)
+    customer = CustomerPath(org_slug=stage.team.slug, service_slug="shop", customer_id=UUID(path.rpartition("/")[2]))
+    await database.transact(mail_domains.verify, customer, UUID(made["id"]), [made["txt_value"]])
+    return f"{path}/mail-domains/{made['id']}"
+
+
+async def prove_a_domain_of_a_customer(stage: Stage) -> None:
+    await _prove(stage)
+
+
+async def lose_a_domain_of_a_customer(stage: Stage) -> None:
+    await stage.request("DELETE", await _prove(stage))
+
+
+async def name_the_owner_of_a_customer(stage: Stage) -> None:
+    await stage.request("POST", f"{await _make(stage)}/owner", {"email": "ann@globex.example"})
+
+
+async def _claim(stage: Stage) -> None:
+    """Let a person claim the one customer to which a link was mailed."""
+    [mailed] = [one for one in await stage.world.mails() if one.template is MailTemplate.CUSTOMER_CLAIM]
+    stage.world.user("ann@globex.example")
+    visitor = Visitor(stage.world.client)
+    await visitor.sign_in("ann@globex.example")
+    page = await visitor.open(f"{CLAIMING}?token={mailed.values['token']}")
+    claimed = await visitor.submit(page, CLAIMING, {"name": "Globex", "slug": "globex"})
+    assert claimed.status == 200, claimed.text
+
+
+async def see_a_customer_claimed(stage: Stage) -> None:
+    await name_the_owner_of_a_customer(stage)
+    await _claim(stage)
+
+
+async def claim_the_organization(stage: Stage) -> None:
+    vendor = stage.world.team("vendor")
+    vendor.add("seller", "owner")
+    _service_of(stage, vendor.organization_id)
+    made: dict[str, Any] = (await vendor.request("seller", "POST", CUSTOMERS, body={"name": "Globex"})).json
+    await vendor.request("seller", "POST", f"{CUSTOMERS}/{made['id']}/owner", body={"email": "ann@globex.example"})
+    # The organization that the vendor has made is that of the webhook, which no person owns yet.
+    stage.world.connection.execute(
+        "UPDATE service_customers SET organization_id = %s WHERE id = %s", (stage.team.organization_id, made["id"])
+    )
+    stage.world.connection.execute("DELETE FROM memberships WHERE organization_id = %s", (stage.team.organization_id,))
+    stage.world.connection.execute(
+        "UPDATE organizations SET is_unclaimed = true WHERE id = %s", (stage.team.organization_id,)
+    )
+    await _claim(stage)
 
 
 async def _be_offered(stage: Stage) -> tuple[str, str]:
