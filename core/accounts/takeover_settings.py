@@ -278,10 +278,10 @@ def _owners(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
         if service is None or customer is None:
             continue
         label = f"{customer.slug} of the service {service.slug}"
-        if uow.customer_claims.withdraw([customer.id], made_since=act.at):
+        if uow.customer_claims.withdraw(service, customer.id, made_since=act.at):
             yield _made("link to an owner", act.organization_id, customer.id, label)
             continue
-        organization_id = uow.takeover_claims.claimed_by_link(customer.id, mailed_at=act.at)
+        organization_id = uow.takeover_claims.claimed_by_link(service, customer.id, mailed_at=act.at)
         organization = uow.organizations.lock(organization_id) if organization_id is not None else None
         if organization is not None:
             takeovers.suspend_organization(uow, organization)

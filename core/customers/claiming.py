@@ -210,7 +210,7 @@ def claim(uow: UnitOfWork, token: str, *, name: str, slug: str, vendor_setup: Se
     assert organization is not None, "a locked organization is gone"
     if not organization.is_active:
         creation.require_pending_room(uow, caller)
-    if not uow.customer_claims.settle(link.relation.customer_id, organization_id, name=name, slug=slug, parts=parts):
+    if not uow.customer_claims.settle(link.relation, name=name, slug=slug, parts=parts):
         raise SlugTaken
     uow.products.keep_slug(slug)
     membership = Membership(

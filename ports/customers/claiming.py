@@ -1,11 +1,12 @@
 """Storage of the links by which people claim the organizations that vendors have made for customers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.customers.claiming import ClaimLink, MadeThings, NamedOwner
+from core.customers.relations import Relation
 from core.services.services import Service
 
 
@@ -27,15 +28,15 @@ class CustomerClaims(Protocol):
         """
         ...
 
-    def settle(self, customer_id: UUID, organization_id: UUID, *, name: str, slug: str, parts: Sequence[str]) -> bool:
-        """Give a locked organization a name and slug of its owner's, and mark it and its link as claimed.
+    def settle(self, relation: Relation, *, name: str, slug: str, parts: Sequence[str]) -> bool:
+        """Give the locked organization of a customer a name and slug of its owner's, and mark it and its link as claimed.
 
         Return False when the slug is taken, also by a concurrent transaction.
         """
         ...
 
-    def withdraw(self, customer_ids: Collection[UUID], *, made_since: datetime) -> Sequence[UUID]:
-        """Delete the open links of customers that were mailed since a moment, and return whose they were."""
+    def withdraw(self, service: Service, customer_id: UUID, *, made_since: datetime) -> bool:
+        """Delete the open link of a customer that was mailed since a moment; return False without one."""
         ...
 
     def mail_domains(self, customer_id: UUID) -> Sequence[str]:

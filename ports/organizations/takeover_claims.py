@@ -9,6 +9,7 @@ from uuid import UUID
 
 if TYPE_CHECKING:
     from core.organizations.takeover_claims import ClaimedCustomer
+    from core.services.services import Service
 
 
 class TakeoverClaims(Protocol):
@@ -18,7 +19,7 @@ class TakeoverClaims(Protocol):
         """Return when those of these organizations were claimed that were so since a moment."""
         ...
 
-    def claimed_by_link(self, customer_id: UUID, *, mailed_at: datetime) -> UUID | None:
+    def claimed_by_link(self, service: Service, customer_id: UUID, *, mailed_at: datetime) -> UUID | None:
         """Return the organization of a customer that was claimed by the link of that moment; None for any other."""
         ...
 

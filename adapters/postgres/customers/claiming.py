@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -72,10 +72,11 @@ class PostgresCustomerClaims(Aggregate):
     def by_token(self, token_hash: bytes, *, at: datetime) -> ClaimLink | None:
         return self._one(_link, BY_LINK, (token_hash, at))
 
-    def settle(self, customer_id: UUID, organization_id: UUID, *, name: str, slug: str, parts: Sequence[str]) -> bool:
+    def settle(self, relation: Relation, *, name: str, slug: str, parts: Sequence[str]) -> bool:
         parameters = {
-            "customer_id": customer_id,
-            "organization_id": organization_id,
+            "customer_id": relation.customer_id,
+            "vendor_id": relation.vendor_id,
+            "organization_id": relation.customer_organization_id,
             "name": name,
             "slug": slug,
             "parts": list(parts),
@@ -90,7 +91,12 @@ class PostgresCustomerClaims(Aggregate):
             parameters,
         )
         self._connection.execute_later(
-            "UPDATE customer_claims SET claimed_at = %(at)s WHERE customer_id = %(customer_id)s", parameters
+            """
+            UPDATE customer_claims
+            SET    claimed_at = %(at)s
+            WHERE  vendor_id = %(vendor_id)s AND customer_id = %(customer_id)s
+            """,
+            parameters,
         )
         try:
             with self._connection.transaction():
@@ -98,14 +104,13 @@ class PostgresCustomerClaims(Aggregate):
         except UniqueViolation:
             return False
 
-    def withdraw(self, customer_ids: Collection[UUID], *, made_since: datetime) -> Sequence[UUID]:
-        return self._values(
+    def withdraw(self, service: Service, customer_id: UUID, *, made_since: datetime) -> bool:
+        return self._changes_one(
             """
             DELETE FROM customer_claims
-            WHERE  customer_id = ANY (%s) AND created_at >= %s AND claimed_at IS NULL
-            RETURNING customer_id
+            WHERE  vendor_id = %s AND customer_id = %s AND created_at >= %s AND claimed_at IS NULL
             """,
-            (list(customer_ids), made_since),
+            (service.organization_id, customer_id, made_since),
         )
 
     def mail_domains(self, customer_id: UUID) -> Sequence[str]:

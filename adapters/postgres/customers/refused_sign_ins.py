@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from typing import Any, Final
 
 from adapters.postgres.log_ids import kept_values
-from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED, membership_of
+from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED
 from adapters.postgres.sign_in.customer_choices import NAME
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import ServiceCustomer
@@ -14,6 +14,14 @@ from core.customers.refused_sign_ins import RefusedSignIn
 from core.services.services import Service
 from core.sign_in.reasons import SignInReason, reason_of
 
+# As `membership_of` has it, without a union: a cluster takes none beside a log.
+_MEMBERSHIP: Final = """
+    LATERAL (SELECT   organization_id, user_id, role, confirmed_at, suspended_at, made_for
+             FROM     memberships
+             WHERE    user_id = e.user_id AND (organization_id = c.organization_id OR made_for = c.id)
+             ORDER BY made_for NULLS FIRST
+             LIMIT    1)
+"""
 # What was refused before the vendor knew the person, or before the person was a member, is not shown.
 NEWEST: Final = f"""
     WITH looked_at AS MATERIALIZED (
@@ -30,7 +38,7 @@ NEWEST: Final = f"""
     JOIN      service_customers c  ON c.id = %(customer_id)s AND c.vendor_id = %(vendor_id)s
                                   AND c.service_id = %(service_id)s AND c.organization_id = %(organization_id)s
     JOIN      services v           ON v.organization_id = %(vendor_id)s AND v.id = c.service_id
-    JOIN      {membership_of("e.user_id")} AS cm ON true
+    JOIN      {_MEMBERSHIP} AS cm ON true
     JOIN      users u              ON u.id = cm.user_id
     LEFT JOIN customer_users own   ON own.customer_id = c.id AND own.user_id = cm.user_id
     WHERE     cm.confirmed_at <= e.created_at AND u.deactivated_at IS NULL

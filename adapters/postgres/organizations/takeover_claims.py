@@ -8,6 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.organizations.takeover_claims import ClaimedCustomer
+from core.services.services import Service
 
 
 class PostgresTakeoverClaims(Aggregate):
@@ -22,15 +23,15 @@ class PostgresTakeoverClaims(Aggregate):
         )
         return {row["id"]: row["claimed_at"] for row in rows}
 
-    def claimed_by_link(self, customer_id: UUID, *, mailed_at: datetime) -> UUID | None:
+    def claimed_by_link(self, service: Service, customer_id: UUID, *, mailed_at: datetime) -> UUID | None:
         return self._value_or_none(
             """
             SELECT c.organization_id
             FROM   customer_claims k
-            JOIN   service_customers c ON c.id = k.customer_id
-            WHERE  k.customer_id = %s AND k.created_at = %s AND k.claimed_at IS NOT NULL
+            JOIN   service_customers c ON c.vendor_id = k.vendor_id AND c.id = k.customer_id
+            WHERE  k.vendor_id = %s AND k.customer_id = %s AND k.created_at = %s AND k.claimed_at IS NOT NULL
             """,
-            (customer_id, mailed_at),
+            (service.organization_id, customer_id, mailed_at),
         )
 
     def customers_of(self, organization_id: UUID) -> list[ClaimedCustomer]:
@@ -50,9 +51,14 @@ class PostgresTakeoverClaims(Aggregate):
         )
 
     def move(self, customer: ClaimedCustomer, organization_id: UUID, new_id: UUID) -> None:
-        values = {"customer_id": customer.customer_id, "organization_id": organization_id, "new_id": new_id}
+        values = {
+            "customer_id": customer.customer_id,
+            "vendor_id": customer.vendor_id,
+            "organization_id": organization_id,
+            "new_id": new_id,
+        }
         for statement in (
-            "DELETE FROM customer_claims WHERE customer_id = %(customer_id)s",
+            "DELETE FROM customer_claims WHERE vendor_id = %(vendor_id)s AND customer_id = %(customer_id)s",
             """
             DELETE FROM customer_assignments
             WHERE  organization_id = %(organization_id)s AND customer_id = %(customer_id)s

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 ROUTES_MAX = 100
+# Customers whose vendors are told in one transaction that an organization has proved a mail domain.
+TOLD_MAX = 100
 
 
 class RouteUnknown(NotFound):
@@ -262,7 +264,7 @@ def _tell_of_proof(uow: UnitOfWork, editor: Editor, domain: str) -> None:
     if editor.is_for_customer:
         uow.tell_vendor(EventType.CUSTOMER_DOMAIN_PROVED, editor.organization_id, domain=domain)
         return
-    for internal_id in uow.domain_routes.proved_for_customers(domain):
+    for internal_id in uow.domain_routes.proved_for_customers(domain, limit=TOLD_MAX):
         _tell_of_loss(uow, internal_id, domain, DomainLoss.PROVED_BY_ORGANIZATION)
 
 

@@ -48,8 +48,8 @@ class DomainRoutes(Protocol):
         """Return whether the organization has proved a mail domain, and the proof is in force."""
         ...
 
-    def proved_for_customers(self, domain: str) -> Sequence[UUID]:
-        """Return the internal organizations for which vendors have proved a mail domain."""
+    def proved_for_customers(self, domain: str, *, limit: int) -> Sequence[UUID]:
+        """Return the internal organizations for which vendors have proved a mail domain, the first to prove it first."""
         ...
 
     def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:

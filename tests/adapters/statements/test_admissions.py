@@ -56,6 +56,7 @@ COUNTS: Final[Mapping[str, Mapping[str, str]]] = {
     "domain_routes": {
         "organizations.domain_proofs.DomainClaims._claim_checks": "each claim is checked, whoever has it",
         "organizations.domain_proofs.DomainClaims._save_proof": "says which claims are exclusive",
+        "sign_in.upstream.domain_routes.PostgresDomainRoutes.proved_for_customers": "finds those of vendors alone",
     },
     "organizations": {
         "privacy.anonymization.PostgresAnonymization._replace_names": "nothing of the person stays anywhere",
@@ -69,6 +70,7 @@ BY_SLUG: Final[Mapping[str, str]] = {
     "customers.customers.PostgresServiceCustomers.taken": "the organization of a customer is never internal",
     "customers.found_customers.NAMED": "the organization of a customer is never internal",
     "organizations.deletion._LOCK_RESTORABLE": "those that the owner has deleted",
+    "customers.claiming._SETTLE": "the slug of the organization of a customer, which is never internal",
     "organizations.organizations.PostgresOrganizations.add": "the slug of a new one",
     "platform.explained_customers.FIND": "the organization of a customer is never internal",
     "saml.configurations.PROVIDER_BY_SLUGS": "of a service, which an internal organization has not",

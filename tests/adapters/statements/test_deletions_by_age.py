@@ -29,6 +29,7 @@ NOT_BY_AGE: Final = {
     "audit.chain.UNSEALED": "entries that are sealed",
     "mail.mail._FIRST": "mails that are sent",
     "sessions.customer_endings.FIRST": "changes whose sessions are looked at",
+    "sign_in.upstream.flows.PostgresUpstreamSignIns.lock_code": "a code of which few wrong ones were entered",
     "webhooks.sequencing.DUE": "events that get their positions",
 }
 # Parts of `PostgresHousekeeping.delete`, which asks for all of them; nothing else may use these classes.

@@ -139,16 +139,16 @@ class PostgresDomainRoutes(DomainClaims):
             {"organization_id": organization_id, "domain": domain, **in_force_at(self._transaction.now)},
         )
 
-    def proved_for_customers(self, domain: str) -> Sequence[UUID]:
+    def proved_for_customers(self, domain: str, *, limit: int) -> Sequence[UUID]:
         return self._values(
             """
-            SELECT   r.organization_id
-            FROM     domain_routes r
-            JOIN     organizations i ON i.id = r.organization_id AND i.internal_of IS NOT NULL
-            WHERE    r.domain = %s AND r.verified_at IS NOT NULL
-            ORDER BY r.organization_id
+            SELECT   organization_id
+            FROM     domain_routes
+            WHERE    domain = %s AND made_for IS NOT NULL AND verified_at IS NOT NULL
+            ORDER BY verified_at, organization_id
+            LIMIT    %s
             """,
-            (domain,),
+            (domain, limit),
         )
 
     def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:
