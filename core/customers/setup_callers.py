@@ -21,7 +21,7 @@ from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
-from core.organizations.link_callers import CUSTOMER_PARTS, Part
+from core.organizations.link_callers import Part, opened_for_customer
 from core.organizations.memberships import ADMIN, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.services import access, api_keys
@@ -121,7 +121,7 @@ class SetupCaller:
 
     def narrowed(self, _uow: UnitOfWork, maker: OrganizationAccess, operation: Operation) -> OrganizationAccess:
         """Return the access to an operation of the parts; raise `Forbidden` for any other."""
-        if not any(operation in CUSTOMER_PARTS[part] for part in self.parts):
+        if not any(operation in opened_for_customer(part) for part in self.parts):
             raise Forbidden("This is not set up for customers.")
         return replace(maker, capabilities=_CAPABILITIES)
 

@@ -31,6 +31,7 @@ from core.organizations.memberships import MEMBER, Membership
 from core.organizations.organizations import Organization
 from core.secrets import hash_token
 from core.sessions.callers import Caller
+from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -88,13 +89,20 @@ class Part(Enum):
 
 
 # The parts that a vendor sets up for a customer, and what each opens there: its mail domains are a part of their own.
-CUSTOMER_PARTS: Final[Mapping[Part, frozenset[Operation]]] = {
-    Part.UPSTREAM: Part.UPSTREAM.operations - {Operation.DOMAIN_ROUTES_CHANGE},
-    Part.MAIL_DOMAIN: Part.MAIL_DOMAIN.operations,
-    Part.SCIM: Part.SCIM.operations,
-    # Roles of the service, and none of an organization.
-    Part.GROUPS: frozenset({Operation.CUSTOMER_SETUP, Operation.CUSTOMER_SETUP_READ}),
-}
+CUSTOMER_PARTS: Final = PartialTable(
+    {
+        Part.UPSTREAM: Part.UPSTREAM.operations - {Operation.DOMAIN_ROUTES_CHANGE},
+        Part.MAIL_DOMAIN: Part.MAIL_DOMAIN.operations,
+        Part.SCIM: Part.SCIM.operations,
+        # Roles of the service, and none of an organization.
+        Part.GROUPS: frozenset({Operation.CUSTOMER_SETUP, Operation.CUSTOMER_SETUP_READ}),
+    }
+)
+
+
+def opened_for_customer(part: Part) -> frozenset[Operation]:
+    """Return what a part opens that a vendor sets up for a customer: nothing for a part that it does not."""
+    return CUSTOMER_PARTS.get(part, frozenset[Operation]())
 
 
 class SetupLinkDead(NotFound):
@@ -205,7 +213,7 @@ class LinkCaller:
 
     def require(self, operation: Operation) -> None:
         """Raise `SetupLinkDead` unless a part of the link opens an operation."""
-        opened = (part.operations if self.made_for is None else CUSTOMER_PARTS[part] for part in self.parts)
+        opened = (part.operations if self.made_for is None else opened_for_customer(part) for part in self.parts)
         if not any(operation in operations for operations in opened):
             raise SetupLinkDead
 

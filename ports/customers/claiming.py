@@ -29,7 +29,7 @@ class CustomerClaims(Protocol):
         ...
 
     def settle(self, relation: Relation, *, name: str, slug: str, parts: Sequence[str]) -> bool:
-        """Give the locked organization of a customer a name and slug of its owner's, and mark it and its link as claimed.
+        """Give the locked organization of a customer its owner's name and slug, and mark it and its link as claimed.
 
         Return False when the slug is taken, also by a concurrent transaction.
         """

@@ -21,6 +21,7 @@ from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead
 from core.organizations.setup_links import OpenedSetup, PartProgress, SetupState
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
+from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.pages.console.flash_messages import OUTCOMES
 from entrypoints.pages.console.frame import with_query
@@ -50,24 +51,30 @@ SETUP: Final = "/app/setup"
 DOMAIN: Final = "/app/setup/parts/domain"
 LIMITS: Final = (RateLimit.SIGN_IN_GROUP,)
 OPEN: Final = marked("Open")
+_UPSTREAM: Final = (marked("Connection to your identity provider"), "/app/setup/parts/upstream")
+_SCIM: Final = (marked("Provisioning by SCIM"), "/app/setup/parts/scim")
 # What each part is called, and its page; in the order in which they are set up: how people sign in, who they are and
 # what they may do, then what else there is. An application in which people sign in with us is the opposite of a
 # connection, and comes last.
-PARTS: Final[Mapping[Part, tuple[str, str]]] = {
-    Part.UPSTREAM: (marked("Connection to your identity provider"), "/app/setup/parts/upstream"),
-    Part.SCIM: (marked("Provisioning by SCIM"), "/app/setup/parts/scim"),
-    Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/groups"),
-    Part.DOMAIN: (marked("Your own domain"), DOMAIN),
-    Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
-    Part.SAML: (marked("Sign in to a SAML application"), "/app/setup/parts/saml"),
-}
+PARTS: Final = PartialTable(
+    {
+        Part.UPSTREAM: _UPSTREAM,
+        Part.SCIM: _SCIM,
+        Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/groups"),
+        Part.DOMAIN: (marked("Your own domain"), DOMAIN),
+        Part.SIEM: (marked("Audit log to a SIEM"), "/app/setup/parts/siem"),
+        Part.SAML: (marked("Sign in to a SAML application"), "/app/setup/parts/saml"),
+    }
+)
 # The same of a link that a vendor made for a customer: what is set up there is for the vendor's service alone.
-CUSTOMER_PARTS: Final[Mapping[Part, tuple[str, str]]] = {
-    Part.UPSTREAM: PARTS[Part.UPSTREAM],
-    Part.MAIL_DOMAIN: (marked("Mail domains"), "/app/setup/parts/mail-domains"),
-    Part.SCIM: PARTS[Part.SCIM],
-    Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/service-roles"),
-}
+CUSTOMER_PARTS: Final = PartialTable(
+    {
+        Part.UPSTREAM: _UPSTREAM,
+        Part.MAIL_DOMAIN: (marked("Mail domains"), "/app/setup/parts/mail-domains"),
+        Part.SCIM: _SCIM,
+        Part.GROUPS: (marked("Roles by groups"), "/app/setup/parts/service-roles"),
+    }
+)
 # What each part gives, in a sentence.
 ABOUT: Final[Mapping[Part, str]] = {
     Part.UPSTREAM: marked("Your people sign in here with the account that they have at work."),
@@ -113,7 +120,7 @@ class ListedPart:
 
 def parts_of(holder: LinkCaller) -> Mapping[Part, tuple[str, str]]:
     """Return what the parts of a link are called, and their pages, in the order in which they are set up."""
-    return PARTS if holder.made_for is None else CUSTOMER_PARTS
+    return dict((PARTS if holder.made_for is None else CUSTOMER_PARTS).items())
 
 
 def steps_of_part(part: Part) -> Callable[[Steps], Steps]:

@@ -49,7 +49,7 @@ class DomainRoutes(Protocol):
         ...
 
     def proved_for_customers(self, domain: str, *, limit: int) -> Sequence[UUID]:
-        """Return the internal organizations for which vendors have proved a mail domain, the first to prove it first."""
+        """Return the internal organizations for which vendors have proved a mail domain, the first proof first."""
         ...
 
     def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:

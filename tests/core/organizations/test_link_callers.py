@@ -12,7 +12,8 @@ import pytest
 
 from core.organizations import link_callers
 from core.organizations.access import Capability, Operation, OrganizationAccess, implied_by
-from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead, SetupVisit
+from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead, SetupVisit, opened_for_customer
+from core.organizations.setup_links import AVAILABLE
 from core.secrets import hash_token
 from core.sessions.callers import Caller
 from core.sessions.limits import CallerLimits, LinkLimits
@@ -49,10 +50,18 @@ def test_a_part_opens_its_own_operations_alone(part: Part) -> None:
                 link.require(operation)
 
 
-def test_no_operation_belongs_to_two_parts() -> None:
-    counted = Counter(operation for part in Part for operation in part.operations)
+def test_no_operation_belongs_to_two_parts_of_an_organization_or_of_a_customer() -> None:
+    of_organization = Counter(operation for part in AVAILABLE for operation in part.operations)
+    # Those that only read of the other's rows are in two.
+    of_customer = Counter(one for part in Part for one in opened_for_customer(part) if one.makes_credential)
 
-    assert set(counted.values()) == {1}
+    assert set(of_organization.values()) == {1}
+    assert set(of_customer.values()) == {1}
+
+
+def test_only_links_for_customers_have_the_part_of_mail_domains() -> None:
+    assert set(Part) - set(AVAILABLE) == {Part.MAIL_DOMAIN}
+    assert [part for part in Part if not opened_for_customer(part)] == [Part.SAML, Part.DOMAIN, Part.SIEM]
 
 
 def test_a_part_opens_nothing_that_takes_more_than_the_part() -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from tests.application import Answer
+from tests.shown_text import shows
 from tests.world import internal
 from tests.world.authorization import address_of, led_back
 from tests.world.builder import Service
@@ -130,7 +131,7 @@ async def test_the_code_of_an_account_opens_nothing_else_of_it(made: Made, visit
     elsewhere = await visitor.send("GET", "/app/organizations/initech")
 
     assert claims["sub"] == str(ada)
-    assert "initech" not in page.text
+    assert not shows(page.text, "initech")
     assert elsewhere.status != 200
     assert world.rows("SELECT organization_id, connection_id::text FROM identities") == [
         (made.internal_id, made.acme.connection_id)
