@@ -50,6 +50,7 @@ KINDS: Final = {
     MailTemplate.SCIM_KEPT: marked("Members whom a directory could not remove"),
     MailTemplate.ORGANIZATION_DELETED: marked("Organization to be deleted"),
     MailTemplate.IMPERSONATION_STARTED: marked("The platform acts as this person"),
+    MailTemplate.CUSTOMER_CLAIM: marked("Link to own an organization that a vendor has made"),
     MailTemplate.CUSTOMER_IMPERSONATION_STARTED: marked("The platform acts as a person of the organization"),
 }
 # The kind of its badge, and what it says.
