@@ -1,5 +1,6 @@
 """What the fields of signing in through other providers mean: a part of `descriptions.py`."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 
@@ -8,6 +9,14 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
 
 
 _COUNT: Final = {"minimum": 0}
+# A connection of an organization, and one that a vendor makes for a customer, as they are read and sent.
+_CONNECTIONS: Final = ("Connection", "CustomerConnection")
+_READ_OR_SENT: Final = ("Record", "Change", "Creation")
+
+
+def _of_connections(name: str, text: str, *, of: Sequence[str] = _READ_OR_SENT, **keywords: Any) -> dict[str, Any]:
+    return {f"{kind}{what}.{name}": _field(text, **keywords) for kind in _CONNECTIONS for what in of}
+
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     "provider_user_id": _field("The stable id of the account at the provider."),
@@ -51,15 +60,17 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "AcsForm.SAMLResponse": _field("The answer of the identity provider, in base64."),
     "AcsForm.RelayState": _field("The state of the sign-in, valid once."),
     "scopes": _field("The scopes to ask the provider for; `openid` is always one of them."),
-    **dict.fromkeys(
-        ("ConnectionRecord.name_id_format", "ConnectionChange.name_id_format", "ConnectionCreation.name_id_format"),
-        _field(
-            "Of a SAML connection: the format of names that requests ask for; null or empty for whichever the identity"
-            " provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless the"
-            " stable id is mapped.",
-            examples=["urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"],
-        ),
+    **_of_connections(
+        "name_id_format",
+        "Of a SAML connection: the format of names that requests ask for; null or empty for whichever the identity"
+        " provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless the"
+        " stable id is mapped.",
+        examples=["urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"],
     ),
+    **_of_connections("type", "`oidc` for OpenID Connect, or `saml`.", of=("Record", "Creation")),
+    **_of_connections("client_id", "The client id that the provider has given; none by SAML."),
+    **_of_connections("client_secret", "The client secret that the provider has given.", of=("Change", "Creation")),
+    **_of_connections("enabled", "Whether people sign in by the connection."),
     "logout_token": _field("The logout token of the provider, a signed JWT."),
     "signs_out_at_provider": _field(
         "Of a connection by OpenID Connect: whether a browser that signs out here is led on to the provider's"

@@ -75,9 +75,9 @@ def modules() -> dict[Path, str]:
     """Return the text of each generated module by its path."""
     document = read_document()
     groups: dict[str, list[Operation]] = {"service": [], "management": []}
-    for operation in operations_of(document):
-        groups["service" if "api_key" in operation.credentials else "management"].append(operation)
     shapes = Shapes(document["components"]["schemas"])
+    for operation in operations_of(document, shapes):
+        groups["service" if "api_key" in operation.credentials else "management"].append(operation)
     texts = {PACKAGE / f"{name}.py": module(name, found, shapes) for name, found in groups.items()}
     texts[PACKAGE / "event_types.py"] = event_types(document)
     texts[PACKAGE / "event_payloads.py"] = event_payloads(document, shapes)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from generating.shapes import Schema, Shapes, docstring, sentence, type_of
+from generating.split import split
 
 JSON: Final = "application/json"
 SCIM: Final = "application/scim+json"
@@ -18,6 +19,10 @@ FORM: Final = "application/x-www-form-urlencoded"
 # Their names say what they do only together with the name of their group; the others are those of a module of its own.
 _KEEP_GROUP: Final = ("SCIM", "platform")
 _LEAVE_GROUP_OUT: Final = "service "
+# How groups end of which each operation is about one thing of a customer.
+_OF_CUSTOMERS: Final = " of customers"
+# How operations end that take the key of a service, and are the same for others: its module has no others.
+_BY_KEY: Final = "_by_key"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +65,14 @@ class Operation:
         return [one for one in self.record.get("parameters", ()) if one["in"] == place]
 
 
-def operations_of(document: dict[str, Any]) -> Iterator[Operation]:
+def operations_of(document: dict[str, Any], shapes: Shapes) -> Iterator[Operation]:
     """Yield the operations for programs, in the order of the document."""
     for path, methods in document["paths"].items():
-        for method, record in methods.items():
-            operation = Operation(method=method.upper(), path=path, record=record)
-            if operation.is_for_programs:
-                yield operation
+        for method, whole in methods.items():
+            for record in split(whole, shapes):
+                operation = Operation(method=method.upper(), path=path, record=record)
+                if operation.is_for_programs:
+                    yield operation
 
 
 def names_of(operations: Iterable[Operation]) -> dict[str, str]:
@@ -74,14 +80,25 @@ def names_of(operations: Iterable[Operation]) -> dict[str, str]:
     short: dict[str, str] = {}
     for operation in operations:
         identifier, group = operation.record["operationId"], operation.record["tags"][0]
-        name = identifier.removeprefix(f"{re.sub(r'[ -]', '_', group)}_")
+        name = _completed(identifier.removeprefix(f"{re.sub(r'[ -]', '_', group)}_").removesuffix(_BY_KEY), group)
         short[identifier] = name if _says_enough(name, group) else identifier
     counts = Counter(short.values())
     return {identifier: (name if counts[name] == 1 else identifier).lower() for identifier, name in short.items()}
 
 
+def _completed(name: str, group: str) -> str:
+    """Return a name with all words of what it is about: of SCIM tokens, `customer_token` is `customer_scim_token`."""
+    things, found, _ = group.partition(_OF_CUSTOMERS)
+    if not found:
+        return name
+    *words, last = things.lower().removesuffix("s").split()
+    return name.replace(f"customer_{last}", "_".join(["customer", *words, last]))
+
+
 def _says_enough(name: str, group: str) -> bool:
     """Return whether a name says what it is about without its group: `list_members` does, `list_mine` does not."""
+    if group.endswith(_OF_CUSTOMERS):
+        return True
     if group.startswith(_KEEP_GROUP) or "_" not in name:
         return False
     stems = [word.removesuffix("s") for word in group.split() if len(word) > 3]

@@ -129,6 +129,57 @@ def test_pages_are_read_to_the_end_in_each_form_of_paging(driver: Driver, issuer
     assert items(driver, client, management.list_organizations()) == [1, 2]
 
 
+def test_a_customer_is_made_and_set_up_by_calls_of_the_key_of_a_service(driver: Driver, issuer: Issuer) -> None:
+    client = driver.make("Gatehouse", issuer.url, api_key="k1")
+    customers = "/api/service/customers"
+    sent: dict[str, tuple[Any, Any]] = {
+        customers: (
+            service.make_customer(name="Globex", external_id="crm-7", owner_email="ann@globex.example"),
+            {"name": "Globex", "external_id": "crm-7", "owner_email": "ann@globex.example"},
+        ),
+        f"{customers}/c1/owner": (
+            service.name_owner("c1", email="ann@globex.example"),
+            {"email": "ann@globex.example"},
+        ),
+        f"{customers}/c1/setup-links": (
+            service.create_customer_setup_link("c1", parts=["upstream"], return_url="https://shop.example.com/a?b=c"),
+            {"parts": ["upstream"], "return_url": "https://shop.example.com/a?b=c"},
+        ),
+        f"{customers}/c1/connections": (
+            service.create_customer_connection("c1", type="saml", name="Okta", metadata_url="https://okta.example/m"),
+            {"name": "Okta", "metadata_url": "https://okta.example/m", "type": "saml"},
+        ),
+        f"{customers}/c1/mail-domains": (
+            service.create_customer_mail_domain("c1", domain="globex.example", provider_id="p1"),
+            {"domain": "globex.example", "provider_id": "p1"},
+        ),
+        f"{customers}/c1/scim-tokens": (service.create_customer_scim_token("c1", name="Okta"), {"name": "Okta"}),
+        f"{customers}/c1/group-rules": (
+            service.create_customer_group_rule("c1", group="Billing", service_roles=("editor",), source="p1"),
+            {"group": "Billing", "service_roles": ["editor"], "source": "p1"},
+        ),
+        f"{customers}/c1/mail-domains/d1/verify": (service.verify_customer_mail_domain("c1", "d1"), None),
+        f"{customers}/c1/restore": (service.restore_customer("c1"), None),
+    }
+    for path, (call, body) in sent.items():
+        issuer.answers[path] = lambda path=path: (200, {"id": path}, {})
+        assert driver.call(client.send, call) == {"id": path}
+        assert (json.loads(issuer.bodies[-1]) if issuer.bodies[-1] else None) == body, path
+    # An offer is about an organization that exists, and has no name.
+    assert service.offer_service(organization="globex").body == {"organization": "globex"}
+
+
+def test_usage_is_of_one_customer_or_of_the_service(driver: Driver, issuer: Issuer) -> None:
+    client = driver.make("Gatehouse", issuer.url, api_key="k1")
+    of_one = {"month": "2026-11", "active_people": 2}
+    of_all = {**of_one, "customers": [{"customer_id": "c1", "external_id": "crm-7", "active_people": 2}]}
+    issuer.answers["/api/service/customers/c1/usage?month=2026-11"] = lambda: (200, of_one, {})
+    issuer.answers["/api/service/usage?month=2026-11"] = lambda: (200, of_all, {})
+
+    assert driver.call(client.send, service.show_customer_usage("c1", month="2026-11")) == of_one
+    assert driver.call(client.send, service.show_service_usage(month="2026-11")) == of_all
+
+
 def test_a_value_in_a_path_leads_nowhere_else() -> None:
     assert segment("a/b?c#d e") == "a%2Fb%3Fc%23d%20e"
     for value in ("", ".", ".."):

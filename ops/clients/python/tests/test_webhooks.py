@@ -57,6 +57,35 @@ def test_the_data_of_an_event_are_known_by_its_type(clock: Clock) -> None:
         parse({"event": "user.joined"})
 
 
+def test_what_happens_to_a_customer_is_known_by_its_type() -> None:
+    customer = {"customer_id": "c1", "client_id": "s1", "service_slug": "shop", "external_id": "crm-7"}
+    changes = [
+        ("customer.connection_changed", {"provider_id": "p1", "state": "failing", "reason": "metadata expired"}),
+        ("customer.domain_proved", {"domain": "globex.example"}),
+        ("customer.domain_lost", {"domain": "globex.example", "reason": "proved by its organization"}),
+        ("customer.directory_changed", {"scim_token_id": "t1", "state": "connected"}),
+        ("customer.claimed", {"by": "customer", "vendor_setup": ["scim"]}),
+    ]
+    told: list[str] = []
+    for number, (event, data) in enumerate(changes):
+        about = {"id": str(number), "event": event, "timestamp": "2026-02-03T04:05:06Z"}
+        body = parse({**about, "data": {**customer, **data}})
+        # A type checker knows the keys of each type.
+        match body["event"]:
+            case "customer.connection_changed":
+                told.append(f"{body['data']['state']}: {body['data'].get('reason')}")
+            case "customer.domain_proved" | "customer.domain_lost":
+                told.append(body["data"]["domain"])
+            case "customer.directory_changed":
+                told.append(body["data"]["state"])
+            case "customer.claimed":
+                told.append(", ".join(body["data"]["vendor_setup"]))
+            case _:
+                raise AssertionError(event)
+
+    assert told == ["failing: metadata expired", "globex.example", "globex.example", "connected", "scim"]
+
+
 def test_during_a_rotation_either_secret_and_either_signature_fits(clock: Clock) -> None:
     both = headers(clock, signature(NEW, clock), signature(OLD, clock))
 

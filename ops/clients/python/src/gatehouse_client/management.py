@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.3"
+API_VERSION: Final = "3.4"
 
 
 class AddressLimits(TypedDict):
@@ -3897,12 +3897,12 @@ def create_upstream_provider(
     """Create a connection by OpenID Connect discovery, or by SAML metadata, which are read now.
 
     slug: The short name that paths contain. It never changes.
-    type: The type of the credential.
+    type: `oidc` for OpenID Connect, or `saml`.
     name: The name for people.
     issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
         in its metadata.
-    client_id: The client id, which never changes.
-    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    client_id: The client id that the provider has given; none by SAML.
+    client_secret: The client secret that the provider has given.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
@@ -3918,7 +3918,7 @@ def create_upstream_provider(
     signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
         provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
         logout.
-    enabled: Whether multi-factor authentication is on.
+    enabled: Whether people sign in by the connection.
     """
     return Call(
         method="POST",
@@ -3980,8 +3980,8 @@ def change_upstream_provider(
     name: The name for people.
     issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
         in its metadata.
-    client_id: The client id, which never changes.
-    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    client_id: The client id that the provider has given; none by SAML.
+    client_secret: The client secret that the provider has given.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
@@ -3997,7 +3997,7 @@ def change_upstream_provider(
     signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
         provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
         logout.
-    enabled: Whether multi-factor authentication is on.
+    enabled: Whether people sign in by the connection.
     """
     return Call(
         method="PATCH",
@@ -5539,12 +5539,12 @@ def create_customer_connection(
     org_slug: The slug of the organization.
     service_slug: The slug of the service.
     customer_id: The id of the customer: of the record between the service and the organization.
-    type: The type of the credential.
+    type: `oidc` for OpenID Connect, or `saml`.
     name: The name for people.
     issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
         in its metadata.
-    client_id: The client id, which never changes.
-    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    client_id: The client id that the provider has given; none by SAML.
+    client_secret: The client secret that the provider has given.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
@@ -5552,11 +5552,13 @@ def create_customer_connection(
         address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
     token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
         provider signs requests to end sessions; null or empty for none.
-    name_id_format: The format of the user's name in assertions; null means the email address.
+    name_id_format: Of a SAML connection: the format of names that requests ask for; null or empty for whichever the
+        identity provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless
+        the stable id is mapped.
     signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
         provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
         logout.
-    enabled: Whether multi-factor authentication is on.
+    enabled: Whether people sign in by the connection.
     """
     return Call(
         method="POST",
@@ -5623,8 +5625,8 @@ def change_customer_connection(
     name: The name for people.
     issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
         in its metadata.
-    client_id: The client id, which never changes.
-    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    client_id: The client id that the provider has given; none by SAML.
+    client_secret: The client secret that the provider has given.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
@@ -5632,11 +5634,13 @@ def change_customer_connection(
         address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
     token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
         provider signs requests to end sessions; null or empty for none.
-    name_id_format: The format of the user's name in assertions; null means the email address.
+    name_id_format: Of a SAML connection: the format of names that requests ask for; null or empty for whichever the
+        identity provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless
+        the stable id is mapped.
     signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
         provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
         logout.
-    enabled: Whether multi-factor authentication is on.
+    enabled: Whether people sign in by the connection.
     """
     return Call(
         method="PATCH",
@@ -5694,19 +5698,35 @@ def list_customers(
 
 
 def customers_offer_service(
-    org_slug: str,
-    service_slug: str,
-    *,
-    organization: str | Unset = UNSET,
-    name: str | Unset = UNSET,
-    external_id: str | Unset | None = UNSET,
-    owner_email: str | Unset | None = UNSET,
+    org_slug: str, service_slug: str, *, organization: str, external_id: str | Unset | None = UNSET
 ) -> Call[CustomerRecord]:
-    """Offer a service to another organization, which has 30 days to accept, or make an organization for a customer.
+    """Offer the service to another organization, which has 30 days to accept.
 
     org_slug: The slug of the organization.
     service_slug: The slug of the service.
     organization: The slug of the organization; the answer is the same whether there is one.
+    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
+        service. Tokens name it as `customer_external_id`.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers",
+        body=body_of(organization=organization, external_id=external_id),
+    )
+
+
+def make_customer(
+    org_slug: str,
+    service_slug: str,
+    *,
+    name: str,
+    external_id: str | Unset | None = UNSET,
+    owner_email: str | Unset | None = UNSET,
+) -> Call[CustomerRecord]:
+    """Make an organization for a customer, which no person owns yet; it uses the service at once.
+
+    org_slug: The slug of the organization.
+    service_slug: The slug of the service.
     name: The name of the customer, for which an organization is made that no person owns yet.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
@@ -5716,7 +5736,7 @@ def customers_offer_service(
     return Call(
         method="POST",
         path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers",
-        body=body_of(organization=organization, name=name, external_id=external_id, owner_email=owner_email),
+        body=body_of(name=name, external_id=external_id, owner_email=owner_email),
     )
 
 
@@ -5807,7 +5827,7 @@ def list_own_customers() -> ListCall[VisitedCustomers, VisitedCustomer]:
     return ListCall(method="GET", path="/api/user/customers", items="customers")
 
 
-def list_customer_rules(
+def list_customer_group_rules(
     org_slug: str, service_slug: str, customer_id: str
 ) -> ListCall[CustomerRuleList, CustomerRuleRecord]:
     """List the group rules of a customer, the oldest first.
@@ -5823,7 +5843,7 @@ def list_customer_rules(
     )
 
 
-def create_customer_rule(
+def create_customer_group_rule(
     org_slug: str,
     service_slug: str,
     customer_id: str,
@@ -5848,7 +5868,9 @@ def create_customer_rule(
     )
 
 
-def show_customer_rule(org_slug: str, service_slug: str, customer_id: str, rule_id: str) -> Call[CustomerRuleRecord]:
+def show_customer_group_rule(
+    org_slug: str, service_slug: str, customer_id: str, rule_id: str
+) -> Call[CustomerRuleRecord]:
     """Show a group rule of a customer.
 
     org_slug: The slug of the organization.
@@ -5862,7 +5884,7 @@ def show_customer_rule(org_slug: str, service_slug: str, customer_id: str, rule_
     )
 
 
-def change_customer_rule(
+def change_customer_group_rule(
     org_slug: str, service_slug: str, customer_id: str, rule_id: str, *, service_roles: Sequence[str]
 ) -> Call[CustomerRuleRecord]:
     """Change which roles a group of a customer gives.
@@ -5880,7 +5902,7 @@ def change_customer_rule(
     )
 
 
-def delete_customer_rule(org_slug: str, service_slug: str, customer_id: str, rule_id: str) -> Call[None]:
+def delete_customer_group_rule(org_slug: str, service_slug: str, customer_id: str, rule_id: str) -> Call[None]:
     """Delete a group rule of a customer, which gives its roles no longer.
 
     org_slug: The slug of the organization.
@@ -5895,7 +5917,7 @@ def delete_customer_rule(org_slug: str, service_slug: str, customer_id: str, rul
     )
 
 
-def list_customer_domains(
+def list_customer_mail_domains(
     org_slug: str, service_slug: str, customer_id: str
 ) -> ListCall[CustomerDomainList, CustomerMailDomain]:
     """List the mail domains of a customer by their names.
@@ -5911,7 +5933,7 @@ def list_customer_domains(
     )
 
 
-def create_customer_domain(
+def create_customer_mail_domain(
     org_slug: str, service_slug: str, customer_id: str, *, domain: str, provider_id: str
 ) -> Call[CustomerMailDomain]:
     """Claim a mail domain for a customer. It routes nothing before it is verified.
@@ -5929,7 +5951,7 @@ def create_customer_domain(
     )
 
 
-def show_customer_domain(
+def show_customer_mail_domain(
     org_slug: str, service_slug: str, customer_id: str, domain_id: str
 ) -> Call[CustomerMailDomain]:
     """Show a mail domain of a customer, with the record that proves it.
@@ -5945,7 +5967,7 @@ def show_customer_domain(
     )
 
 
-def delete_customer_domain(org_slug: str, service_slug: str, customer_id: str, domain_id: str) -> Call[None]:
+def delete_customer_mail_domain(org_slug: str, service_slug: str, customer_id: str, domain_id: str) -> Call[None]:
     """Give a mail domain of a customer up. Its addresses no longer lead to the connection.
 
     org_slug: The slug of the organization.
@@ -5960,7 +5982,7 @@ def delete_customer_domain(org_slug: str, service_slug: str, customer_id: str, d
     )
 
 
-def verify_customer_domain(
+def verify_customer_mail_domain(
     org_slug: str, service_slug: str, customer_id: str, domain_id: str
 ) -> Call[CustomerMailDomain]:
     """Ask the name servers of the domain for the TXT record now.
@@ -6067,7 +6089,7 @@ def end_product(slug: str, client_id: str) -> Call[None]:
     )
 
 
-def scim_tokens_of_customers_list_customer_tokens(
+def list_customer_scim_tokens(
     org_slug: str, service_slug: str, customer_id: str
 ) -> ListCall[CustomerTokenList, CustomerScimToken]:
     """List the SCIM tokens of a customer, the newest first, also those that have expired.
@@ -6083,7 +6105,7 @@ def scim_tokens_of_customers_list_customer_tokens(
     )
 
 
-def scim_tokens_of_customers_create_customer_token(
+def create_customer_scim_token(
     org_slug: str, service_slug: str, customer_id: str, *, name: str, expires_at: str | Unset | None = UNSET
 ) -> Call[CreatedCustomerToken]:
     """Make a SCIM token for a customer. Store its secret: it cannot be shown again.
@@ -6101,9 +6123,7 @@ def scim_tokens_of_customers_create_customer_token(
     )
 
 
-def scim_tokens_of_customers_revoke_customer_token(
-    org_slug: str, service_slug: str, customer_id: str, token_id: str
-) -> Call[None]:
+def revoke_customer_scim_token(org_slug: str, service_slug: str, customer_id: str, token_id: str) -> Call[None]:
     """Revoke a SCIM token of a customer. It loses access at once.
 
     org_slug: The slug of the organization.
@@ -6118,7 +6138,7 @@ def scim_tokens_of_customers_revoke_customer_token(
     )
 
 
-def list_customer_links(
+def list_customer_setup_links(
     org_slug: str, service_slug: str, customer_id: str
 ) -> ListCall[CustomerLinkList, CustomerLinkRecord]:
     """List the valid setup links of a customer, the newest first.
@@ -6134,7 +6154,7 @@ def list_customer_links(
     )
 
 
-def create_customer_link(
+def create_customer_setup_link(
     org_slug: str,
     service_slug: str,
     customer_id: str,
@@ -6162,7 +6182,7 @@ def create_customer_link(
     )
 
 
-def revoke_customer_link(org_slug: str, service_slug: str, customer_id: str, link_id: str) -> Call[None]:
+def revoke_customer_setup_link(org_slug: str, service_slug: str, customer_id: str, link_id: str) -> Call[None]:
     """Revoke a setup link of a customer, which ends what was begun with it at once.
 
     org_slug: The slug of the organization.

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.7"
+API_VERSION: Final = "1.8"
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
@@ -409,7 +409,7 @@ class UsageOfMonth(TypedDict):
     active_people: int
 
 
-def list_customer_connections_by_key(customer_id: str) -> ListCall[CustomerConnectionList, CustomerConnectionRecord]:
+def list_customer_connections(customer_id: str) -> ListCall[CustomerConnectionList, CustomerConnectionRecord]:
     """List the connections of a customer that you have made, the oldest first.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -419,7 +419,7 @@ def list_customer_connections_by_key(customer_id: str) -> ListCall[CustomerConne
     )
 
 
-def create_customer_connection_by_key(
+def create_customer_connection(
     customer_id: str,
     *,
     type: str,
@@ -439,12 +439,12 @@ def create_customer_connection_by_key(
     """Make a connection for a customer, by OpenID Connect discovery or by SAML metadata, which are read now.
 
     customer_id: The id of the customer: of the record between the service and the organization.
-    type: The type of the credential.
+    type: `oidc` for OpenID Connect, or `saml`.
     name: The name for people.
     issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
         in its metadata.
-    client_id: The client id, which never changes.
-    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    client_id: The client id that the provider has given; none by SAML.
+    client_secret: The client secret that the provider has given.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
@@ -452,11 +452,13 @@ def create_customer_connection_by_key(
         address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
     token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
         provider signs requests to end sessions; null or empty for none.
-    name_id_format: The format of the user's name in assertions; null means the email address.
+    name_id_format: Of a SAML connection: the format of names that requests ask for; null or empty for whichever the
+        identity provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless
+        the stable id is mapped.
     signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
         provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
         logout.
-    enabled: Whether multi-factor authentication is on.
+    enabled: Whether people sign in by the connection.
     """
     return Call(
         method="POST",
@@ -479,7 +481,7 @@ def create_customer_connection_by_key(
     )
 
 
-def show_customer_connection_by_key(customer_id: str, provider_id: str) -> Call[CustomerConnectionRecord]:
+def show_customer_connection(customer_id: str, provider_id: str) -> Call[CustomerConnectionRecord]:
     """Show a connection of a customer, without its secret.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -488,7 +490,7 @@ def show_customer_connection_by_key(customer_id: str, provider_id: str) -> Call[
     return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}/connections/{segment(provider_id)}")
 
 
-def change_customer_connection_by_key(
+def change_customer_connection(
     customer_id: str,
     provider_id: str,
     *,
@@ -512,8 +514,8 @@ def change_customer_connection_by_key(
     name: The name for people.
     issuer: The issuer of the OpenID provider, exactly as it names itself; the entity id of a SAML identity provider, as
         in its metadata.
-    client_id: The client id, which never changes.
-    client_secret: The client secret, which is shown only once; left out for a public service, which has none.
+    client_id: The client id that the provider has given; none by SAML.
+    client_secret: The client secret that the provider has given.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
     metadata_url: Where the metadata of a SAML identity provider are, which are read again from time to time.
     metadata_xml: The metadata of a SAML identity provider, instead of their address.
@@ -521,11 +523,13 @@ def change_customer_connection_by_key(
         address (`email`), the groups (`groups`) and the names of a person (`name`, `given_name`, `family_name`) are.
     token_issuer: Of a SAML connection: the issuer, found by OpenID Connect discovery, by whose keys its identity
         provider signs requests to end sessions; null or empty for none.
-    name_id_format: The format of the user's name in assertions; null means the email address.
+    name_id_format: Of a SAML connection: the format of names that requests ask for; null or empty for whichever the
+        identity provider chooses (unspecified). With another one, the accounts of the one before are unlinked, unless
+        the stable id is mapped.
     signs_out_at_provider: Of a connection by OpenID Connect: whether a browser that signs out here is led on to the
         provider's `end_session_endpoint`. Register `{base_url}/auth/upstream/signed-out` there as an address after
         logout.
-    enabled: Whether multi-factor authentication is on.
+    enabled: Whether people sign in by the connection.
     """
     return Call(
         method="PATCH",
@@ -547,7 +551,7 @@ def change_customer_connection_by_key(
     )
 
 
-def delete_customer_connection_by_key(customer_id: str, provider_id: str) -> Call[None]:
+def delete_customer_connection(customer_id: str, provider_id: str) -> Call[None]:
     """Delete a connection of a customer with its mail domains. The sessions that began by it end.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -560,7 +564,7 @@ def delete_customer_connection_by_key(customer_id: str, provider_id: str) -> Cal
     )
 
 
-def list_customer_rules_by_key(customer_id: str) -> ListCall[CustomerRuleList, CustomerRuleRecord]:
+def list_customer_group_rules(customer_id: str) -> ListCall[CustomerRuleList, CustomerRuleRecord]:
     """List the group rules of a customer, the oldest first.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -570,7 +574,7 @@ def list_customer_rules_by_key(customer_id: str) -> ListCall[CustomerRuleList, C
     )
 
 
-def create_customer_rule_by_key(
+def create_customer_group_rule(
     customer_id: str, *, group: str, service_roles: Sequence[str], source: str | Unset = UNSET
 ) -> Call[CustomerRuleRecord]:
     """Make a rule by which a group of a customer gives roles of the service.
@@ -587,7 +591,7 @@ def create_customer_rule_by_key(
     )
 
 
-def show_customer_rule_by_key(customer_id: str, rule_id: str) -> Call[CustomerRuleRecord]:
+def show_customer_group_rule(customer_id: str, rule_id: str) -> Call[CustomerRuleRecord]:
     """Show a group rule of a customer.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -596,7 +600,7 @@ def show_customer_rule_by_key(customer_id: str, rule_id: str) -> Call[CustomerRu
     return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}/group-rules/{segment(rule_id)}")
 
 
-def change_customer_rule_by_key(
+def change_customer_group_rule(
     customer_id: str, rule_id: str, *, service_roles: Sequence[str]
 ) -> Call[CustomerRuleRecord]:
     """Change which roles a group of a customer gives.
@@ -612,7 +616,7 @@ def change_customer_rule_by_key(
     )
 
 
-def delete_customer_rule_by_key(customer_id: str, rule_id: str) -> Call[None]:
+def delete_customer_group_rule(customer_id: str, rule_id: str) -> Call[None]:
     """Delete a group rule of a customer, which gives its roles no longer.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -625,7 +629,7 @@ def delete_customer_rule_by_key(customer_id: str, rule_id: str) -> Call[None]:
     )
 
 
-def list_customer_domains_by_key(customer_id: str) -> ListCall[CustomerDomainList, CustomerMailDomain]:
+def list_customer_mail_domains(customer_id: str) -> ListCall[CustomerDomainList, CustomerMailDomain]:
     """List the mail domains of a customer by their names.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -635,7 +639,7 @@ def list_customer_domains_by_key(customer_id: str) -> ListCall[CustomerDomainLis
     )
 
 
-def create_customer_domain_by_key(customer_id: str, *, domain: str, provider_id: str) -> Call[CustomerMailDomain]:
+def create_customer_mail_domain(customer_id: str, *, domain: str, provider_id: str) -> Call[CustomerMailDomain]:
     """Claim a mail domain for a customer. It routes nothing before it is verified.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -649,7 +653,7 @@ def create_customer_domain_by_key(customer_id: str, *, domain: str, provider_id:
     )
 
 
-def show_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[CustomerMailDomain]:
+def show_customer_mail_domain(customer_id: str, domain_id: str) -> Call[CustomerMailDomain]:
     """Show a mail domain of a customer, with the record that proves it.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -658,7 +662,7 @@ def show_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[Custom
     return Call(method="GET", path=f"/api/service/customers/{segment(customer_id)}/mail-domains/{segment(domain_id)}")
 
 
-def delete_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[None]:
+def delete_customer_mail_domain(customer_id: str, domain_id: str) -> Call[None]:
     """Give a mail domain of a customer up. Its addresses no longer lead to the connection.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -671,7 +675,7 @@ def delete_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[None
     )
 
 
-def verify_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[CustomerMailDomain]:
+def verify_customer_mail_domain(customer_id: str, domain_id: str) -> Call[CustomerMailDomain]:
     """Ask the name servers of the domain for the TXT record now.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -682,9 +686,7 @@ def verify_customer_domain_by_key(customer_id: str, domain_id: str) -> Call[Cust
     )
 
 
-def scim_tokens_of_customers_list_customer_tokens_by_key(
-    customer_id: str,
-) -> ListCall[CustomerTokenList, CustomerScimToken]:
+def list_customer_scim_tokens(customer_id: str) -> ListCall[CustomerTokenList, CustomerScimToken]:
     """List the SCIM tokens of a customer, the newest first, also those that have expired.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -692,7 +694,7 @@ def scim_tokens_of_customers_list_customer_tokens_by_key(
     return ListCall(method="GET", path=f"/api/service/customers/{segment(customer_id)}/scim-tokens", items="tokens")
 
 
-def scim_tokens_of_customers_create_customer_token_by_key(
+def create_customer_scim_token(
     customer_id: str, *, name: str, expires_at: str | Unset | None = UNSET
 ) -> Call[CreatedCustomerToken]:
     """Make a SCIM token for a customer. Store its secret: it cannot be shown again.
@@ -708,7 +710,7 @@ def scim_tokens_of_customers_create_customer_token_by_key(
     )
 
 
-def scim_tokens_of_customers_revoke_customer_token_by_key(customer_id: str, token_id: str) -> Call[None]:
+def revoke_customer_scim_token(customer_id: str, token_id: str) -> Call[None]:
     """Revoke a SCIM token of a customer. It loses access at once.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -721,7 +723,7 @@ def scim_tokens_of_customers_revoke_customer_token_by_key(customer_id: str, toke
     )
 
 
-def list_customer_links_by_key(customer_id: str) -> ListCall[CustomerLinkList, CustomerLinkRecord]:
+def list_customer_setup_links(customer_id: str) -> ListCall[CustomerLinkList, CustomerLinkRecord]:
     """List the valid setup links of a customer, the newest first.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -731,7 +733,7 @@ def list_customer_links_by_key(customer_id: str) -> ListCall[CustomerLinkList, C
     )
 
 
-def create_customer_link_by_key(
+def create_customer_setup_link(
     customer_id: str,
     *,
     parts: Sequence[str],
@@ -755,7 +757,7 @@ def create_customer_link_by_key(
     )
 
 
-def revoke_customer_link_by_key(customer_id: str, link_id: str) -> Call[None]:
+def revoke_customer_setup_link(customer_id: str, link_id: str) -> Call[None]:
     """Revoke a setup link of a customer, which ends what was begun with it at once.
 
     customer_id: The id of the customer: of the record between the service and the organization.
@@ -882,17 +884,23 @@ def list_customers(
     )
 
 
-def offer_service(
-    *,
-    organization: str | Unset = UNSET,
-    name: str | Unset = UNSET,
-    external_id: str | Unset | None = UNSET,
-    owner_email: str | Unset | None = UNSET,
-) -> Call[CustomerRecord]:
-    """Offer your service to another organization, which has 30 days to accept, or make an organization for a
-    customer.
+def offer_service(*, organization: str, external_id: str | Unset | None = UNSET) -> Call[CustomerRecord]:
+    """Offer the service to another organization, which has 30 days to accept.
 
     organization: The slug of the organization; the answer is the same whether there is one.
+    external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
+        service. Tokens name it as `customer_external_id`.
+    """
+    return Call(
+        method="POST", path="/api/service/customers", body=body_of(organization=organization, external_id=external_id)
+    )
+
+
+def make_customer(
+    *, name: str, external_id: str | Unset | None = UNSET, owner_email: str | Unset | None = UNSET
+) -> Call[CustomerRecord]:
+    """Make an organization for a customer, which no person owns yet; it uses the service at once.
+
     name: The name of the customer, for which an organization is made that no person owns yet.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
         service. Tokens name it as `customer_external_id`.
@@ -902,7 +910,7 @@ def offer_service(
     return Call(
         method="POST",
         path="/api/service/customers",
-        body=body_of(organization=organization, name=name, external_id=external_id, owner_email=owner_email),
+        body=body_of(name=name, external_id=external_id, owner_email=owner_email),
     )
 
 
