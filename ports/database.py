@@ -58,7 +58,8 @@ class Database(Protocol):
     ) -> Result:
         """Run a use case that writes with one statement, which is a transaction by itself, without BEGIN and COMMIT.
 
-        It must be safe to run twice: that happens when the connection is lost while it is executed.
+        It must be safe to run twice: that happens when the connection is lost while it is executed, and when the use
+        case requires a transaction.
         """
         ...
 

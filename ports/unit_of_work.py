@@ -61,6 +61,13 @@ class UnitOfWork(
         """The moment of this transaction, in UTC; it does not change while the transaction lasts."""
         ...
 
+    def require_transaction(self) -> None:
+        """Let the use case run in a transaction, from its beginning, where it runs as a step or only reads.
+
+        For one that seldom writes more than one statement. It has written nothing when it calls this.
+        """
+        ...
+
     @property
     def elsewhere(self) -> ReadsElsewhere:
         """What may be read from a replica that shows everything which was committed before the caller was read."""

@@ -42,7 +42,7 @@ from adapters.postgres.driver.pool import NoConnection, Pool
 from adapters.postgres.replicas import Reading, Replicas
 from adapters.postgres.shares import KnownCredentials, background_share, request_share, session_credential
 from adapters.postgres.transaction import Tools
-from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from adapters.postgres.unit_of_work import PostgresUnitOfWork, TransactionRequired
 from core.connection_uses import BACKGROUND_USE, ConnectionUse
 from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
 from core.lazy_dataclasses import dataclass
@@ -171,7 +171,9 @@ class PostgresDatabase:
             replicas=self.replicas,
         )
 
-    def _unit_of_work(self, connection: Connection, reading: Reading | None) -> PostgresUnitOfWork:
+    def _unit_of_work(
+        self, connection: Connection, reading: Reading | None, *, is_step: bool = False
+    ) -> PostgresUnitOfWork:
         return PostgresUnitOfWork(
             connection,
             self.origin,
@@ -183,6 +185,7 @@ class PostgresDatabase:
             organization_credential=self.organization_credential,
             identified=self._identified,
             reading=reading,
+            is_step=is_step,
         )
 
     def _share(self, *, may_lock: bool) -> Share:
@@ -261,13 +264,16 @@ class PostgresDatabase:
     ) -> Result:
 
         def run(connection: Connection, reading: Reading | None) -> Result:
-            uow = self._unit_of_work(connection, reading)
+            uow = self._unit_of_work(connection, reading, is_step=True)
             result = use_case(uow, *args, **kwargs)
             assert not uow.made_due, "a use case outside a transaction made work due"
             connection.flush()
             return result
 
-        return await self._run_with_retries(run, self._share(may_lock=False))
+        try:
+            return await self._run_with_retries(run, self._share(may_lock=False))
+        except TransactionRequired:
+            return await self.transact(use_case, *args, **kwargs)
 
     async def _leave(self, trace: Callable[[UnitOfWork], None]) -> None:
         """Store what a refusal leaves behind; that it cannot be stored does not change the answer."""

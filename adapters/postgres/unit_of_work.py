@@ -48,6 +48,10 @@ class Elsewhere(Aggregates):
         self._transaction = transaction
 
 
+class TransactionRequired(Exception):
+    """A use case that runs as a step writes more than one statement, so it runs again in a transaction."""
+
+
 class PostgresUnitOfWork(Aggregates):
     """The port `UnitOfWork`; lives as long as its transaction."""
 
@@ -64,11 +68,13 @@ class PostgresUnitOfWork(Aggregates):
         organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None,
         identified: Callable[[str | None, Hashable | None], None] | None = None,
         reading: Reading | None = None,
+        is_step: bool = False,
     ) -> None:
         # Told for which organization's path the credential is valid, or None for no path, and whose share it takes.
         self._identified = identified
         # None where everything is read from the primary.
         self._reading = reading
+        self._is_step = is_step
         self._elsewhere: Elsewhere | None = None
         self.now = tools.clock()
         self.origin = origin
@@ -105,6 +111,10 @@ class PostgresUnitOfWork(Aggregates):
             impersonation_in=_impersonation,
             notes_position=reading is not None,
         )
+
+    def require_transaction(self) -> None:
+        if self._is_step:
+            raise TransactionRequired
 
     @property
     def elsewhere(self) -> Aggregates:

@@ -146,9 +146,13 @@ def authorize(uow: UnitOfWork) -> ScimCaller:
 def record_use(uow: UnitOfWork) -> None:
     """Record that the directory has called, as exactly as uses are known."""
     caller = uow.scim_caller
+    tells_vendor = caller.is_for_customer and caller.last_used_at is None
+    if tells_vendor:
+        # Most directories begin with a request that reads.
+        uow.require_transaction()
     if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
-    if caller.last_used_at is None:
+    if tells_vendor:
         _tell_vendor(uow, caller.organization_id, caller.token_id, "connected")
 
 

@@ -245,6 +245,24 @@ async def test_the_vendor_is_told_how_far_things_are(setup: CustomerSetup, trade
     assert trade.world.value("SELECT count(*) FROM events WHERE organization_id = %s", setup.internal_id) == 0
 
 
+@pytest.mark.parametrize("path", ["/scim/v2/Users", "/scim/v2/Groups", "/scim/v2/ServiceProviderConfig"])
+async def test_the_vendor_is_told_once_that_a_directory_has_called(
+    setup: CustomerSetup, trade: Trade, path: str
+) -> None:
+    token = (await setup.by_key("POST", "/scim-tokens", body={"name": "Okta"})).json["token"]
+
+    # Most directories begin with a request that changes nothing.
+    answers = [await trade.world.client.get(path, token=token) for _ in range(2)]
+
+    assert [answer.status for answer in answers] == [200, 200]
+    told = trade.world.rows(
+        "SELECT data ->> 'state' FROM events WHERE organization_id = %s AND type = %s ORDER BY id",
+        trade.vendor.organization_id,
+        "customer.directory_changed",
+    )
+    assert told == [("configured",), ("connected",)]
+
+
 async def test_what_is_set_up_ends_with_the_customer(setup: CustomerSetup, trade: Trade) -> None:
     await setup.connect()
     await setup.link("upstream")
