@@ -37,6 +37,7 @@ ACTIONS: Final = (
     AuditAction.SERVICE_ACCESS_CHANGED,
     AuditAction.SERVICE_OAUTH_CREDENTIALS_UPDATED,
     AuditAction.SAML_CONFIGURATION_UPDATED,
+    AuditAction.ORGANIZATION_UPDATED,
     AuditAction.CUSTOMER_OFFERED,
     AuditAction.CUSTOMER_ACCEPTED,
     AuditAction.CUSTOMER_OWNER_NAMED,
@@ -97,6 +98,8 @@ _KEYS: Final[Mapping[str, str]] = {"scopes": "name", "claims": "claim"}
 _NAMES: Final = frozenset(
     {"by", "customer_id", "client_id", "service_slug", "external_id", "organization_slug", "organization_name"}
 )
+# What entries say where a vendor has changed which roles groups of a customer give.
+_RULES_CHANGED: Final = "customer_group_rules_changed"
 _Settings = TypeVar("_Settings")
 
 
@@ -263,6 +266,7 @@ def _customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
             )
             yield _made("paused customer", act.organization_id, customer.id, f"{customer.slug} of {service.slug}")
     yield from _owners(uow, acts)
+    yield from _group_rules(uow, acts)
     yield from _external_ids(uow, acts)
     for service, since in _opened(uow, acts):
         uow.services.lock(service)
@@ -287,6 +291,29 @@ def _owners(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
             takeovers.suspend_organization(uow, organization)
             takeover_claims.give_back(uow, organization, reason=REASON)
             yield _made("owner of a customer", act.organization_id, customer.id, label)
+
+
+def _group_rules(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
+    """Delete the rules by which groups of customers give roles that were made or changed."""
+    for act in _of_actions(acts, AuditAction.ORGANIZATION_UPDATED):
+        if act.details.get("change") != _RULES_CHANGED:
+            continue
+        internal = uow.organizations.find_internal(UUID(act.details["customer_id"]))
+        rule_id = UUID(act.details["group_rule"]["id"])
+        if internal is None or all(rule.id != rule_id for rule in uow.customer_group_rules.of_customer(internal.id)):
+            continue
+        uow.customer_group_rules.remove(internal.id, rule_id)
+        uow.audit(
+            AuditAction.ORGANIZATION_UPDATED,
+            act.organization_id,
+            organization_id=act.organization_id,
+            change=_RULES_CHANGED,
+            group_rule=act.details["group_rule"] | {"action": "deleted"},
+            **{name: value for name, value in act.details.items() if name in _NAMES},
+            reason=REASON,
+        )
+        label = f"{act.details['organization_slug']} of the service {act.details['service_slug']}"
+        yield _made("rule of groups", act.organization_id, rule_id, f"for the customer {label}")
 
 
 def _opened(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[tuple[Service, Any]]:

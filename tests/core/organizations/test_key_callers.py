@@ -84,5 +84,6 @@ def test_what_an_owner_or_a_person_does_is_closed() -> None:
         Operation.API_KEY_CREATE,
         Operation.SCIM_TOKEN_CREATE,
         Operation.SETUP_LINK_CREATE,
+        Operation.CUSTOMER_SETUP,
     }
     assert {Operation.KEYS_READ, Operation.KEY_CREATE, Operation.KEYS_CHANGE, Operation.OWNERSHIP_TRANSFER} <= closed
