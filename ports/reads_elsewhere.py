@@ -22,6 +22,7 @@ from ports.customers.people import CustomerPeople
 from ports.customers.product_sign_ins import ProductSignIns
 from ports.customers.products import Products
 from ports.customers.refused_sign_ins import RefusedSignIns
+from ports.customers.setup_progress import CustomerSetupProgresses
 from ports.invitations.invitations import Invitations
 from ports.invitations.invited import Invited
 from ports.organizations.bulk_jobs import BulkJobs
@@ -82,6 +83,9 @@ class ReadsElsewhere(Protocol):
 
     @property
     def customer_people(self) -> CustomerPeople: ...
+
+    @property
+    def customer_setup_progress(self) -> CustomerSetupProgresses: ...
 
     @property
     def directory_groups(self) -> DirectoryGroups: ...

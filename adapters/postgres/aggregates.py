@@ -50,6 +50,7 @@ from adapters.postgres.customers.refused_sign_ins import PostgresRefusedSignIns
 from adapters.postgres.customers.restoration import PostgresEndedCustomers
 from adapters.postgres.customers.service_settings import PostgresServiceRoleUses
 from adapters.postgres.customers.setup_links import PostgresCustomerSetupLinks
+from adapters.postgres.customers.setup_progress import PostgresCustomerSetupProgresses
 from adapters.postgres.customers.usage import PostgresCustomerUsages
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
@@ -369,6 +370,7 @@ class Aggregates:
     my_applications: PostgresMyApplications
     people_news: PostgresPeopleNews
     customer_setup_links: PostgresCustomerSetupLinks
+    customer_setup_progress: PostgresCustomerSetupProgresses
     customer_group_rules: PostgresCustomerGroupRules
 
     if not TYPE_CHECKING:

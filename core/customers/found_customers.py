@@ -6,12 +6,15 @@ Offering the service, pausing a customer and ending it are in `customers.py`, as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.customers import customers
+from core.customers import customers, restoration, setup_progress
 from core.customers.customers import ServiceCustomer
+from core.customers.restoration import EndedCustomer
+from core.customers.setup_progress import SetupProgress
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
@@ -25,6 +28,54 @@ if TYPE_CHECKING:
 
 # Among so many customers of a vendor a name is looked for while it is typed.
 LOOKED_AT_MAX: Final = 1_000
+
+
+class CustomerFilter(StrEnum):
+    """By what the customers of a service are listed; one may be found by several."""
+
+    OFFERED = "offered"
+    UNCLAIMED = "unclaimed"
+    # Something is made for it, and no person has signed in for it yet.
+    SETTING_UP = "setting_up"
+    ACTIVE = "active"
+    PAUSED = "paused"
+    FAILING = "failing"
+    # It can be restored.
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerCounts:
+    """How many customers and open offers of a service each filter finds, but for those that have ended."""
+
+    offered: int
+    unclaimed: int
+    setting_up: int
+    active: int
+    paused: int
+    failing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedCustomer:
+    """A customer or an open offer in the list, how far its setup is, and what fails at it."""
+
+    customer: ServiceCustomer
+    progress: SetupProgress
+
+    @property
+    def position(self) -> Position:
+        """The place of the customer in the list."""
+        return self.customer.position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomersOverview:
+    """A part of the customers of a service, how many each filter finds, and those that have ended."""
+
+    found: FoundRows[ListedCustomer]
+    counts: CustomerCounts
+    ended: Sequence[EndedCustomer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,25 +108,54 @@ class NamedCustomer:
     service_name: str
 
 
-def search(
-    uow: UnitOfWork, slug: str, service_slug: str, *, search: str, after: Position | None, limit: int
-) -> FoundRows[ServiceCustomer]:
-    """Find customers and open offers by a part of the slug, the name or the external id, the newest first."""
+def overview(
+    uow: UnitOfWork, slug: str, service_slug: str, *, search: str, state: str, after: Position | None, limit: int
+) -> CustomersOverview:
+    """Find customers and open offers by a part of the slug, the name or the external id, the newest first.
+
+    `state` is a word of `CustomerFilter`; any other finds all that have not ended.
+    """
     service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
-    part = search.strip().lower()
-    found = uow.elsewhere.found_customers.page(service, part=part, at=uow.now, after=after, limit=limit + 1)
-    count = partial(uow.elsewhere.found_customers.count, service, part=part, at=uow.now)
-    return found_rows(found, after=after, limit=limit, count=count)
+    part, wanted = search.strip().lower(), filter_of(state)
+    if wanted is CustomerFilter.ENDED:
+        found = FoundRows[ListedCustomer](found=(), total=0, next=None)
+    else:
+        rows = _page(uow, service, part, wanted, after, limit + 1)
+        count = partial(uow.elsewhere.found_customers.count, service, part=part, at=uow.now, state=wanted)
+        found = found_rows(rows, after=after, limit=limit, count=count)
+    return CustomersOverview(
+        found=found,
+        counts=uow.elsewhere.found_customers.counts(service, part=part, at=uow.now),
+        ended=[one for one in restoration.list_ended_of(uow, service) if _has(one, part)],
+    )
 
 
 def listed(
-    uow: UnitOfWork, slug: str, service_slug: str, *, search: str, after: Position | None, limit: int
-) -> Sequence[ServiceCustomer]:
-    """Return a part of what `search` finds, without counting; for files."""
+    uow: UnitOfWork, slug: str, service_slug: str, *, search: str, state: str, after: Position | None, limit: int
+) -> Sequence[ListedCustomer]:
+    """Return a part of what `overview` finds, without counting; for files."""
     service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
-    return uow.elsewhere.found_customers.page(
-        service, part=search.strip().lower(), at=uow.now, after=after, limit=limit
-    )
+    wanted = filter_of(state)
+    if wanted is CustomerFilter.ENDED:
+        return ()
+    return _page(uow, service, search.strip().lower(), wanted, after, limit)
+
+
+def filter_of(word: str) -> CustomerFilter | None:
+    """Return the filter that a word of an address names; None for any other word."""
+    return CustomerFilter(word) if word in set(CustomerFilter) else None
+
+
+def _page(
+    uow: UnitOfWork, service: Service, part: str, state: CustomerFilter | None, after: Position | None, limit: int
+) -> Sequence[ListedCustomer]:
+    rows = uow.elsewhere.found_customers.page(service, part=part, state=state, at=uow.now, after=after, limit=limit)
+    progress = setup_progress.of_customers(uow, service, rows)
+    return [ListedCustomer(customer=one, progress=progress[one.id]) for one in rows]
+
+
+def _has(ended: EndedCustomer, part: str) -> bool:
+    return part in ended.name.lower() or part in (ended.external_id or "").lower()
 
 
 def named(uow: UnitOfWork, slug: str, part: str, *, limit: int) -> Sequence[NamedCustomer]:

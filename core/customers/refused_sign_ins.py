@@ -14,12 +14,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.customers import customers, found_customers
 from core.customers.customers import ServiceCustomer
-from core.customers.found_customers import CustomerInNumbers
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation
-from core.services import access
 from core.services.services import Service
 from core.sign_in.reasons import SignInReason
 
@@ -61,24 +57,8 @@ class RefusedSignIn:
     reason: SignInReason | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerInDetail:
-    """A customer in numbers, and what was refused lately; None where the reader may not see the people of customers."""
-
-    numbers: CustomerInNumbers
-    refused: Sequence[RefusedSignIn] | None
-
-
-def show_customer(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> CustomerInDetail:
-    """Return a customer or open offer with its numbers and refused sign-ins; raise `CustomerUnknown`."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ)
-    service = authorized.service
-    numbers = found_customers.in_numbers(uow, service, customers.find(uow, service, customer_id))
-    sees_people = Capability.END_USERS_VIEW in authorized.capabilities
-    return CustomerInDetail(numbers=numbers, refused=_told(uow, service, numbers.customer) if sees_people else None)
-
-
-def _told(uow: UnitOfWork, service: Service, customer: ServiceCustomer) -> Sequence[RefusedSignIn]:
+def told(uow: UnitOfWork, service: Service, customer: ServiceCustomer) -> Sequence[RefusedSignIn]:
+    """Return the latest refused sign-ins for a customer as its vendor is told of them; the caller is authorized."""
     if not customer.is_accepted:
         return ()
     found = uow.elsewhere.refused_sign_ins.newest(

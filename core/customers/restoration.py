@@ -16,6 +16,7 @@ from core.customers.relations import RelationChange
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.services import access
+from core.services.services import Service
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -38,8 +39,21 @@ class EndedCustomer:
 
 def list_ended(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[EndedCustomer]:
     """List the customers of a service that can be restored, the last to end first."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    return list_ended_of(uow, access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service)
+
+
+def list_ended_of(uow: UnitOfWork, service: Service) -> Sequence[EndedCustomer]:
+    """Do what `list_ended` does, for a service whose caller is authorized."""
     return uow.ended_customers.of_service(service, at=uow.now, limit=SHOWN_MAX)
+
+
+def show_ended(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> EndedCustomer:
+    """Return a customer that can be restored; raise `CustomerUnknown` for any other."""
+    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    ended = uow.ended_customers.find(service, customer_id, at=uow.now)
+    if ended is None:
+        raise CustomerUnknown
+    return ended
 
 
 def restore(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> ServiceCustomer:

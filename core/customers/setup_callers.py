@@ -208,6 +208,13 @@ def _enter(
     return setup
 
 
+def open_parts(customer: ServiceCustomer) -> Sequence[Part]:
+    """Return the parts of a customer that its vendor may set up; none of an offer."""
+    if not customer.is_accepted:
+        return ()
+    return [part for part in CUSTOMER_PARTS if customer.is_unclaimed or part.value in customer.vendor_setup]
+
+
 def _require_open(uow: UnitOfWork, service: Service, customer_id: UUID, parts: Sequence[Part]) -> ServiceCustomer:
     """Return a customer of which the vendor may set parts up; raise `CustomerUnknown` or `BeyondVendorSetup`."""
     customer = customers.find(uow, service, customer_id)

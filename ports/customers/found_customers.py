@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.customers.customers import ServiceCustomer
-from core.customers.found_customers import CustomerFigures, NamedCustomer
+from core.customers.found_customers import CustomerCounts, CustomerFigures, CustomerFilter, NamedCustomer
 from core.positions import Position
 from core.services.services import Service
 
@@ -25,9 +25,13 @@ class FoundCustomers(Protocol):
         at: datetime,
         after: Position | None,
         limit: int,
+        state: CustomerFilter | None = None,
         offers: bool = True,
     ) -> Sequence[ServiceCustomer]:
-        """Return them from a position on, the newest first; without `offers` those alone that are customers."""
+        """Return them from a position on, the newest first; with a state those in it, and None stands for all.
+
+        Without `offers` they are those alone that are customers.
+        """
         ...
 
     def named(
@@ -39,8 +43,14 @@ class FoundCustomers(Protocol):
         """
         ...
 
-    def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:
-        """Count them, no more than so many."""
+    def count(
+        self, service: Service, *, part: str, at: datetime, counted_max: int, state: CustomerFilter | None = None
+    ) -> int:
+        """Count them, no more than so many; with a state those in it."""
+        ...
+
+    def counts(self, service: Service, *, part: str, at: datetime) -> CustomerCounts:
+        """Count those in each state."""
         ...
 
     def figures(self, service: Service, customer_id: UUID, *, counted_max: int) -> CustomerFigures:

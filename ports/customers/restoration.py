@@ -16,6 +16,10 @@ class EndedCustomers(Protocol):
         """List those of a service that can be restored at that time, the last to end first."""
         ...
 
+    def find(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
+        """Return one that can be restored at that time; None for any other."""
+        ...
+
     def lock(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
         """Lock one that can be restored at that time, with its organization, and return it; None for any other."""
         ...

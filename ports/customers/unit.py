@@ -22,6 +22,7 @@ from ports.customers.refused_sign_ins import RefusedSignIns
 from ports.customers.restoration import EndedCustomers
 from ports.customers.service_settings import ServiceRoleUses
 from ports.customers.setup_links import CustomerSetupLinks
+from ports.customers.setup_progress import CustomerSetupProgresses
 from ports.customers.usage import CustomerUsages
 
 
@@ -80,6 +81,9 @@ class CustomersUnit(Protocol):
 
     @property
     def customer_usage(self) -> CustomerUsages: ...
+
+    @property
+    def customer_setup_progress(self) -> CustomerSetupProgresses: ...
 
     @property
     def customer_setup_links(self) -> CustomerSetupLinks: ...

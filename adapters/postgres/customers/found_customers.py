@@ -4,20 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.customers.customers import CUSTOMER, FOUND, service_values
+from adapters.postgres.customers.setup_progress import IS_FAILING, IS_SETTING_UP, trouble_values
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import ServiceCustomer
-from core.customers.found_customers import CustomerFigures, NamedCustomer
+from core.customers.found_customers import CustomerCounts, CustomerFigures, CustomerFilter, NamedCustomer
 from core.positions import Position
 from core.services.services import Service
 
+_OFFERED: Final = "c.accepted_at IS NULL"
+_ACTIVE: Final = "c.accepted_at IS NOT NULL AND c.vendor_paused_at IS NULL AND c.customer_paused_at IS NULL"
+_PAUSED: Final = "c.accepted_at IS NOT NULL AND (c.vendor_paused_at IS NOT NULL OR c.customer_paused_at IS NOT NULL)"
+_UNCLAIMED: Final = "o.is_unclaimed"
+_SETTING_UP: Final = f"{_ACTIVE} AND {IS_SETTING_UP}"
+# What is costly to find out is asked only where it is filtered by.
+_IN_STATE: Final = f"""
+    CASE %(state)s::text
+    WHEN ''           THEN true
+    WHEN 'offered'    THEN {_OFFERED}
+    WHEN 'unclaimed'  THEN {_UNCLAIMED}
+    WHEN 'setting_up' THEN {_SETTING_UP}
+    WHEN 'active'     THEN {_ACTIVE}
+    WHEN 'paused'     THEN {_PAUSED}
+    WHEN 'failing'    THEN {IS_FAILING}
+    END
+"""
 PAGE: Final = f"""
     SELECT   {CUSTOMER} {FOUND}
-      AND    (%(offers)s OR c.accepted_at IS NOT NULL)
+      AND    (%(offers)s OR c.accepted_at IS NOT NULL) AND {_IN_STATE}
       AND    (%(after_at)s::timestamptz IS NULL OR (c.created_at, c.id) < (%(after_at)s, %(after_id)s))
     ORDER BY c.created_at DESC, c.id DESC
     LIMIT    %(limit)s
@@ -45,7 +63,16 @@ NAMED: Final = """
     ORDER BY  slug, c.id
     LIMIT     %(limit)s
 """
-COUNT: Final = f"SELECT count(*) FROM (SELECT {FOUND} LIMIT %(counted_max)s) AS counted"
+COUNT: Final = f"SELECT count(*) FROM (SELECT {FOUND} AND {_IN_STATE} LIMIT %(counted_max)s) AS counted"
+COUNTS: Final = f"""
+    SELECT count(*) FILTER (WHERE {_OFFERED})    AS offered,
+           count(*) FILTER (WHERE {_UNCLAIMED})  AS unclaimed,
+           count(*) FILTER (WHERE {_SETTING_UP}) AS setting_up,
+           count(*) FILTER (WHERE {_ACTIVE})     AS active,
+           count(*) FILTER (WHERE {_PAUSED})     AS paused,
+           count(*) FILTER (WHERE {IS_FAILING})  AS failing
+    {FOUND}
+"""
 FIGURES: Final = f"""
     SELECT (SELECT count(*)
             FROM   (SELECT FROM customer_users u
@@ -71,13 +98,14 @@ class PostgresFoundCustomers(Aggregate):
         at: datetime,
         after: Position | None,
         limit: int,
+        state: CustomerFilter | None = None,
         offers: bool = True,
     ) -> Sequence[ServiceCustomer]:
         place = {
             "after_at": after.at if after is not None else None,
             "after_id": after.id if after is not None else None,
         }
-        values = service_values(service) | place | {"part": part, "at": at, "limit": limit, "offers": offers}
+        values = _found_values(service, part, state, at) | place | {"limit": limit, "offers": offers}
         return self._all(ServiceCustomer, PAGE, values)
 
     def named(
@@ -92,9 +120,18 @@ class PostgresFoundCustomers(Aggregate):
         }
         return self._all(NamedCustomer, NAMED, values)
 
-    def count(self, service: Service, *, part: str, at: datetime, counted_max: int) -> int:
-        return self._value(COUNT, service_values(service) | {"part": part, "at": at, "counted_max": counted_max})
+    def count(
+        self, service: Service, *, part: str, at: datetime, counted_max: int, state: CustomerFilter | None = None
+    ) -> int:
+        return self._value(COUNT, _found_values(service, part, state, at) | {"counted_max": counted_max})
+
+    def counts(self, service: Service, *, part: str, at: datetime) -> CustomerCounts:
+        return self._only(CustomerCounts, COUNTS, service_values(service) | {"part": part} | trouble_values(at))
 
     def figures(self, service: Service, customer_id: UUID, *, counted_max: int) -> CustomerFigures:
         values = {"customer_id": customer_id, "counted_max": counted_max, **live_at(self._transaction.now)}
         return self._only(CustomerFigures, FIGURES, service_values(service) | values)
+
+
+def _found_values(service: Service, part: str, state: CustomerFilter | None, at: datetime) -> dict[str, Any]:
+    return service_values(service) | {"part": part, "state": state.value if state else ""} | trouble_values(at)

@@ -19,7 +19,8 @@ _ENDED: Final = """
     WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s
 """
 OF_SERVICE: Final = f"{_ENDED} ORDER BY c.ended_at DESC, c.id LIMIT %(limit)s"
-_LOCK: Final = f"{_ENDED} AND c.id = %(customer_id)s FOR NO KEY UPDATE OF o, c"
+FIND: Final = f"{_ENDED} AND c.id = %(customer_id)s"
+_LOCK: Final = f"{FIND} FOR NO KEY UPDATE OF o, c"
 
 
 class PostgresEndedCustomers(Aggregate):
@@ -27,6 +28,9 @@ class PostgresEndedCustomers(Aggregate):
 
     def of_service(self, service: Service, *, at: datetime, limit: int) -> Sequence[EndedCustomer]:
         return self._all(EndedCustomer, OF_SERVICE, service_values(service) | {"at": at, "limit": limit})
+
+    def find(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
+        return self._one(EndedCustomer, FIND, service_values(service) | {"at": at, "customer_id": customer_id})
 
     def lock(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
         return self._one(EndedCustomer, _LOCK, service_values(service) | {"at": at, "customer_id": customer_id})

@@ -1,11 +1,17 @@
-"""The pages of the customers of a service: finding them, offering the service, pausing a customer and ending it."""
+"""The pages of the customers of a service: finding them, adding one or offering the service, pausing and ending one.
 
+What a vendor makes for a customer is in `setup.py` and beside it.
+"""
+
+from collections.abc import Sequence
 from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
 
-from core.customers import customers, found_customers, refused_sign_ins
+from core.customers import claiming, customer_details, customers, found_customers, made_customers, restoration
+from core.customers.claiming import NotUnclaimed
+from core.customers.customer_details import CustomerInDetail
 from core.customers.customers import (
     EXTERNAL_ID_CHARACTERS_MAX,
     OFFER_LIFETIME,
@@ -14,17 +20,19 @@ from core.customers.customers import (
     CustomerUnknown,
     ExternalIdTaken,
     NotForCustomers,
-    ServiceCustomer,
 )
+from core.customers.found_customers import CustomerFilter, CustomersOverview, ListedCustomer
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
+from core.limits import NAME_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.pages.console.csv_files import CsvFile
-from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after
+from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after, with_query
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.metadata import MetadataForm, metadata_values
-from entrypoints.pages.customers.refused_sign_ins import shown
+from entrypoints.pages.customers.refused_sign_ins import shown as shown_refusals
+from entrypoints.pages.customers.setup_progress import PARTS, STEPS, rows_of_parts, shown_troubles
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -48,30 +56,45 @@ STATES: Final = {
 }
 
 
+# What each filter finds.
+FILTERS: Final = {
+    CustomerFilter.OFFERED: marked("Offered"),
+    CustomerFilter.UNCLAIMED: marked("Unclaimed"),
+    CustomerFilter.SETTING_UP: marked("Setting up"),
+    CustomerFilter.ACTIVE: marked("Active"),
+    CustomerFilter.PAUSED: marked("Paused"),
+    CustomerFilter.FAILING: marked("Something fails"),
+    CustomerFilter.ENDED: marked("Ended"),
+}
+
+
 class FoundCustomersQuery(ConsoleListQuery, kw_only=True):
     """Which customers to show."""
 
     search: Annotated[
         str, msgspec.Meta(description="A part of the slug, the name or the external id.", max_length=100)
     ] = ""
+    state: Annotated[str, msgspec.Meta(description="The state; empty for all that have not ended.")] = ""
 
 
-FOUND: Final = ConsoleList[ServiceCustomer](
+FOUND: Final = ConsoleList[ListedCustomer](
     path=CUSTOMERS,
     called="customers",
-    search=found_customers.search,
     listed=found_customers.listed,
     file="customers",
     columns={
-        "customer_id": lambda one: one.id,
-        "organization": lambda one: one.slug,
-        "name": lambda one: one.name,
-        "state": lambda one: one.state.value,
-        "external_id": lambda one: one.external_id,
-        "paused_by_you": lambda one: one.is_paused_by_vendor,
-        "shares_directory": lambda one: one.shares_directory,
-        "last_sign_in": lambda one: one.last_sign_in_at,
-        "created_at": lambda one: one.created_at,
+        "customer_id": lambda one: one.customer.id,
+        "organization": lambda one: one.customer.slug,
+        "name": lambda one: one.customer.name,
+        "state": lambda one: one.customer.state.value,
+        "unclaimed": lambda one: one.customer.is_unclaimed,
+        "setup_waits_for": lambda one: one.progress.step.value if one.progress.step is not None else None,
+        "fails": lambda one: " ".join(trouble.kind.value for trouble in one.progress.troubles) or None,
+        "external_id": lambda one: one.customer.external_id,
+        "paused_by_you": lambda one: one.customer.is_paused_by_vendor,
+        "shares_directory": lambda one: one.customer.shares_directory,
+        "last_sign_in": lambda one: one.customer.last_sign_in_at,
+        "created_at": lambda one: one.customer.created_at,
     },
 )
 
@@ -81,6 +104,20 @@ class CustomerOfferForm(ProtectedForm, kw_only=True):
 
     organization: str = ""
     external_id: str = ""
+
+
+class NewCustomerForm(ProtectedForm, kw_only=True):
+    """The name of a customer for which an organization is made, the vendor's own id of it, and who shall own it."""
+
+    name: str = ""
+    external_id: str = ""
+    owner_email: str = ""
+
+
+class CustomerOwnerForm(ProtectedForm, kw_only=True):
+    """The address of the person who shall own the organization of a customer."""
+
+    email: str = ""
 
 
 class CustomerExternalIdForm(ProtectedForm, kw_only=True):
@@ -97,22 +134,23 @@ async def show_customers(
     service_slug: str,
     *,
     query: FoundCustomersQuery | None = None,
-    form: CustomerOfferForm | None = None,
+    form: CustomerOfferForm | NewCustomerForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    """Show the customers of a service and open offers, by a part of their slug, name or external id."""
+    """Show the customers of a service and open offers by their state, each with what its setup waits for and fails."""
     query = query or FoundCustomersQuery()
-    at, found = await opened_service(
+    at, shown = await opened_service(
         call,
         org_slug,
         service_slug,
         Operation.CUSTOMERS_READ,
-        found_customers.search,
+        found_customers.overview,
         **query.filters,
         after=query.position,
         limit=ROWS_SHOWN,
     )
-    form = form or CustomerOfferForm()
+    offered = form if isinstance(form, CustomerOfferForm) else CustomerOfferForm()
+    new = form if isinstance(form, NewCustomerForm) else NewCustomerForm()
     return service_page(
         call,
         "customers/customers.html",
@@ -121,15 +159,32 @@ async def show_customers(
             "customers_offer_service",
             org_slug,
             service_slug,
-            body={"organization": form.organization or "globex", "external_id": form.external_id or None},
+            body={
+                "name": new.name or "Globex",
+                "external_id": new.external_id or None,
+                "owner_email": new.owner_email or "ann@globex.example",
+            },
         ),
         done=query.done,
         refusal=refusal,
         problems=problems_of(refusal),
-        **FOUND.values(query, found, org_slug, service_slug),
-        form=form,
+        **FOUND.values(query, shown.found, org_slug, service_slug),
+        numbers=_numbers(shown, query.search, FOUND.page(org_slug, service_slug)),
+        choices=[("", marked("All")), *((one.value, text) for one, text in FILTERS.items())],
+        ended=shown.ended if query.state == CustomerFilter.ENDED else (),
+        is_of_ended=query.state == CustomerFilter.ENDED,
+        offered=offered,
+        new=new,
+        sends_offer=isinstance(form, CustomerOfferForm),
+        sends_new=isinstance(form, NewCustomerForm),
+        wrong_offered=problems_of(refusal if isinstance(form, CustomerOfferForm) else None),
+        wrong_new=problems_of(refusal if isinstance(form, NewCustomerForm) else None),
+        has_any=bool(shown.found.found or shown.ended),
         states=STATES,
+        steps=STEPS,
+        troubles={one.customer.id: shown_troubles(one.progress.troubles) for one in shown.found.found},
         external_id_max=EXTERNAL_ID_CHARACTERS_MAX,
+        name_max=NAME_CHARACTERS_MAX,
         lacks_offer=at.lacks(Operation.CUSTOMER_OFFER),
     )
 
@@ -167,6 +222,35 @@ async def offer_service_to(call: Call, org_slug: str, service_slug: str, form: C
     return after(page_of_customer(org_slug, service_slug, offered.id), "customer-offered")
 
 
+@routes.post(
+    f"{CUSTOMERS}/new",
+    refuses=(BadRequest, ServiceUnknown, NotForCustomers, ExternalIdTaken, RateLimitExceeded),
+)
+@on_service_in_console(Operation.CUSTOMER_OFFER)
+@shows_again(show_customers, BadRequest, ExternalIdTaken, RateLimitExceeded)
+async def add_customer(call: Call, org_slug: str, service_slug: str, form: NewCustomerForm) -> PageOrRedirect:
+    """Make a customer with an organization of its own; programs use `POST …/services/:service_slug/customers`."""
+    made = await call.transact(
+        made_customers.create,
+        org_slug,
+        service_slug,
+        name=form.name,
+        external_id=form.external_id.strip() or None,
+        owner_email=form.owner_email.strip() or None,
+        is_welcome=call.installation.settings.auto_approve,
+    )
+    return after(page_of_customer(org_slug, service_slug, made.id), "customer-made")
+
+
+@routes.post(f"{CUSTOMER}/restore", refuses=(ServiceUnknown, CustomerUnknown, NotForCustomers, ExternalIdTaken))
+@on_service_in_console(Operation.CUSTOMER_OFFER)
+@shows_again(show_customers, ExternalIdTaken)
+async def restore_ended_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
+    """Restore a customer that no person owned when it ended; programs use `POST …/customers/:customer_id/restore`."""
+    await call.transact(restoration.restore, org_slug, service_slug, customer_id)
+    return after(page_of_customer(org_slug, service_slug, customer_id), "customer-restored")
+
+
 @routes.get(CUSTOMER, refuses=(ServiceUnknown, CustomerUnknown))
 @on_service_in_console(Operation.CUSTOMERS_READ)
 async def show_customer_page(
@@ -176,39 +260,73 @@ async def show_customer_page(
     customer_id: UUID,
     *,
     query: DoneQuery | None = None,
-    form: CustomerExternalIdForm | None = None,
+    form: CustomerExternalIdForm | CustomerOwnerForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    """Show a customer of a service or an open offer: since when, its last sign-in, and who uses the service for it."""
-    at, found = await opened_service(
-        call, org_slug, service_slug, Operation.CUSTOMERS_READ, refused_sign_ins.show_customer, customer_id
-    )
-    customer = found.numbers.customer
-    typed = form.external_id if form is not None else customer.external_id or ""
+    """Show a customer of a service or an open offer: its state, its owner, what is made for it, and who uses it.
+
+    One that has ended is shown as long as it can be restored.
+    """
+    try:
+        at, found = await opened_service(
+            call, org_slug, service_slug, Operation.CUSTOMERS_READ, customer_details.show, customer_id
+        )
+    except CustomerUnknown:
+        return await _ended_page(call, org_slug, service_slug, customer_id)
+    customer, owner = found.customer, found.owner
+    is_of_owner = isinstance(form, CustomerOwnerForm)
+    typed_id = form.external_id if isinstance(form, CustomerExternalIdForm) else customer.external_id or ""
+    typed_email = form.email if isinstance(form, CustomerOwnerForm) else owner.email if owner is not None else ""
     return service_page(
         call,
         "customers/customers_one.html",
         at,
         program=Program(
-            "customers_change_customer", org_slug, service_slug, customer_id, body={"external_id": typed or None}
+            "customers_change_customer", org_slug, service_slug, customer_id, body={"external_id": typed_id or None}
         ),
+        besides=_programs_of(org_slug, service_slug, found, typed_email),
         done=query.done if query is not None else "",
         refusal=refusal,
-        problems=problems_of(refusal),
+        problems=problems_of(None if is_of_owner else refusal),
+        owner_problems=problems_of(refusal if is_of_owner else None),
         customer=customer,
         figures=found.numbers.figures,
-        refused=shown(found.refused or (), org_slug, service_slug, customer_id),
+        active_people=found.active_people,
+        progress=found.progress,
+        step=STEPS[found.progress.step] if found.progress.step is not None else "",
+        troubles=shown_troubles(found.progress.troubles),
+        owner=owner,
+        is_owner_link_open=owner is not None and call.installation.clock() < owner.expires_at,
+        typed_email=typed_email,
+        parts=rows_of_parts(found),
+        opened=[PARTS[part.value] for part in found.parts],
+        refused=shown_refusals(found.refused or (), org_slug, service_slug, customer_id),
         lacks_why=at.reader.lacks(Operation.SIGN_INS_EXPLAIN),
-        state=STATES[customer.state],
+        states=STATES,
         offered_until=customer.created_at + OFFER_LIFETIME,
-        typed=typed,
+        typed=typed_id,
         external_id_max=EXTERNAL_ID_CHARACTERS_MAX,
         customers=FOUND.page(org_slug, service_slug),
         customer_page=page_of_customer(org_slug, service_slug, customer_id),
         lacks_change=at.lacks_lasting(Operation.CUSTOMERS_CHANGE),
         lacks_lasting=at.lacks_lasting(Operation.CUSTOMERS_CHANGE),
         lacks_people=at.lacks(Operation.CUSTOMER_PEOPLE_READ),
+        lacks_owner=at.lacks(Operation.CUSTOMER_OWNER_NAME),
     )
+
+
+@routes.post(
+    f"{CUSTOMER}/owner",
+    refuses=(BadRequest, ServiceUnknown, CustomerUnknown, NotUnclaimed, RateLimitExceeded),
+)
+@on_service_in_console(Operation.CUSTOMER_OWNER_NAME)
+@shows_again(show_customer_page, BadRequest, NotUnclaimed, RateLimitExceeded)
+async def ask_to_own_customer(
+    call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: CustomerOwnerForm
+) -> PageOrRedirect:
+    """Mail the link that makes its reader the owner of a customer; programs use `POST …/customers/:id/owner`."""
+    await call.transact(claiming.name_owner, org_slug, service_slug, customer_id, email=form.email)
+    return after(page_of_customer(org_slug, service_slug, customer_id), "customer-owner-asked")
 
 
 @routes.post(CUSTOMER, refuses=(BadRequest, ServiceUnknown, CustomerUnknown, ExternalIdTaken, Forbidden))
@@ -324,6 +442,53 @@ async def end_customer_for_good(call: Call, org_slug: str, service_slug: str, cu
 def page_of_customer(org_slug: str, service_slug: str, customer_id: UUID) -> str:
     """Return the path of a customer of a service in the console."""
     return f"{page_of_service(org_slug, service_slug)}/customers/{customer_id}"
+
+
+def _numbers(shown: CustomersOverview, search: str, page: str) -> list[tuple[str, int, str]]:
+    """Return how many each filter finds, in words, with the address of those."""
+    found = {
+        CustomerFilter.OFFERED: shown.counts.offered,
+        CustomerFilter.UNCLAIMED: shown.counts.unclaimed,
+        CustomerFilter.SETTING_UP: shown.counts.setting_up,
+        CustomerFilter.ACTIVE: shown.counts.active,
+        CustomerFilter.PAUSED: shown.counts.paused,
+        CustomerFilter.FAILING: shown.counts.failing,
+        CustomerFilter.ENDED: len(shown.ended),
+    }
+    return [(FILTERS[one], count, with_query(page, search=search, state=one.value)) for one, count in found.items()]
+
+
+def _programs_of(org_slug: str, service_slug: str, found: CustomerInDetail, typed_email: str) -> Sequence[Program]:
+    """Return the calls by which programs do the rest of what the page of a customer does."""
+    customer_id, programs = found.customer.id, list[Program]()
+    if found.customer.is_accepted:
+        month = {"month": f"{found.month:%Y-%m}"}
+        programs.append(Program("customers_show_usage", org_slug, service_slug, customer_id, query=month))
+    if found.customer.is_unclaimed:
+        asked = {"email": typed_email or "ann@globex.example"}
+        programs.append(Program("customers_name_owner", org_slug, service_slug, customer_id, body=asked))
+    if found.parts:
+        link = {"parts": [one.value for one in found.parts]}
+        programs.append(
+            Program("setup_links_of_customers_create_customer_link", org_slug, service_slug, customer_id, body=link)
+        )
+    return programs
+
+
+async def _ended_page(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> Page:
+    at, ended = await opened_service(
+        call, org_slug, service_slug, Operation.CUSTOMERS_READ, restoration.show_ended, customer_id
+    )
+    return service_page(
+        call,
+        "customers/customers_ended.html",
+        at,
+        program=Program("customers_restore_customer", org_slug, service_slug, customer_id),
+        ended=ended,
+        customers=FOUND.page(org_slug, service_slug),
+        customer_page=page_of_customer(org_slug, service_slug, customer_id),
+        lacks_restoring=at.lacks(Operation.CUSTOMER_OFFER),
+    )
 
 
 async def _confirmation(

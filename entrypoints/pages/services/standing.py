@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from quart import Response
@@ -42,6 +42,7 @@ def service_page(
     at: ServiceStanding,
     *,
     program: Program,
+    besides: Sequence[Program] = (),
     done: str = "",
     refusal: Refusal | None = None,
     **values: Any,
@@ -53,6 +54,7 @@ def service_page(
         template,
         at.reader,
         program=program,
+        besides=besides,
         done=done,
         refusal=refusal,
         service=at.service,
