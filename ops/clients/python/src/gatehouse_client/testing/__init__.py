@@ -8,7 +8,7 @@ interface that every client has, apart from the state and the clock. `../pytest_
 from gatehouse_client.testing.directory import Directory, EntraDirectory
 from gatehouse_client.testing.kit import GatehouseKit
 from gatehouse_client.testing.mailbox import Mail
-from gatehouse_client.testing.parties import Organization, Person, Product
+from gatehouse_client.testing.parties import MadeCustomer, Organization, Person, Product
 from gatehouse_client.testing.providers import EntraProvider, IdentityProvider, OktaProvider
 from gatehouse_client.testing.webhooks import Delivery, WebhookReceiver
 
@@ -19,6 +19,7 @@ __all__ = [
     "EntraProvider",
     "GatehouseKit",
     "IdentityProvider",
+    "MadeCustomer",
     "Mail",
     "OktaProvider",
     "Organization",

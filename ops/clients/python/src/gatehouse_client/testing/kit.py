@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
 import httpx
 
-from gatehouse_client.testing import code_flow
+from gatehouse_client.testing import code_flow, setup_pages
 from gatehouse_client.testing.instance import Instance
-from gatehouse_client.testing.named_parties import NamedParties
+from gatehouse_client.testing.made_customers import MadeCustomers
 from gatehouse_client.testing.pages import submitted, walk
-from gatehouse_client.testing.parties import Organization, Person, Product
+from gatehouse_client.testing.parties import MadeCustomer, Organization, Person, Product
 from gatehouse_client.testing.providers import CLIENT_ID, EntraProvider, IdentityProvider, OktaProvider
 from gatehouse_client.testing.requests import KitFailed
 from gatehouse_client.testing.webhooks import WebhookReceiver
@@ -22,7 +23,7 @@ Connected = TypeVar("Connected", bound=IdentityProvider)
 COOKIE: Final = "gatehouse_session"
 
 
-class GatehouseKit(NamedParties):
+class GatehouseKit(MadeCustomers):
     """A throw-away instance in the state that the test has made of it.
 
     Whatever is named (an organization, a person, a product) is made when it is named the first time.
@@ -101,13 +102,6 @@ class GatehouseKit(NamedParties):
             page = browser.get(checkout_url)
             return submitted(browser, page, page.url.path).headers["Location"]
 
-    def api_key(self, product: str | Product, *permissions: str) -> str:
-        """Return an API key of a product, with which its backend calls the interface of services."""
-        sold = self._product(product)
-        path = f"/api/organizations/{sold.organization.slug}/services/{sold.slug}/api-keys"
-        body = {"name": "Tests", "permissions": list(permissions)}
-        return self.ask(sold.organization.owner, "POST", path, body)["key"]
-
     def webhook(self, organization: str | Organization, *events: str) -> WebhookReceiver:
         """Return a receiver of the events of an organization: of all types, or of these."""
         of, receiver = self._required(organization), WebhookReceiver()
@@ -120,33 +114,77 @@ class GatehouseKit(NamedParties):
         receiver.secret = self.ask(of.owner, "POST", path, body)["secret"]
         return receiver
 
-    def okta(self, organization: str | Organization, domain: str, *, protocol: Protocol = "oidc") -> OktaProvider:
-        """Return an identity provider like Okta, by OpenID Connect or SAML, connected for a mail domain."""
-        return self._connected(OktaProvider(), organization, domain, protocol)
+    def okta(
+        self,
+        organization: str | Organization | MadeCustomer,
+        domain: str,
+        *,
+        protocol: Protocol = "oidc",
+        setup_link: str | None = None,
+    ) -> OktaProvider:
+        """Return an identity provider like Okta, by OpenID Connect or SAML, connected for a mail domain.
 
-    def entra(self, organization: str | Organization, domain: str, *, protocol: Protocol = "oidc") -> EntraProvider:
+        A customer that was made is connected by the program that has made it, or with a setup link by its IT staff.
+        """
+        return self._connected(OktaProvider(), organization, domain, protocol, setup_link)
+
+    def entra(
+        self,
+        organization: str | Organization | MadeCustomer,
+        domain: str,
+        *,
+        protocol: Protocol = "oidc",
+        setup_link: str | None = None,
+    ) -> EntraProvider:
         """Return an identity provider like Microsoft Entra, likewise."""
-        return self._connected(EntraProvider(), organization, domain, protocol)
+        return self._connected(EntraProvider(), organization, domain, protocol, setup_link)
 
     def _connected(
-        self, provider: Connected, organization: str | Organization, domain: str, protocol: Protocol
+        self,
+        provider: Connected,
+        organization: str | Organization | MadeCustomer,
+        domain: str,
+        protocol: Protocol,
+        setup_link: str | None,
     ) -> Connected:
-        of = self._required(organization)
+        of = organization if isinstance(organization, MadeCustomer) else self._required(organization)
         provider.start()
         self._opened.append(provider)
         provider.clock = self.clock
         provider.redirect_uri = f"{self.base_url}/auth/upstream/callback"
-        if protocol == "oidc":
-            particulars = {
-                "issuer": provider.issuer,
-                "client_id": CLIENT_ID,
-                "client_secret": provider.client_secret,
-            }
+        fields = {"name": f"{of.name} {provider.product}", **_particulars(provider, protocol)}
+        if setup_link is not None:
+            if not isinstance(of, MadeCustomer):
+                raise KitFailed("a setup link is of a customer that was made: name it by made_customer()")
+            self._set_up_by_link(of, provider, domain, fields, setup_link)
+            return provider
+        if isinstance(of, MadeCustomer):
+            made = self._set_up(of, "POST", "/connections", {"type": protocol, **fields})
         else:
-            particulars = {"metadata_xml": provider.metadata_xml}
-        # Who comes by it becomes a member, as with the directories of most customers.
-        body = {"type": protocol, "name": f"{of.name} {provider.product}", "joins_as": "member", **particulars}
-        made = self.ask(of.owner, "POST", f"/api/organizations/{of.slug}/upstream-providers", body)
+            # Who comes by it becomes a member, as with the directories of most customers.
+            body = {"type": protocol, **fields, "joins_as": "member"}
+            made = self.ask(of.owner, "POST", f"/api/organizations/{of.slug}/upstream-providers", body)
         provider.connection_id = made["id"]
         self.prove_domain(of, domain, connection_id=provider.connection_id)
         return provider
+
+    def _set_up_by_link(
+        self, customer: MadeCustomer, provider: IdentityProvider, domain: str, fields: dict[str, str], link: str
+    ) -> None:
+        """Connect a provider and prove a mail domain on the pages of a setup link."""
+        tester = provider.add(f"it@{domain}").email
+        kind = f"{provider.word}-saml" if "metadata_xml" in fields else provider.word
+        with self.browser() as browser:
+            setup_pages.begin(browser, link)
+            provider.connection_id = setup_pages.connect(browser, self.base_url, provider, kind, fields, tester)
+            publish = partial(self._publish_records, customer)
+            setup_pages.prove_domain(browser, self.base_url, domain, provider.connection_id, publish)
+        del provider.people[tester]
+        provider.sign_in_as(None)
+
+
+def _particulars(provider: IdentityProvider, protocol: Protocol) -> dict[str, str]:
+    """Return what a connection says of a provider."""
+    if protocol == "saml":
+        return {"metadata_xml": provider.metadata_xml}
+    return {"issuer": provider.issuer, "client_id": CLIENT_ID, "client_secret": provider.client_secret}

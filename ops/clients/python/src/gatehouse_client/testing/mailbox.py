@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,13 +54,25 @@ class Mailbox:
         mails = [Mail(**{name: one[name] for name in ("id", "to", "subject", "text", "html")}) for one in found]
         return [mail for mail in mails if to is None or mail.to == to]
 
-    def wait_for(self, to: str, *, containing: str = "") -> Mail:
-        """Return the newest mail to an address whose text contains this, when there is one."""
+    def wait_for(self, to: str, *, containing: str = "", besides: Container[str] = ()) -> Mail:
+        """Return the newest mail to an address whose text contains this, when there is one.
+
+        `besides` are ids of mails that are known already.
+        """
+        return self._newest(
+            to, lambda mail: mail.id not in besides and containing in mail.text, f"a mail with {containing!r}"
+        )
+
+    def wait_for_code(self, to: str, *, besides: Container[str] = ()) -> str:
+        """Return the code of the newest mail to an address that has one, when there is one."""
+        return self._newest(to, lambda mail: mail.id not in besides and bool(_CODE.search(mail.text)), "a code").code
+
+    def _newest(self, to: str, fits: Callable[[Mail], bool], what: str) -> Mail:
         deadline = time.monotonic() + WAIT_SECONDS_MAX
         while True:
             for mail in self.all(to):
-                if containing in mail.text:
+                if fits(mail):
                     return mail
             if time.monotonic() > deadline:
-                raise KitFailed(f"no mail to {to} with {containing!r} came in {WAIT_SECONDS_MAX:g} s")
+                raise KitFailed(f"{what} for {to} did not come in {WAIT_SECONDS_MAX:g} s")
             time.sleep(_POLL_SECONDS)

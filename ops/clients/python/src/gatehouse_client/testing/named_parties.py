@@ -16,7 +16,7 @@ from gatehouse_client.testing.directory import Directory
 from gatehouse_client.testing.instance import Instance
 from gatehouse_client.testing.mailbox import Mailbox
 from gatehouse_client.testing.pages import Visitor
-from gatehouse_client.testing.parties import Organization, Person, Product
+from gatehouse_client.testing.parties import MadeCustomer, Organization, Person, Product
 from gatehouse_client.testing.providers import IdentityProvider
 from gatehouse_client.testing.requests import KitFailed
 
@@ -140,11 +140,8 @@ class NamedParties:
         sold, buyer = self._product(product), self._required(organization)
         products = f"/api/organizations/{buyer.slug}/products"
         if (sold.slug, buyer.slug) not in self._customers:
-            of = sold.organization
-            service = f"/api/organizations/{of.slug}/services/{sold.slug}"
-            if self.ask(of.owner, "GET", service)["customers"] == "none":
-                self.ask(of.owner, "PATCH", service, {"customers": "listed"})
-            self.ask(of.owner, "POST", f"{service}/customers", {"organization": buyer.slug})
+            service = self._opened_to_customers(sold)
+            self.ask(sold.organization.owner, "POST", f"{service}/customers", {"organization": buyer.slug})
             self.ask(buyer.owner, "POST", products, {"client_id": sold.client_id})
             self._customers.add((sold.slug, buyer.slug))
         if roles is not None:
@@ -161,7 +158,7 @@ class NamedParties:
         organization: str | Organization | None = None,
         product: str | Product | None = None,
         person: str | Person | None = None,
-        customer: str | Organization | None = None,
+        customer: str | Organization | MadeCustomer | None = None,
     ) -> dict[str, Any]:
         """Set metadata, which claims of a product can say, and return all that is noted there.
 
@@ -176,7 +173,9 @@ class NamedParties:
             return self.ask(of.owner, "PATCH", f"/api/organizations/{of.slug}", body)["organization"]["metadata"]
         sold = self._product(product)
         service = f"/api/organizations/{sold.organization.slug}/services/{sold.slug}"
-        if customer is not None:
+        if isinstance(customer, MadeCustomer):
+            path = f"{service}/customers/{customer.id}"
+        elif customer is not None:
             slug = self._required(customer).slug
             listed = self.ask(sold.organization.owner, "GET", f"{service}/customers?limit=100&q={slug}")["customers"]
             known = [one["id"] for one in listed if one["organization"]["slug"] == slug]
@@ -196,7 +195,7 @@ class NamedParties:
         *,
         product: str | Product | None = None,
         organization: str | Organization | None = None,
-        customer: str | Organization | None = None,
+        customer: str | Organization | MadeCustomer | None = None,
         provider: IdentityProvider | None = None,
         expired: bool = False,
     ) -> str:
@@ -217,16 +216,17 @@ class NamedParties:
         *,
         product: str | Product | None = None,
         organization: str | Organization | None = None,
-        customer: str | Organization | None = None,
+        customer: str | Organization | MadeCustomer | None = None,
         provider: IdentityProvider | None = None,
     ) -> dict[str, Any]:
         """Sign a person in likewise, and return the whole answer, with the other tokens."""
+        if isinstance(customer, MadeCustomer):
+            product = product or customer.product
         if provider is not None:
             if product is None:
                 raise KitFailed("a provider signs people in to a product: name it by product=")
-            sold, of = self._product(product), self._organization(customer)
-            visitor = self._visitor(person, provider)
-            address = code_flow.arrival(self.base_url, sold, visitor, customer=of.slug if of else None)
+            sold, visitor = self._product(product), self._visitor(person, provider)
+            address = code_flow.arrival(self.base_url, sold, visitor, customer=self._customer_name(customer))
             return code_flow.exchanged(self.base_url, sold, address)
         who = self._person(person)
         body = {"email": who.email, "password": who.password}
@@ -236,7 +236,7 @@ class NamedParties:
         elif organization is not None:
             body["org_slug"] = self._required(organization).slug
         if customer is not None:
-            body["customer"] = self._required(customer).slug
+            body["customer"] = self._customer_name(customer) or ""
         return self._requests.ask("POST", "/api/auth/login", body)
 
     def ask(
@@ -311,7 +311,13 @@ class NamedParties:
         email = person.email if isinstance(person, Person) else person
         provider.sign_in_as(email)
         known = self._people.get(email)
-        return Visitor(email=email, password=known.password if known else "", provider_url=provider.base_url)
+        mails = {mail.id for mail in self.mails.all(email)}
+        return Visitor(
+            email=email,
+            password=known.password if known else "",
+            provider_url=provider.base_url,
+            read_code=lambda: self.mails.wait_for_code(email, besides=mails),
+        )
 
     def _person(self, given: str | Person) -> Person:
         return self.person(given) if isinstance(given, str) else given
@@ -337,6 +343,21 @@ class NamedParties:
 
     def _platform_token(self) -> str:
         return self._requests.ask("POST", "/api/auth/login", self.instance.owner)["access_token"]
+
+    def _opened_to_customers(self, product: Product) -> str:
+        """Let a product have customers, and return the path of its service."""
+        of = product.organization
+        service = f"/api/organizations/{of.slug}/services/{product.slug}"
+        if self.ask(of.owner, "GET", service)["customers"] == "none":
+            self.ask(of.owner, "PATCH", service, {"customers": "listed"})
+        return service
+
+    def _customer_name(self, given: str | Organization | MadeCustomer | None) -> str | None:
+        """Return how a sign-in names a customer: by its id, or the slug of its organization."""
+        if isinstance(given, MadeCustomer):
+            return given.id
+        of = self._organization(given)
+        return of.slug if of else None
 
     def _organization(self, given: str | Organization | None) -> Organization | None:
         return self.organization(given) if isinstance(given, str) else given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,11 +18,14 @@ STEPS_MAX: Final = 30
 # The page that asks for the address, and the one that asks for the password.
 FIRST_PATH: Final = "/app/sign-in"
 SECOND_PATH: Final = "/app/sign-in/password"
+# Of the code that is mailed at the first sign-in by a connection that a vendor has made.
+CODE_PATH: Final = "/app/sign-in/address-code"
 HINT: Final = (
     "The provider is linked to an account with another way to sign in once the person has used that: let the kit make"
     " the account by person(), or the provider alone."
 )
-_ACTION: Final = re.compile(r'<form method="post" action="([^"]*)"')
+# Where the first form of a page leads.
+ACTION: Final = re.compile(r'<form method="post" action="([^"]*)"')
 _UPSTREAM: Final = re.compile(r'href="([^"]*/auth/upstream\?[^"]*)"')
 # Pages that only ask whether to go on.
 CONSENTS: Final = ("/auth/authorize/allow",)
@@ -38,11 +41,13 @@ class Visitor:
     """Who answers the pages: with a password, or by the provider at an address, which knows them.
 
     Who has a password types it once after the provider, so that Gatehouse links the two, and never in its place.
+    `read_code` returns the code that was mailed to them meanwhile.
     """
 
     email: str
     password: str = field(default="", repr=False)
     provider_url: str = ""
+    read_code: Callable[[], str] | None = field(default=None, repr=False)
     has_come_by_provider: bool = False
 
     @property
@@ -55,7 +60,7 @@ class Visitor:
 
 
 def submitted(
-    browser: httpx.Client, page: httpx.Response, path: str, *, origin: str = "", **typed: str
+    browser: httpx.Client, page: httpx.Response, path: str, *, origin: str = "", **typed: str | Sequence[str]
 ) -> httpx.Response:
     """Submit the form of a page that leads to a path, with its fields as they are and what was typed.
 
@@ -105,13 +110,15 @@ def _answered(browser: httpx.Client, page: httpx.Response, visitor: Visitor) -> 
         return browser.get(address)
     if _is_of_provider(page, visitor):
         # The form of SAML, which a script would send; a page that lets people choose has none.
-        action = _ACTION.search(page.text)
+        action = ACTION.search(page.text)
         path = urlsplit(html.unescape(action[1])).path if action else ""
         return submitted(browser, page, path, origin=visitor.provider_url) if action else None
     link = _UPSTREAM.search(page.text) if visitor.provider_url else None
     if link is not None:
         visitor.has_come_by_provider = True
         return browser.get(page.url.join(html.unescape(link[1])))
+    if visitor.read_code is not None and _form(page, CODE_PATH) is not None:
+        return submitted(browser, page, CODE_PATH, code=visitor.read_code())
     for path, typed in visitor.typed.items():
         if _form(page, path) is not None:
             return submitted(browser, page, path, **typed)

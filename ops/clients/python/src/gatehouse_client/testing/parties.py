@@ -34,3 +34,13 @@ class Product:
     client_id: str
     client_secret: str = field(repr=False)
     redirect_uri: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeCustomer:
+    """A customer that the program of a vendor has made; `key` is the API key of that program, which sets it up."""
+
+    id: str
+    name: str
+    product: Product
+    key: str = field(repr=False)

@@ -64,6 +64,8 @@ class IdentityProvider(ABC):
     """An identity provider with its people; `base_url` is where it listens, `redirect_uri` where it leads to."""
 
     product: ClassVar[str] = "a provider"
+    # What the pages of a setup link call it.
+    word: ClassVar[str] = "oidc"
     base_url: str = ""
     client_secret: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     redirect_uri: str = ""
@@ -251,6 +253,7 @@ class OktaProvider(IdentityProvider):
     """Behaves like Okta: ids of twenty characters, groups by their names, a verified address."""
 
     product = "Okta"
+    word = "okta"
 
     @property
     def issuer(self) -> str:
@@ -280,6 +283,7 @@ class EntraProvider(IdentityProvider):
     """Behaves like Microsoft Entra: a tenant in its issuer, `oid` and `tid`, groups by ids, no `email_verified`."""
 
     product = "Microsoft Entra"
+    word = "entra"
     tenant: ClassVar[str] = "5e7c1f1a-0000-4000-8000-000000000001"
 
     @property

@@ -18,9 +18,9 @@ class Requests:
 
     client: httpx.Client
 
-    def ask(self, method: str, path: str, body: Any = None, *, token: str = "") -> Any:
+    def ask(self, method: str, path: str, body: Any = None, *, token: str = "", key: str = "") -> Any:
         """Send a request, and return the JSON of the answer; raise `KitFailed` when it is refused."""
-        response = self.send(method, path, body, token=token)
+        response = self.send(method, path, body, token=token, key=key)
         if response.is_error:
             raise KitFailed(f"{method} {path} answered {response.status_code}: {response.text}")
         is_json = response.headers.get("Content-Type", "").partition(";")[0].endswith("json")
