@@ -266,8 +266,15 @@ def _change(
     _record_maker(uow, editor, after)
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_UPDATED, after, **details)
     if editor.is_for_customer:
-        setup_states.change(uow, editor.organization_id, after.id, ConnectionSetupState.CONFIGURED)
+        setup_states.change(uow, editor.organization_id, after.id, _setup_state(uow, editor, after))
     return after
+
+
+def _setup_state(uow: UnitOfWork, editor: Editor, after: ConnectionRecord) -> ConnectionSetupState:
+    """Return how far a connection is after a change: a trial still counts after another name, and when it goes live."""
+    trial = uow.trial_sign_ins.last(editor.organization_id, after.id)
+    is_tested = trial is not None and trial.has_succeeded(after)
+    return ConnectionSetupState.TESTED if is_tested else ConnectionSetupState.CONFIGURED
 
 
 def _empty(uow: UnitOfWork, kind: ConnectionType) -> ConnectionRecord:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from core.sign_in.upstream import setup_states, trials
+from core.sign_in.upstream.setup_states import ConnectionSetupState
+from ports.unit_of_work import UnitOfWork
 from tests.world.backend import Backend, insert_key
+from tests.world.builder import new_id
 from tests.world.customer_setups import CONNECTION, CustomerSetup, make_customer_setup
 from tests.world.trade import Trade
 from tests.world.world import assert_refused
@@ -243,6 +248,36 @@ async def test_the_vendor_is_told_how_far_things_are(setup: CustomerSetup, trade
         ("customer.connection_changed", "removed", setup.customer_id),
     ]
     assert trade.world.value("SELECT count(*) FROM events WHERE organization_id = %s", setup.internal_id) == 0
+
+
+async def test_a_connection_is_tested_until_it_leads_elsewhere(setup: CustomerSetup, trade: Trade) -> None:
+    connection = await setup.connect()
+
+    def try_it(uow: UnitOfWork) -> None:
+        found = uow.upstream_connections.find(setup.internal_id, UUID(connection["id"]))
+        assert found is not None, "the connection is there"
+        trade.world.connection.execute(
+            """
+            INSERT INTO trial_sign_ins (organization_id, id, connection_id, state_hash, tested_as, expires_at,
+                                        concluded_at, visit_hash)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (setup.internal_id, new_id(), found.id, b"state", trials.fingerprint(found), uow.now, uow.now, b"visit"),
+        )
+        setup_states.change(uow, setup.internal_id, found.id, ConnectionSetupState.TESTED)
+
+    await trade.world.installation.database.transact(try_it)
+    path = f"/connections/{connection['id']}"
+    changes = ({"name": "Globex"}, {"enabled": False}, {"enabled": True}, {"client_id": "other"})
+    states = [(await setup.by_key("PATCH", path, body=change)).json["state"] for change in changes]
+
+    assert states == ["tested", "tested", "tested", "configured"]
+    told = trade.world.rows(
+        "SELECT data ->> 'state' FROM events WHERE organization_id = %s AND type = %s ORDER BY id",
+        trade.vendor.organization_id,
+        "customer.connection_changed",
+    )
+    assert told == [("configured",), ("tested",), ("configured",)]
 
 
 @pytest.mark.parametrize("path", ["/scim/v2/Users", "/scim/v2/Groups", "/scim/v2/ServiceProviderConfig"])
