@@ -107,7 +107,6 @@ class MadeKind(Enum):
         _TAKEN_BACK,
         Operation.CUSTOMER_OFFER,
         Operation.CUSTOMER_OWNER_NAME,
-        Operation.CUSTOMER_SETUP,
         Operation.CUSTOMERS_CHANGE,
     )
     CUSTOMER_PERSON = _made("roles of people of customers", _FALLS_BACK, Operation.CUSTOMER_PEOPLE_CHANGE)

@@ -97,7 +97,6 @@ class PostgresUnitOfWork(Aggregates):
         self._link_caller: LinkCaller | None = None
         self._setup_caller: SetupCaller | None = None
         self._relation: Relation | None = None
-        self._relations: Mapping[UUID, Relation] = {}
         self._transaction = Transaction(
             connection=connection,
             now=self.now,
@@ -187,9 +186,6 @@ class PostgresUnitOfWork(Aggregates):
 
     def enter_setup(self, caller: SetupCaller) -> None:
         self._setup_caller = caller
-
-    def act_for_customers(self, relations: Mapping[UUID, Relation]) -> None:
-        self._relations = relations
 
     def access_context(self, slug: str) -> AccessContext:
         setup = self._setup_caller
@@ -409,8 +405,6 @@ class PostgresUnitOfWork(Aggregates):
         setup, link = self._setup_caller, self._link_caller
         if setup is not None and organization_id == setup.organization.id:
             return setup.relation
-        if organization_id is not None and organization_id in self._relations:
-            return self._relations[organization_id]
         if link is None or link.made_for is None or organization_id != link.organization.id:
             return None
         self._relation = self._relation or self.service_customers.relation_of(link.organization.id)

@@ -194,13 +194,11 @@ def _take_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]
     """Take back what was made with the power of a takeover, as the table of made things says; return what it was."""
     if not acting:
         return []
-    relations = takeover_credentials.enter_customers(uow, acting)
-    acting = [*acting, *takeover_credentials.acting_for(relations, acting)]
     kinds = [kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Fate.LISTED]
     handlers = dict.fromkeys(take_back for kind in kinds if (take_back := _TAKES_BACK.get(kind)) is not None)
     withdrawn = [made for take_back in handlers for made in take_back(uow, acting)]
     takeover_credentials.apply_rules(uow, acting)
-    return [takeover_credentials.named_to_vendor(one, relations) for one in withdrawn]
+    return withdrawn
 
 
 def _takeover(uow: UnitOfWork, user_id: UUID, token: OneTimeToken) -> Takeover:

@@ -6,8 +6,7 @@ data or lets people in is switched off, and keeps its settings for the admins to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -18,7 +17,6 @@ from core.secrets import hash_token
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from core.customers.relations import Relation
     from ports.unit_of_work import UnitOfWork
 
 
@@ -29,39 +27,6 @@ def acting_with_invited(reverted: RevertedAccess) -> Sequence[Acting]:
         for one in reverted.suspended
     )
     return [*reverted.acting, *invited]
-
-
-def enter_customers(uow: UnitOfWork, acting: Sequence[Acting]) -> Mapping[UUID, Relation]:
-    """Return the customers for whom these may have set something up, by the internal organizations.
-
-    What is withdrawn there is recorded in the logs of the vendor and the customer.
-    """
-    members = [one for one in acting if one.user_id is not None]
-    if not members:
-        return {}
-    vendors = sorted({one.organization_id for one in members})
-    relations = uow.service_customers.relations_set_up(vendors, since=min(one.since for one in members))
-    uow.act_for_customers(relations)
-    return relations
-
-
-def acting_for(relations: Mapping[UUID, Relation], acting: Sequence[Acting]) -> Sequence[Acting]:
-    """Return the members of vendors as who acted in the internal organizations of customers."""
-    return [
-        replace(one, organization_id=internal_id)
-        for internal_id, relation in relations.items()
-        for one in acting
-        if one.user_id is not None and one.organization_id == relation.vendor_id
-    ]
-
-
-def named_to_vendor(made: MadeThing, relations: Mapping[UUID, Relation]) -> MadeThing:
-    """Return what was set up for a customer as something of the vendor's, which names the customer."""
-    relation = relations.get(made.organization_id)
-    if relation is None:
-        return made
-    label = f"{made.label} for the customer {relation.customer_slug} of the service {relation.service_slug}"
-    return replace(made, organization_id=relation.vendor_id, label=label)
 
 
 def withdraw_invitations(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:

@@ -61,13 +61,6 @@ class ServiceCustomers(Protocol):
         """Count the organizations that a vendor has made and no person owns, those included that can be restored."""
         ...
 
-    def relations_set_up(self, vendor_ids: Sequence[UUID], *, since: datetime) -> Mapping[UUID, Relation]:
-        """Return the customers for whom a setup link, SCIM token or connection was made or changed since a moment.
-
-        They are of these vendors, by their internal organizations.
-        """
-        ...
-
     def relation_of(self, internal_id: UUID) -> Relation | None:
         """Return what the logs say of the customer that an internal organization is of; None for any other one."""
         ...

@@ -1,10 +1,7 @@
 """The part of the unit of work that belongs to the area `customers`."""
 
-from collections.abc import Mapping
 from typing import Protocol
-from uuid import UUID
 
-from core.customers.relations import Relation
 from core.customers.setup_callers import SetupCaller
 from ports.customers.claiming import CustomerClaims
 from ports.customers.claims import TokenPreviews
@@ -31,10 +28,6 @@ class CustomersUnit(Protocol):
 
     def enter_setup(self, caller: SetupCaller) -> None:
         """Let a vendor act in the internal organization of a customer, by its slug, besides what it acted in before."""
-        ...
-
-    def act_for_customers(self, relations: Mapping[UUID, Relation]) -> None:
-        """Record what follows in these internal organizations of customers in the logs of both sides."""
         ...
 
     @property

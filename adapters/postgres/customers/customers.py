@@ -91,27 +91,6 @@ _END_THESE: Final = """
     LEFT JOIN organizations o ON o.id = e.organization_id
     ORDER BY  e.id
 """
-# By an internal organization `i`.
-_RELATION: Final = """
-    SELECT c.id AS customer_id, c.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name,
-           s.slug AS service_slug, s.name AS service_name, s.client_id, c.external_id,
-           o.id AS customer_organization_id, o.slug AS customer_slug, o.name AS customer_name,
-           i.id AS internal_id
-    FROM   organizations i
-    JOIN   service_customers c ON c.id = i.internal_of
-    JOIN   services s          ON s.organization_id = c.vendor_id AND s.id = c.service_id
-    JOIN   organizations v     ON v.id = c.vendor_id
-    JOIN   organizations o     ON o.id = c.organization_id
-"""
-_SET_UP_SINCE: Final = f"""
-    {_RELATION}
-    WHERE  c.vendor_id = ANY (%(vendor_ids)s)
-      AND  (EXISTS (SELECT FROM setup_links t WHERE t.organization_id = i.id AND t.created_at >= %(since)s)
-            OR EXISTS (SELECT FROM scim_tokens t WHERE t.organization_id = i.id AND t.created_at >= %(since)s)
-            OR EXISTS (SELECT FROM upstream_connections t
-                       WHERE  t.organization_id = i.id AND coalesce(t.made_at, t.updated_at) >= %(since)s))
-    ORDER  BY i.id
-"""
 FOUND: Final = f"""
     {OF_SERVICE}
       AND     (%(part)s = '' OR strpos(coalesce(o.slug, c.offered_slug), %(part)s) > 0
@@ -255,11 +234,21 @@ class PostgresServiceCustomers(Aggregate):
         )
 
     def relation_of(self, internal_id: UUID) -> Relation | None:
-        found = self._one(_set_up, f"{_RELATION} WHERE i.id = %s", (internal_id,))
-        return found[1] if found is not None else None
-
-    def relations_set_up(self, vendor_ids: Sequence[UUID], *, since: datetime) -> Mapping[UUID, Relation]:
-        return dict(self._all(_set_up, _SET_UP_SINCE, {"vendor_ids": list(vendor_ids), "since": since}))
+        return self._one(
+            Relation,
+            """
+            SELECT c.id AS customer_id, c.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name,
+                   s.slug AS service_slug, s.name AS service_name, s.client_id, c.external_id,
+                   o.id AS customer_organization_id, o.slug AS customer_slug, o.name AS customer_name
+            FROM   organizations i
+            JOIN   service_customers c ON c.id = i.internal_of
+            JOIN   services s          ON s.organization_id = c.vendor_id AND s.id = c.service_id
+            JOIN   organizations v     ON v.id = c.vendor_id
+            JOIN   organizations o     ON o.id = c.organization_id
+            WHERE  i.id = %s
+            """,
+            (internal_id,),
+        )
 
     def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:
         self._connection.execute_later(
@@ -323,8 +312,3 @@ class PostgresServiceCustomers(Aggregate):
 def service_values(service: Service) -> dict[str, Any]:
     """Return the values of `OF_SERVICE` and `FOUND` that name a service."""
     return {"vendor_id": service.organization_id, "service_id": service.id}
-
-
-def _set_up(*, internal_id: UUID, **relation: Any) -> tuple[UUID, Relation]:
-    """Return the internal organization of a customer, and the customer."""
-    return internal_id, Relation(**relation)
