@@ -343,6 +343,18 @@ KINDS = {
         " SELECT gen_random_uuid(), %(user)s, %(device)s, gen_random_uuid()::text, %(organization)s, ended, ended"
         " FROM ends",
     ),
+    Leftover.CUSTOMER_CLAIMS: Kind(
+        "expires_at",
+        30 * DAY,
+        """
+        , customers AS MATERIALIZED (SELECT gen_random_uuid() AS id, ended FROM ends),
+          kept AS (
+            INSERT INTO service_customers (id, vendor_id, service_id, ended_at, ended_organization_id, created_at)
+            SELECT id, %(user)s, %(device)s, ended, %(organization)s, ended FROM customers)
+        INSERT INTO customer_claims (customer_id, vendor_id, email, token_hash, created_at, expires_at)
+        SELECT id, %(user)s, 'ann@example.com', sha256(id::text::bytea), ended, ended FROM customers
+        """,
+    ),
     Leftover.UNPROVED_ACCOUNTS: Kind(
         "unproved_since",
         30 * DAY,

@@ -86,6 +86,8 @@ class Leftover(Enum):
     TRIAL_SIGN_INS = ("trial_sign_ins", Retention.CONNECTION_PROBLEMS)
     # Counted from the answer, or from the end of those without one.
     INVITATIONS = ("invitations", Retention.INVITATIONS, 200, False)
+    # Counted from the end of the link, also of one that was used.
+    CUSTOMER_CLAIMS = ("customer_claims", Retention.LINKS)
     # Offers without an answer; customers stay until either side ends them.
     CUSTOMER_OFFERS = ("service_customers", timedelta())
     # Counted from their deletion: by then every transaction that has written to their logs beside it has ended.

@@ -187,6 +187,8 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "service_customers": Expiring(
         Leftover.CUSTOMER_OFFERS, "those that were accepted, until either side ends them or the service is deleted"
     ),
+    "customer_claims": Expiring(Leftover.CUSTOMER_CLAIMS),
+    "customer_group_rules": Owned("service_customers", "at most 200"),
     "customer_assignments": Owned("service_customers", "at most 200"),
     "customer_rechecks": Drained("the sessions that the change has ended are ended"),
     "customer_slugs": Kept("for ever: a slug that a customer had is never given to another organization"),

@@ -281,6 +281,16 @@ _DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+        Leftover.CUSTOMER_CLAIMS: """
+        DELETE FROM customer_claims
+        WHERE  customer_id = ANY (ARRAY(
+            SELECT   customer_id
+            FROM     customer_claims
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
         Leftover.CUSTOMER_OFFERS: """
         DELETE FROM service_customers
         WHERE  id = ANY (ARRAY(
@@ -411,6 +421,7 @@ _EXPIRED: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
             "FROM invitations WHERE status <> 'pending' AND coalesce(answered_at, expires_at) <= %s"
             " ORDER BY coalesce(answered_at, expires_at)"
         ),
+        Leftover.CUSTOMER_CLAIMS: "FROM customer_claims WHERE expires_at <= %s ORDER BY expires_at",
         Leftover.CUSTOMER_OFFERS: (
             "FROM service_customers WHERE accepted_at IS NULL AND offer_expires_at <= %s ORDER BY offer_expires_at"
         ),

@@ -155,6 +155,8 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     WITH earlier AS (UPDATE branding_versions SET support_email = NULL {_SUPPORT_ADDRESSES})
     UPDATE brandings SET support_email = NULL {_SUPPORT_ADDRESSES}
     """,
+    # Links to become the owner of a customer, open or used.
+    "DELETE FROM customer_claims WHERE email = ANY (%(addresses)s)",
     # With what the person has written to others.
     """
     WITH written AS (

@@ -97,9 +97,9 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "privacy.anonymization.PostgresAnonymization.lock": _unbound(1, "invitations"),
         "privacy.anonymization.PostgresAnonymization.lock_next_closed": _unbound(1, "memberships"),
         "privacy.anonymization.PostgresAnonymization.replace_addresses": _unbound(
-            16,
-            "billing_customers bulk_job_rows bulk_jobs events invitations mails memberships organizations "
-            "scim_log_entries service_customers service_user_metadata trial_sign_ins",
+            17,
+            "billing_customers bulk_job_rows bulk_jobs customer_claims events invitations mails memberships "
+            "organizations scim_log_entries service_customers service_user_metadata trial_sign_ins",
         ),
         "privacy.anonymization.PostgresAnonymization.replace_origins": _unbound(3, "audit_entries events login_events"),
         "privacy.export.PostgresPrivacyExport.organizations_owned_by": _unbound(1, "memberships"),
@@ -236,17 +236,17 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "mail.mail._OLD": _unbound(1, "mails"),
         "platform.ended_invitations._DELETE": _unbound(1, "invitations"),
         "platform.housekeeping.PostgresHousekeeping.delete": _unbound(
-            16,
+            17,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
-            "bulk_jobs client_problems device_codes organization_keys recent_acts saml_logouts saml_requests "
-            "service_customers setup_links trial_sign_ins upstream_failures upstream_sign_ins",
+            "bulk_jobs client_problems customer_claims device_codes organization_keys recent_acts saml_logouts "
+            "saml_requests service_customers setup_links trial_sign_ins upstream_failures upstream_sign_ins",
         ),
         "platform.housekeeping.PostgresHousekeeping.overdue": _unbound(
             1,
             "address_conflicts authorization_codes authorization_requests billing_checkouts "
-            "bulk_jobs client_problems device_codes events invitations organization_keys recent_acts saml_logouts "
-            "saml_requests scim_log_entries service_customers setup_links trial_sign_ins upstream_failures "
-            "upstream_sign_ins webhook_deliveries",
+            "bulk_jobs client_problems customer_claims device_codes events invitations organization_keys recent_acts "
+            "saml_logouts saml_requests scim_log_entries service_customers setup_links trial_sign_ins "
+            "upstream_failures upstream_sign_ins webhook_deliveries",
         ),
         "platform.retention.OldLogRows.delete": _unbound(4, "events login_events scim_log_entries webhook_deliveries"),
         "platform.log_months.PostgresLogMonths.has_strays": _unbound(
