@@ -94,6 +94,13 @@ class Issued(Enum):
     SETUP_LINK_BY_KEY = ("a setup link that the key has made", "setup_links")
     API_KEY_BY_KEY = ("an API key that the key has made", "api_keys")
     SCIM_TOKEN_BY_KEY = ("a SCIM token that the key has made", "scim_tokens")
+    ADMISSION = ("an admission to a vendor's service, by what the vendor has made for a customer", "memberships")
+    ADMITTED_IDENTITY = ("an account at a connection that the vendor has made for a customer", "identities")
+    ADMITTED_SESSION = ("a session of the vendor's service, by the admission", "sessions")
+    ADMITTED_VISIT = ("the link to the vendor's service for the customer, by the admission", "customer_users")
+    CUSTOMER_CLAIM = ("a mailed link to own a customer, at the user's address", "customer_claims")
+    CUSTOMER_SETUP_LINK = ("a setup link that the member has made for a customer", "setup_links")
+    CUSTOMER_SCIM_TOKEN = ("a SCIM token that the member has made for a customer", "scim_tokens")
 
     table: str
 
@@ -126,6 +133,7 @@ _SESSIONS: Final = _IN_ORGANIZATION | {
     Issued.SECOND_FACTOR_CHALLENGE,
     Issued.MAILED_SIGN_IN,
     Issued.REQUESTED_ADDRESS,
+    Issued.ADMITTED_SESSION,
 }
 _OF_MEMBERSHIP: Final = frozenset(
     {
@@ -150,7 +158,12 @@ _WAYS_IN: Final = frozenset(
         Issued.BACKUP_CODE,
         Issued.IDENTITY,
         Issued.CONNECTION_IDENTITY,
+        Issued.ADMITTED_IDENTITY,
     }
+)
+# Of what a vendor has made for a customer, whom it admits.
+_OF_ADMISSION: Final = frozenset(
+    {Issued.ADMISSION, Issued.ADMITTED_IDENTITY, Issued.ADMITTED_SESSION, Issued.ADMITTED_VISIT}
 )
 _UNCONFIRMED: Final = frozenset(
     {Issued.UNCONFIRMED_MEMBERSHIP, Issued.UNCONFIRMED_LINK, Issued.UNCONFIRMED_SUBSCRIPTION}
@@ -170,10 +183,16 @@ _MADE: Final = PartialTable(
         Issued.SETUP_LINK_BY_KEY: MadeKind.SETUP_LINK,
         Issued.API_KEY_BY_KEY: MadeKind.API_KEY,
         Issued.SCIM_TOKEN_BY_KEY: MadeKind.SCIM_TOKEN,
+        Issued.CUSTOMER_SETUP_LINK: MadeKind.SETUP_LINK,
+        Issued.CUSTOMER_SCIM_TOKEN: MadeKind.SCIM_TOKEN,
     }
 )
 # The links that a key has made end with it, whatever ends it.
 _KEY: Final = frozenset({Issued.ORGANIZATION_KEY, Issued.SETUP_LINK_BY_KEY})
+
+
+# A link that a vendor has mailed is of the address, as an invitation is, and not of the account that has the address.
+_OF_ACCOUNT: Final = frozenset(Issued) - {Issued.CUSTOMER_CLAIM}
 
 
 def _made_ended_by(event: MakerEvent) -> frozenset[Issued]:
@@ -196,14 +215,17 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.PASSWORD_RESET: _SESSIONS | {Issued.MAILED_RESET},
     Cause.SIGN_OUT_ELSEWHERE: _SESSIONS,
     # What a takeover gave or made ends, whoever has it now; of what was there before, the ways into the account do.
-    Cause.UNDO_OF_LATER: (frozenset(Issued) - frozenset(_MADE)) | _made_ended_by(MakerEvent.UNDO),
+    Cause.UNDO_OF_LATER: (_OF_ACCOUNT - frozenset(_MADE)) | _made_ended_by(MakerEvent.UNDO),
     Cause.UNDO_OF_EARLIER: _SESSIONS | _WAYS_IN | _UNCONFIRMED | {Issued.MAILED_CONFIRMATION} | _KEY,
     Cause.LOCK: _SESSIONS | {Issued.MAILED_RESET} | _made_ended_by(MakerEvent.LOCK),
     Cause.CLOSING: _SESSIONS,
     # Memberships stay, so that counts and logs stay correct; nothing can use them any more.
-    Cause.ANONYMIZATION: _SESSIONS | _WAYS_IN | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION} | _KEY,
+    Cause.ANONYMIZATION: _SESSIONS
+    | _WAYS_IN
+    | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION, Issued.CUSTOMER_CLAIM}
+    | _KEY,
     # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
-    Cause.ACCOUNT_DELETION: (frozenset(Issued) - frozenset(_MADE)) | _made_ended_by(MakerEvent.DELETION),
+    Cause.ACCOUNT_DELETION: (_OF_ACCOUNT - frozenset(_MADE)) | _made_ended_by(MakerEvent.DELETION),
     Cause.SERVICE_DELETION: _OF_SERVICE_SESSION
     | {
         Issued.MEMBER_LINK,
@@ -224,7 +246,15 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     }
     | frozenset(_MADE),
     # Access ends with the record; the sessions follow in batches.
-    Cause.CUSTOMER_END: frozenset({Issued.CUSTOMER_SESSION, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT}),
+    Cause.CUSTOMER_END: _OF_ADMISSION
+    | {
+        Issued.CUSTOMER_SESSION,
+        Issued.CUSTOMER_VISIT,
+        Issued.CUSTOMER_ASSIGNMENT,
+        Issued.CUSTOMER_CLAIM,
+        Issued.CUSTOMER_SETUP_LINK,
+        Issued.CUSTOMER_SCIM_TOKEN,
+    },
     # What a key has made stays, so that it can be replaced, unless it is to end too.
     Cause.KEY_DELETION: _KEY,
     Cause.KEY_DELETION_WITH_MADE: _KEY | {Issued.API_KEY_BY_KEY, Issued.SCIM_TOKEN_BY_KEY},

@@ -36,6 +36,7 @@ from core.organizations import (
     takeover_acts,
     takeover_credentials,
     takeover_mails,
+    takeover_setups,
     takeovers,
 )
 from core.organizations.takeovers import Acting, HeldAccess, MadeThing, Takeover
@@ -89,6 +90,7 @@ _TAKES_BACK: Final[PartialTable[MadeKind, Callable[[UnitOfWork, Sequence[Acting]
             MadeKind.GROUP_RULE: takeover_credentials.withdraw_rules,
             MadeKind.DIRECTORY_PLACE: takeover_acts.take_back_places,
             MadeKind.END_USER: takeover_acts.end_links,
+            MadeKind.CUSTOMER_SETUP: takeover_setups.switch_off,
             MadeKind.CUSTOMER: takeover_settings.fall_back,
             MadeKind.CUSTOMER_PERSON: takeover_settings.fall_back,
             MadeKind.PRODUCT: takeover_settings.fall_back,

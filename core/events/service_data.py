@@ -239,7 +239,10 @@ class CustomerClaimedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerChangedData(EventData):
-    """The names of what the vendor has noted of a customer and has removed, or that nobody owns it again."""
+    """The names of what the vendor has noted of a customer and has removed, or that nobody owns it again.
+
+    `setup_withdrawn` says that what was made for it with the power of a takeover is ended or switched off.
+    """
 
     customer_id: UUID
     client_id: UUID
@@ -249,6 +252,7 @@ class CustomerChangedData(EventData):
     organization_name: str
     metadata: dict[str, list[str]] = ABSENT
     unclaimed: bool = ABSENT
+    setup_withdrawn: bool = ABSENT
     reason: str = ABSENT
 
 

@@ -149,6 +149,17 @@ class RevertedAccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetUpCustomer:
+    """A customer for which a person of its vendor has made something with the power of a takeover."""
+
+    vendor_id: UUID
+    customer_id: UUID
+    internal_id: UUID
+    user_id: UUID
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MadeThing:
     """Something that was made, or led elsewhere; `label` never contains a text of its maker.
 

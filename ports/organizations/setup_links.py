@@ -32,7 +32,10 @@ class SetupLinks(Protocol):
         ...
 
     def remove_of_maker(self, organization_ids: Sequence[UUID], user_id: UUID) -> Sequence[tuple[UUID, SetupLink]]:
-        """Delete all links of these organizations that a user has made; return them, each with its organization."""
+        """Delete all links of these organizations that a user has made; return them, each with its organization.
+
+        Those that the user has made for customers of these organizations end too, but for those of a program.
+        """
         ...
 
     def caller_by_secret(self, secret_hash: bytes) -> LinkCaller | None:

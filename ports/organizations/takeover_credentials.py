@@ -8,7 +8,7 @@ from uuid import UUID
 
 if TYPE_CHECKING:
     from core.organizations.takeover_acts import MadeLink, TakenBackPlace
-    from core.organizations.takeovers import Acting, MadeThing
+    from core.organizations.takeovers import Acting, MadeThing, SetUpCustomer
 
 
 class TakeoverCredentials(Protocol):
@@ -52,6 +52,13 @@ class TakeoverCredentials(Protocol):
 
     def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
         """Switch the streams to SIEMs off that were set up or changed since, and store why."""
+        ...
+
+    def set_up_customers(self, acting: Sequence[Acting], *, after: UUID | None, limit: int) -> Sequence[SetUpCustomer]:
+        """Return for which customers they have made something as vendors, in the order of the internal organizations.
+
+        `after` is the internal organization of the last row that was read before; None for the first rows.
+        """
         ...
 
     def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:

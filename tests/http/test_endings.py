@@ -58,10 +58,15 @@ async def deactivate(one: Everything) -> None:
 async def revoke_by_provider(one: Everything) -> None:
     with running_openid_provider() as provider:
         one.world.connection.execute(
-            "UPDATE upstream_connections SET issuer = %(url)s, token_issuer = %(url)s, enabled = true",
-            {"url": provider.url},
+            """
+            UPDATE upstream_connections SET issuer = %(url)s, token_issuer = %(url)s, enabled = true
+            WHERE  organization_id = %(acme)s
+            """,
+            {"url": provider.url, "acme": one.team.organization_id},
         )
-        connection_id = str(one.world.value("SELECT id FROM upstream_connections"))
+        connection_id = str(
+            one.world.value("SELECT id FROM upstream_connections WHERE organization_id = %s", one.team.organization_id)
+        )
         answer = await Revoker(one.world, provider, connection_id).revoke_subject("ada")
     assert answer.status == 204, answer.text
 
@@ -102,7 +107,8 @@ async def undo_of_earlier(one: Everything) -> None:
 
 async def _undo(one: Everything, *, since: datetime) -> None:
     """Undo a change of the address that was requested then, when only what was there held."""
-    roles = {str(one.team.organization_id): "member"} if since == one.world.clock() else {}
+    held = one.world.rows("SELECT organization_id, role FROM memberships WHERE confirmed_at IS NOT NULL")
+    roles = {str(organization_id): role for organization_id, role in held} if since == one.world.clock() else {}
     grants = (
         dict.fromkeys(map(str, (row[0] for row in one.world.rows("SELECT id FROM services"))), "viewer")
         if roles
@@ -146,10 +152,12 @@ async def _undo(one: Everything, *, since: datetime) -> None:
 
 async def close(one: Everything) -> None:
     # A member cannot close the account; what the membership brought along is none of this.
-    one.world.connection.execute("DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner'")
+    one.world.connection.execute(
+        "DELETE FROM memberships WHERE confirmed_at IS NOT NULL AND role <> 'owner' AND made_for IS NULL"
+    )
     of_membership = (Issued.MEMBERSHIP, Issued.SERVICE_GRANT, Issued.SETUP_LINK, Issued.ORGANIZATION_KEY)
     of_customer = (Issued.SERVICE_ASSIGNMENT, Issued.CUSTOMER_VISIT, Issued.CUSTOMER_ASSIGNMENT)
-    for issued in (*of_membership, Issued.SETUP_LINK_BY_KEY, *of_customer):
+    for issued in (*of_membership, Issued.SETUP_LINK_BY_KEY, Issued.CUSTOMER_SETUP_LINK, *of_customer):
         del one.ids[issued]
     answer = await one.world.client.delete("/api/user", token=await _signed_in(one))
     assert answer.status == 204, answer.text

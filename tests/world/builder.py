@@ -315,6 +315,16 @@ class Builder(Records):
             },
         )
 
+    def made_customer(self, service: Service) -> tuple[UUID, UUID]:
+        """Make a customer of a service that nobody owns; return its record, and its internal organization."""
+        organization_id = self.organization(f"made-{self.new_id()}"[:50], status="pending")
+        customer_id = self.customer(service, organization_id)
+        internal_id = self.organization(f"internal:{customer_id}")
+        self.connection.execute("UPDATE organizations SET is_unclaimed = true WHERE id = %s", (organization_id,))
+        self.connection.execute("UPDATE service_customers SET is_made = true WHERE id = %s", (customer_id,))
+        self.connection.execute("UPDATE organizations SET internal_of = %s WHERE id = %s", (customer_id, internal_id))
+        return customer_id, internal_id
+
     def mail_domain(self, organization_id: UUID, domain: str) -> None:
         """Make a mail domain that of an organization, as if its name servers had proved it."""
         connection_id, now = self.new_id(), self.clock()

@@ -61,6 +61,7 @@ class _Issuer:
         self.unfinished_sign_ins()
         self.credentials()
         self.made_by_the_member()
+        self.made_for_customers()
         assert set(self.ids) == set(Issued), "something is not issued"
         return self.ids
 
@@ -128,7 +129,79 @@ class _Issuer:
             self.now,
             self.now,
         )
-        self.ids[Issued.CUSTOMER_VISIT] = self.ids[Issued.CUSTOMER_ASSIGNMENT] = self.user_id
+        self.ids[Issued.CUSTOMER_VISIT], self.ids[Issued.CUSTOMER_ASSIGNMENT] = self.customer_id, self.user_id
+
+    def made_for_customers(self) -> None:
+        self.admission()
+        claimable, _ = self.world.made_customer(self.desk)
+        self.ids[Issued.CUSTOMER_CLAIM] = claimable
+        self.run(
+            """
+            INSERT INTO customer_claims (customer_id, vendor_id, email, token_hash, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            """,
+            *(claimable, self.vendor_id, self.email, _hash("claim"), self.now, self.later),
+        )
+        _, of_acme = self.world.made_customer(self.world.service(self.acme, "club"))
+        self.ids[Issued.CUSTOMER_SETUP_LINK] = setup_id = new_id()
+        self.run(
+            """
+            INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)
+            VALUES (%s, %s, '{scim}', %s, %s, %s, %s)
+            """,
+            *(setup_id, of_acme, _hash("link of a customer"), self.user_id, self.now, self.later),
+        )
+        self.ids[Issued.CUSTOMER_SCIM_TOKEN] = token_id = new_id()
+        self.run(
+            """
+            INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, created_at, created_by)
+            VALUES (%s, %s, 'directory', 'scim_live_bbbbbb', %s, %s, %s)
+            """,
+            *(token_id, of_acme, _hash("token of a customer"), self.now, self.user_id),
+        )
+
+    def admission(self) -> None:
+        admitting, internal_id = self.world.made_customer(self.desk)
+        self.world.member(internal_id, self.user_id)
+        self.ids[Issued.ADMISSION] = self.world.value(
+            "SELECT id FROM memberships WHERE organization_id = %s AND user_id = %s", internal_id, self.user_id
+        )
+        self.ids[Issued.ADMITTED_VISIT] = admitting
+        self.run(
+            """
+            INSERT INTO customer_users (customer_id, organization_id, user_id, first_sign_in_at, last_sign_in_at)
+            VALUES (%s, %s, %s, %s, %s)
+            """,
+            *(admitting, internal_id, self.user_id, self.now, self.now),
+        )
+        connection_id = new_id()
+        self.run(
+            """
+            INSERT INTO upstream_connections (id, organization_id, type, name, scopes, attribute_mapping, trust_mfa,
+                                              enabled, created_at, updated_at)
+            VALUES (%s, %s, 'saml', 'Made', '{}', '{}', false, false, %s, %s)
+            """,
+            *(connection_id, internal_id, self.now, self.now),
+        )
+        self.ids[Issued.ADMITTED_IDENTITY] = identity_id = new_id()
+        self.run(
+            """
+            INSERT INTO identities (id, user_id, provider, subject, organization_id, connection_id, linked_at, used_at)
+            VALUES (%s, %s, 'upstream', 'ada', %s, %s, %s, %s)
+            """,
+            *(identity_id, self.user_id, internal_id, connection_id, self.now, self.now),
+        )
+        self.ids[Issued.ADMITTED_SESSION] = session_id = new_id()
+        self.run(
+            """
+            INSERT INTO sessions (id, user_id, organization_id, service_id, customer_id, provider, amr,
+                                  authenticated_at, refresh_hash, refreshed_at, expires_at, created_at, confined_to,
+                                  connection_id)
+            VALUES (%s, %s, %s, %s, %s, 'upstream', '{fed}', %s, '', %s, %s, %s, %s, %s)
+            """,
+            *(session_id, self.user_id, self.vendor_id, self.desk.id, admitting, self.now, self.now, self.later),
+            *(self.now, internal_id, connection_id),
+        )
 
     def sessions(self) -> None:
         connection_id = self.world.value("SELECT id FROM upstream_connections")

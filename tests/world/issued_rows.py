@@ -17,10 +17,24 @@ _ROW: Final = "SELECT EXISTS (SELECT FROM {table} WHERE id = %(id)s)"
 _OF_USER: Final = "SELECT EXISTS (SELECT FROM {table} WHERE user_id = %(id)s)"
 _SUBSCRIPTION: Final = "SELECT EXISTS (SELECT FROM subscriptions WHERE id = %(id)s AND status = 'active')"
 _LINK: Final = "SELECT EXISTS (SELECT FROM service_users WHERE user_id = %(user)s AND service_id = %(id)s)"
+_VISIT: Final = "SELECT EXISTS (SELECT FROM customer_users WHERE user_id = %(user)s AND customer_id = %(id)s)"
 _SETUP_LINK: Final = """
     SELECT EXISTS (SELECT FROM setup_links l
                    JOIN   memberships m ON m.organization_id = l.organization_id AND m.user_id = l.created_by
                    WHERE  l.id = %(id)s AND m.suspended_at IS NULL)
+"""
+# Of a link that the member has made for a customer.
+_CUSTOMER_SETUP_LINK: Final = """
+    SELECT EXISTS (SELECT FROM setup_links l
+                   JOIN   organizations i     ON i.id = l.organization_id AND i.status = 'active'
+                   JOIN   service_customers c ON c.id = i.internal_of
+                   JOIN   memberships m       ON m.organization_id = c.vendor_id AND m.user_id = l.created_by
+                   WHERE  l.id = %(id)s AND m.suspended_at IS NULL)
+"""
+_CUSTOMER_SCIM_TOKEN: Final = """
+    SELECT EXISTS (SELECT FROM scim_tokens t
+                   JOIN   organizations i ON i.id = t.organization_id AND i.status = 'active'
+                   WHERE  t.id = %(id)s)
 """
 # The statement that tells whether something still holds; the id is what `issue_everything` has noted.
 ALIVE: Final[dict[Issued, str]] = {
@@ -34,7 +48,7 @@ ALIVE: Final[dict[Issued, str]] = {
                        JOIN   service_customers c ON c.id = s.customer_id
                        WHERE  s.id = %(id)s AND s.revoked_at IS NULL)
     """,
-    Issued.CUSTOMER_VISIT: _OF_USER.format(table="customer_users"),
+    Issued.CUSTOMER_VISIT: _VISIT,
     Issued.SERVICE_ASSIGNMENT: _OF_USER.format(table="service_assignments"),
     Issued.CUSTOMER_ASSIGNMENT: _OF_USER.format(table="customer_assignments"),
     Issued.BROWSER_COOKIE: _OF_SESSION.format(table="browser_sessions"),
@@ -80,4 +94,15 @@ ALIVE: Final[dict[Issued, str]] = {
     Issued.WORKLOAD: _ROW.format(table="workloads"),
     Issued.SCIM_TOKEN: _ROW.format(table="scim_tokens"),
     Issued.SCIM_TOKEN_BY_KEY: _ROW.format(table="scim_tokens"),
+    Issued.ADMISSION: "SELECT EXISTS (SELECT FROM memberships WHERE id = %(id)s AND suspended_at IS NULL)",
+    Issued.ADMITTED_IDENTITY: _ROW.format(table="identities"),
+    Issued.ADMITTED_SESSION: """
+        SELECT EXISTS (SELECT FROM sessions s
+                       JOIN   service_customers c ON c.id = s.customer_id
+                       WHERE  s.id = %(id)s AND s.revoked_at IS NULL)
+    """,
+    Issued.ADMITTED_VISIT: _VISIT,
+    Issued.CUSTOMER_CLAIM: "SELECT EXISTS (SELECT FROM customer_claims WHERE customer_id = %(id)s)",
+    Issued.CUSTOMER_SETUP_LINK: _CUSTOMER_SETUP_LINK,
+    Issued.CUSTOMER_SCIM_TOKEN: _CUSTOMER_SCIM_TOKEN,
 }

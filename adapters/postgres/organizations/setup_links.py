@@ -235,10 +235,20 @@ class PostgresSetupLinks(Aggregate):
         rows = self._rows(
             f"""
             DELETE FROM setup_links
-            WHERE       organization_id = ANY (%s) AND created_by = %s
-            RETURNING   organization_id, {_REMOVED}
+            WHERE       created_by = %(user_id)s
+              AND       (organization_id = ANY (%(organization_ids)s)
+                         OR (made_by_api_key IS NULL
+                             AND organization_id IN (SELECT i.id
+                                                     FROM   service_customers c
+                                                     JOIN   organizations i ON i.internal_of = c.id
+                                                     WHERE  c.vendor_id = ANY (%(organization_ids)s))))
+            RETURNING   coalesce((SELECT c.vendor_id
+                                  FROM   organizations i
+                                  JOIN   service_customers c ON c.id = i.internal_of
+                                  WHERE  i.id = setup_links.organization_id), organization_id) AS organization_id,
+                        {_REMOVED}
             """,
-            (list(organization_ids), user_id),
+            {"organization_ids": list(organization_ids), "user_id": user_id},
         )
         ordered = sorted(rows, key=lambda row: (row["organization_id"], row["id"]))
         return [(row.pop("organization_id"), SetupLink(**row)) for row in ordered]

@@ -11,7 +11,7 @@ from adapters.postgres.organizations.takeovers import ACTING, acting_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.made_credentials import MadeCredentialKind
 from core.organizations.takeover_acts import MadeLink, TakenBackPlace
-from core.organizations.takeovers import Acting, MadeThing
+from core.organizations.takeovers import Acting, MadeThing, SetUpCustomer
 
 # Of rows `t` that name who made them when.
 _MADE_SINCE: Final = "t.organization_id = a.organization_id AND t.created_by = a.user_id AND t.created_at >= a.since"
@@ -60,6 +60,25 @@ _TAKE_BACK_PLACES: Final = f"""
     LEFT JOIN out  ON out.group_id = first.group_id AND out.user_id = first.user_id
     LEFT JOIN back ON back.group_id = first.group_id AND back.user_id = first.user_id
     ORDER BY  first.organization_id, first.group_id, first.user_id
+"""
+
+# Of vendors, for whose customers something was made that names its maker.
+_SET_UP_CUSTOMERS: Final = f"""
+    SELECT   c.vendor_id, c.id AS customer_id, i.id AS internal_id, a.user_id, min(a.since) AS since
+    FROM     {ACTING}
+    JOIN     service_customers c ON c.vendor_id = a.organization_id
+    JOIN     organizations i     ON i.internal_of = c.id
+    WHERE    a.user_id IS NOT NULL AND (%(after)s::uuid IS NULL OR i.id > %(after)s)
+      AND    (EXISTS (SELECT FROM setup_links t
+                      WHERE  t.organization_id = i.id AND t.created_by = a.user_id AND t.created_at >= a.since)
+              OR EXISTS (SELECT FROM scim_tokens t
+                         WHERE  t.organization_id = i.id AND t.created_by = a.user_id AND t.created_at >= a.since)
+              OR EXISTS (SELECT FROM upstream_connections t
+                         WHERE  t.organization_id = i.id AND t.made_by = a.user_id
+                           AND  coalesce(t.made_at, t.updated_at) >= a.since))
+    GROUP BY c.id, i.id, a.user_id
+    ORDER BY i.id, a.user_id
+    LIMIT    %(limit)s
 """
 
 
@@ -221,6 +240,9 @@ class PostgresTakeoverCredentials(Aggregate):
             reason=reason,
         )
         return [_with_details(one, host=one.label.removeprefix("to "), enabled=False) for one in found]
+
+    def set_up_customers(self, acting: Sequence[Acting], *, after: UUID | None, limit: int) -> Sequence[SetUpCustomer]:
+        return self._all(SetUpCustomer, _SET_UP_CUSTOMERS, acting_values(acting) | {"after": after, "limit": limit})
 
     def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
         found = self._ended(

@@ -9,7 +9,9 @@ from urllib.parse import urlencode
 import pytest
 
 from core.platform import ended_organizations
+from tests.world.backend import Backend
 from tests.world.claims import ANN, Claims
+from tests.world.customer_setups import CONNECTION, KEY, CustomerSetup, make_customer_setup
 from tests.world.trade import Trade
 from tests.world.visitor import FORM
 
@@ -195,3 +197,49 @@ async def test_what_was_claimed_by_a_link_of_the_intruder_nobody_owns_again(clai
 
     assert (await claims.record(customer_id))["unclaimed"] is True
     assert claims.trade.world.value("SELECT status FROM organizations WHERE slug = 'globex'") == "suspended"
+
+
+async def test_what_the_intruder_has_set_up_for_a_customer_ends_or_is_off_and_both_sides_read_it(
+    claims: Claims, owner: Stolen
+) -> None:
+    trade = claims.trade
+    customer_id = await claims.make()
+    setup = CustomerSetup(trade, Backend(trade.world, trade.vendor.organization_id, trade.service.id, KEY), customer_id)
+    trade.vendor.tokens["admin"] = owner.token
+    bodies = {"/connections": CONNECTION, "/scim-tokens": {"name": "Okta"}, "/setup-links": {"parts": ["scim"]}}
+    for path, body in bodies.items():
+        answer = await setup.by_member("POST", path, by="admin", body=body)
+        assert answer.status == 200, answer.text
+    internal_id = setup.internal_id
+
+    await owner.get_back()
+
+    tables = ("setup_links", "scim_tokens")
+    counts = [
+        trade.world.value(f"SELECT count(*) FROM {one} WHERE organization_id = %s", internal_id) for one in tables
+    ]
+    assert counts == [0, 0]
+    assert trade.world.rows("SELECT enabled, off_reason FROM upstream_connections") == [(False, "email_change_undone")]
+    [[_, _, details]] = trade.log_of(trade.vendor, "customer.changed")
+    assert (details["customer_id"], details["setup_withdrawn"]) == (customer_id, True)
+    of_customer = trade.world.rows(
+        "SELECT details ->> 'by', details ->> 'reason' FROM audit_entries WHERE organization_id = %s AND action = %s",
+        claims.organization_of(customer_id),
+        "customer.changed",
+    )
+    assert of_customer == [("vendor", "email_change_undone")]
+    [mail] = [one for one in await trade.world.mails() if one.template == "takeover_undone"]
+    assert all(kind in mail.values["withdrawn"] for kind in ("setup link", "SCIM token", "connection"))
+
+
+async def test_what_was_set_up_for_a_customer_before_the_takeover_stays(claims: Claims) -> None:
+    trade = claims.trade
+    setup = await make_customer_setup(trade)
+    await setup.by_member("POST", "/scim-tokens", by="admin", body={"name": "Okta"})
+    stolen = Stolen(claims, "admin@example.com")
+    await stolen.take_over()
+
+    await stolen.get_back()
+
+    assert trade.world.value("SELECT count(*) FROM scim_tokens") == 1
+    assert trade.log_of(trade.vendor, "customer.changed") == []
