@@ -47,7 +47,10 @@ class RecordOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedOrganization:
-    """An organization in a list; `owner` is None where it has none, or the reader may not know of them."""
+    """An organization in a list; `owner` is None where it has none, or the reader may not know of them.
+
+    An unclaimed one has none yet: a vendor has made it for a customer.
+    """
 
     id: UUID
     slug: str
@@ -58,6 +61,7 @@ class ListedOrganization:
     owner: RecordOwner | None
     members: int
     last_sign_in_at: datetime | None
+    is_unclaimed: bool = False
 
     @property
     def position(self) -> Position:
@@ -114,6 +118,15 @@ class UsedProduct:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Maker:
+    """Who has made an organization that nobody owns yet: the vendor, for a customer of one of its services."""
+
+    vendor_id: UUID
+    vendor_name: str
+    service_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServedCustomers:
     """How many organizations use a service as customers; exact up to `COUNTED_MAX`, and one more than that beyond."""
 
@@ -140,7 +153,7 @@ class PlatformOrganizationRecord:
     that have customers, `RELATIONS_SHOWN_MAX` each.
 
     `max_services` and `max_users` are the limits that count, its own or its tier's; None is no limit. `approved_by` is
-    the address of the platform owner who has approved it.
+    the address of the platform owner who has approved it. `maker` is None once a person owns it.
     """
 
     organization: Organization
@@ -151,6 +164,8 @@ class PlatformOrganizationRecord:
     domains: Sequence[ClaimedDomain]
     max_services: int | None
     max_users: int | None
+    is_unclaimed: bool = False
+    maker: Maker | None = None
     products: Sequence[UsedProduct] = ()
     served: Sequence[ServedCustomers] = ()
 

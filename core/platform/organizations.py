@@ -79,10 +79,14 @@ class SeenLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOrganization:
-    """An organization as the platform lists it."""
+    """An organization as the platform lists it.
+
+    Nobody owns an unclaimed one, which a vendor has made for a customer: its `owner` is None.
+    """
 
     organization: Organization
-    owner: OrganizationOwner
+    owner: OrganizationOwner | None
+    unclaimed: bool
     tier: TierSummary
 
 
@@ -101,7 +105,7 @@ class OrganizationPage:
                 replace(
                     one,
                     organization=replace(one.organization, approved_by=None),
-                    owner=OWNER_WITHHELD if one.owner.is_platform_owner else one.owner,
+                    owner=OWNER_WITHHELD if one.owner is not None and one.owner.is_platform_owner else one.owner,
                 )
                 for one in self.organizations
             ],
@@ -226,7 +230,8 @@ def _lock(uow: UnitOfWork, organization_id: UUID, seen_status: str | None = None
     Raise `OrganizationChanged` when it has not the status that the caller has seen.
     """
     organization = uow.organizations.lock(organization_id)
-    if organization is None:
+    # An internal one follows its customer, whose organization is the one to decide about.
+    if organization is None or organization.is_internal:
         raise OrganizationUnknown
     if seen_status not in {None, organization.status.value}:
         raise OrganizationChanged

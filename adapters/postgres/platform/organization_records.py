@@ -22,6 +22,7 @@ from core.organizations.tiers import Tier
 from core.platform.organization_records import (
     ClaimedDomain,
     ListedOrganization,
+    Maker,
     Matches,
     OrganizationFigures,
     OrganizationFilter,
@@ -88,7 +89,7 @@ _FROM_THERE: Final = """
 # Members, owners and the last sign-in are read for the few rows of a page alone.
 _SHOWN: Final = f"""
     SELECT o.id, o.slug, o.name, o.status, o.created_at, t.display_name AS tier, coalesce(c.members, 0) AS members,
-           u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner,
+           o.is_unclaimed, u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner,
            ({_LAST_COUNTED_DAY.format("o.id")}) AS last_counted_day
     FROM   page o
     JOIN   tiers t                  ON t.id = o.tier_id
@@ -160,7 +161,7 @@ _SERVED: Final = """
     LIMIT    %(limit)s
 """
 _RECORD: Final = f"""
-    SELECT {ORGANIZATION}, {prefixed(Tier, table="t", prefix="tier_")}, a.email AS approved_by,
+    SELECT {ORGANIZATION}, {prefixed(Tier, table="t", prefix="tier_")}, a.email AS approved_by, o.is_unclaimed,
            u.id AS owner_id, u.email AS owner_email, u.is_platform_owner AS owner_is_platform_owner
     FROM   organizations o
     JOIN   tiers t            ON t.id = o.tier_id
@@ -168,6 +169,17 @@ _RECORD: Final = f"""
     LEFT   JOIN memberships m ON m.organization_id = o.id AND m.role = 'owner'
     LEFT   JOIN users u       ON u.id = m.user_id
     WHERE  o.id = %s AND {is_shown("o")}
+"""
+
+# The record of an organization that a vendor has made, also of one that can be restored with the customer.
+_MAKER: Final = """
+    SELECT v.id AS vendor_id, v.name AS vendor_name, s.name AS service_name
+    FROM   (SELECT vendor_id, service_id FROM service_customers WHERE organization_id = %(id)s AND is_made
+            UNION ALL
+            SELECT vendor_id, service_id FROM service_customers WHERE ended_organization_id = %(id)s) AS c
+    JOIN   services s      ON s.organization_id = c.vendor_id AND s.id = c.service_id
+    JOIN   organizations v ON v.id = c.vendor_id
+    LIMIT  1
 """
 
 
@@ -238,6 +250,8 @@ class PostgresOrganizationRecords(Aggregate):
             domains=self._all(ClaimedDomain, _DOMAINS, parameters),
             max_services=max_services,
             max_users=max_users,
+            is_unclaimed=row["is_unclaimed"],
+            maker=self._one(Maker, _MAKER, parameters) if row["is_unclaimed"] else None,
         )
 
     def products(self, organization_id: UUID, *, limit: int) -> Sequence[UsedProduct]:

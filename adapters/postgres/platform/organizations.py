@@ -42,7 +42,7 @@ _PAGE: Final = """
     LEFT     JOIN users u       ON u.id = m.user_id
     ORDER BY o.created_at DESC, o.id DESC
 """
-PAGE: Final = f"{_REQUESTED} SELECT c.total, {ORGANIZATION}, {_TIER_AND_OWNER} {_PAGE}"
+PAGE: Final = f"{_REQUESTED} SELECT c.total, {ORGANIZATION}, o.is_unclaimed, {_TIER_AND_OWNER} {_PAGE}"
 
 
 class PostgresPlatformOrganizations(Aggregate):
@@ -69,7 +69,8 @@ class PostgresPlatformOrganizations(Aggregate):
 def _governed(columns: dict[str, Any]) -> PlatformOrganization:
     return PlatformOrganization(
         organization=organization_row(**taken(columns, "organization_")),
-        owner=_owner(**taken(columns, "owner_")),
+        owner=None if columns["is_unclaimed"] else _owner(**taken(columns, "owner_")),
+        unclaimed=columns["is_unclaimed"],
         tier=TierSummary(**taken(columns, "tier_")),
     )
 

@@ -58,7 +58,8 @@ class PlatformOrganizationList(msgspec.Struct, kw_only=True):
 async def list_organizations(call: Call, query: OrganizationsQuery) -> PlatformOrganizationList:
     """List organizations, the newest first.
 
-    The id of an owner whose account no longer exists is `unknown`.
+    The id of an owner whose account no longer exists is `unknown`. An organization that a vendor has made for a
+    customer, and that nobody has claimed yet, is `unclaimed` and has no `owner`.
     """
     page = await call.read(
         platform_organizations.list_all,

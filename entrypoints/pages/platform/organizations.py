@@ -56,7 +56,7 @@ STATUSES: Final = {
     OrganizationStatus.ACTIVE: ("good", marked("Active")),
     OrganizationStatus.SUSPENDED: ("bad", marked("Suspended")),
     OrganizationStatus.REJECTED: ("bad", marked("Rejected")),
-    OrganizationStatus.DELETING: ("bad", marked("Deleted by its owner")),
+    OrganizationStatus.DELETING: ("bad", marked("Deleted, can be restored")),
 }
 
 
@@ -92,6 +92,7 @@ LISTED: Final = ConsoleList[ListedOrganization](
         "status": lambda one: one.status.value,
         "tier": lambda one: one.tier,
         "owner": lambda one: one.owner.email if one.owner is not None else None,
+        "unclaimed": lambda one: one.is_unclaimed,
         "members": lambda one: one.members,
         "created": lambda one: one.created_at,
         "last_sign_in": lambda one: one.last_sign_in_at,

@@ -184,6 +184,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "is_platform_owner": _field("Whether the user manages the whole platform."),
     "user": _field("The user."),
     "owner": _field("The owner of the organization."),
+    "PlatformOrganization.owner": _field("The owner of the organization; null while nobody owns it."),
+    "PlatformOrganization.unclaimed": _field(
+        "Whether a vendor has made the organization for a customer, and no person owns it yet."
+    ),
     "impersonated_user": _field("The user that the session impersonates."),
     "users": _field("The users."),
     "hint": _field("Why a search may have found less than expected; only where it has."),

@@ -57,6 +57,7 @@ class TestList:
                 {
                     "organization": record,
                     "owner": {"id": str(ada.id), "email": ada.email, "is_platform_owner": False, "created_at": NOW},
+                    "unclaimed": False,
                     "tier": {"id": str(TIERS["free"]), "name": "free", "display_name": "Free"},
                 }
             ],

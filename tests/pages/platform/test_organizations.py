@@ -323,3 +323,55 @@ async def test_the_page_of_an_organization_has_its_products_and_the_customers_of
     assert f'href="{PAGE}/{fleet["harbour"]}">The Harbour</a>' in used
     assert "Active" in used
     assert "Paused" in quarry.partition('id="products"')[2].partition("</section>")[0]
+
+
+async def test_an_organization_that_nobody_owns_yet_says_so_and_who_has_made_it(
+    world: World, platform_owner: Visitor
+) -> None:
+    vendor = world.organization("vendor", name="Vendor & Sons")
+    customer_id, internal_id = world.made_customer(world.service(vendor, "shop", name="The Shop"))
+    made = world.value("SELECT organization_id FROM service_customers WHERE id = %s", customer_id)
+
+    every = await platform_owner.open(PAGE)
+    one = await platform_owner.open(f"{PAGE}/{made}")
+    internal = await platform_owner.open(f"{PAGE}/{internal_id}")
+
+    table = every.text.partition("<table")[2]
+    assert "Unclaimed" in table
+    assert "Nobody yet" in table
+    assert "internal:" not in table
+    assert all(text in one.text for text in ("Nobody owns it yet", "Vendor &amp; Sons", "The Shop", f"{PAGE}/{vendor}"))
+    assert internal.status == 404
+
+
+async def test_an_ended_one_that_nobody_owned_is_not_said_to_be_deleted_by_its_owner(
+    world: World, platform_owner: Visitor, clock: SettableClock
+) -> None:
+    vendor = world.organization("vendor", name="Vendor & Sons")
+    customer_id, _ = world.made_customer(world.service(vendor, "shop"))
+    made = world.value("SELECT organization_id FROM service_customers WHERE id = %s", customer_id)
+    world.rows(
+        """
+        UPDATE service_customers
+        SET    organization_id = NULL, accepted_at = NULL, ended_at = %s, ended_organization_id = organization_id
+        WHERE  id = %s
+        RETURNING id
+        """,
+        *(clock(), customer_id),
+    )
+    world.rows(
+        """
+        UPDATE organizations SET status = 'deleting', status_before_deletion = 'pending', deletes_at = %s
+        WHERE  id = %s
+        RETURNING id
+        """,
+        *(clock() + timedelta(days=14), made),
+    )
+
+    every = await platform_owner.open(PAGE)
+    one = await platform_owner.open(f"{PAGE}/{made}")
+
+    assert "Deleted by its owner" not in every.text + one.text
+    assert "Deleted, can be restored" in every.text
+    assert "Its vendor has ended this customer" in one.text
+    assert "Vendor &amp; Sons" in one.text
