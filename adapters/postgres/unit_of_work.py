@@ -326,17 +326,22 @@ class PostgresUnitOfWork(Aggregates):
         event_only: Mapping[str, Any] | None = None,
         **details: Any,
     ) -> None:
+        self.audit_elsewhere(action, target_id, organization_id=organization_id, **(details | dict(audit_only or {})))
+        data = details | dict(event_only or {})
+        self.events.add(action.event, (organization_id,), actor_user_id=None, actor_email=None, data=data)
+
+    def audit_elsewhere(
+        self, action: AuditAction, target_id: UUID | str, /, *, organization_id: UUID, **details: Any
+    ) -> None:
         self.audit_entries.add(
             action,
             target_id,
             organization_id=organization_id,
             actor_user_id=None,
             success=True,
-            details=details | dict(audit_only or {}),
+            details=details,
             has_origin=False,
         )
-        data = details | dict(event_only or {})
-        self.events.add(action.event, (organization_id,), actor_user_id=None, actor_email=None, data=data)
 
     def record_each_elsewhere(
         self,

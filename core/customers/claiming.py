@@ -107,6 +107,7 @@ class MadeThings:
     connections: int = 0
     mail_domains: int = 0
     scim_tokens: int = 0
+    group_rules: int = 0
     setup_links: int = 0
 
 
@@ -158,6 +159,16 @@ def send_link(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, addres
         owner_email=address,
         **relation.seen_by_vendor,
     )
+    # Its owner will read in the customer's own log whom the vendor has asked.
+    if relation.customer_organization_id is not None:
+        uow.audit_elsewhere(
+            AuditAction.CUSTOMER_OWNER_NAMED,
+            customer.id,
+            organization_id=relation.customer_organization_id,
+            by=CustomerSide.VENDOR,
+            owner_email=address,
+            **relation.seen_by_customer,
+        )
     mail.send(
         uow,
         address,

@@ -58,7 +58,7 @@ def _tell(uow: UnitOfWork, customer: SetUpCustomer) -> None:
         reason=REASON,
     )
     if relation.customer_organization_id is not None:
-        uow.audit(
+        uow.audit_elsewhere(
             AuditAction.CUSTOMER_CHANGED,
             customer.customer_id,
             organization_id=relation.customer_organization_id,

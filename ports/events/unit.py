@@ -64,6 +64,12 @@ class EventsUnit(Protocol):
         """
         ...
 
+    def audit_elsewhere(
+        self, action: AuditAction, target_id: UUID | str, /, *, organization_id: UUID, **details: Any
+    ) -> None:
+        """Do what `record_elsewhere` does, without an event."""
+        ...
+
     def record_each_elsewhere(
         self,
         action: AuditAction,

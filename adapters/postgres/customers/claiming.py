@@ -40,6 +40,7 @@ _MADE: Final = """
     SELECT (SELECT count(*) FROM upstream_connections WHERE organization_id = i.id)              AS connections,
            (SELECT count(*) FROM domain_routes WHERE organization_id = i.id)                     AS mail_domains,
            (SELECT count(*) FROM scim_tokens WHERE organization_id = i.id)                       AS scim_tokens,
+           (SELECT count(*) FROM customer_group_rules WHERE organization_id = i.id)              AS group_rules,
            (SELECT count(*) FROM setup_links WHERE organization_id = i.id AND expires_at > %s)   AS setup_links
     FROM   organizations i
     WHERE  i.internal_of = %s

@@ -162,3 +162,35 @@ async def test_of_two_links_at_once_one_is_open(claims: Claims) -> None:
 
     tokens = [one.values["token"] for one in await claims.trade.world.mails()]
     assert sorted([await opens(claims, token) for token in tokens]) == [200, 400]
+
+
+async def test_the_customers_own_log_says_from_the_first_moment_whom_the_vendor_asked(claims: Claims) -> None:
+    customer_id = await claims.make()
+
+    await claims.token(customer_id)
+
+    [[_, actor, of_vendor]] = claims.trade.log_of(claims.trade.vendor, "customer.owner_named")
+    assert (actor, of_vendor["owner_email"]) == (claims.trade.vendor.ids["owner"], ANN)
+    [[actor, ip_address, own]] = claims.trade.world.rows(
+        "SELECT actor_user_id, ip_address, details FROM audit_entries WHERE organization_id = %s AND action = %s",
+        claims.organization_of(customer_id),
+        "customer.owner_named",
+    )
+    assert (actor, ip_address) == (None, None)
+    assert (own["by"], own["owner_email"], own["vendor_slug"]) == ("vendor", ANN, "acme")
+    events = claims.trade.world.rows(
+        "SELECT organization_id FROM events WHERE type = 'customer.owner_named' AND organization_id = %s",
+        claims.organization_of(customer_id),
+    )
+    assert events == []
+
+
+async def test_an_owner_who_is_named_at_once_is_in_both_logs_too(claims: Claims) -> None:
+    customer_id = await claims.make(owner_email=ANN)
+
+    own = claims.trade.world.rows(
+        "SELECT details ->> 'owner_email' FROM audit_entries WHERE organization_id = %s AND action = %s",
+        claims.organization_of(customer_id),
+        "customer.owner_named",
+    )
+    assert own == [(ANN,)]

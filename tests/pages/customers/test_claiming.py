@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from tests.concurrency import at_once
 from tests.shown_text import shows
 from tests.world.builder import PASSWORD
 from tests.world.claims import ANN, CLAIMS, OWN, Claims
+from tests.world.customer_setups import make_customer_setup
 from tests.world.trade import Trade
 from tests.world.visitor import Visitor, forms_of
 
@@ -71,6 +73,27 @@ async def test_a_person_who_signs_in_claims_it_under_a_name_and_slug_of_their_ow
     assert record["organization"] == {"slug": "globex-corp", "name": "Globex Corporation"}
     assert (record["unclaimed"], record["vendor_setup"], record["state"]) == (False, ["scim"], "active")
     assert owner_of(claims, customer_id) == ANN
+
+
+async def test_the_page_counts_what_was_made_and_says_what_the_vendor_may_do(claims: Claims) -> None:
+    setup = await make_customer_setup(claims.trade)
+    connection = await setup.connect()
+    rule = {"source": connection["id"], "group": "Editors", "service_roles": ["editor"]}
+    assert (await setup.by_key("POST", "/group-rules", body=rule)).status == 200
+    await setup.link("scim")
+
+    page = await (await claims.browser()).open(f"{OWN}?token={await claims.token(setup.customer_id)}")
+
+    numbers = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", page.text))
+    assert numbers == {
+        "Connections to an identity provider": "1",
+        "Mail domains": "0",
+        "SCIM tokens": "0",
+        "Rules by which groups give roles": "1",
+        "Open setup links": "1",
+    }
+    assert shows(page.text, "What Acme may do in any case")
+    assert shows(page.text, "Pause or end the use of Shop")
 
 
 async def test_a_person_without_an_account_registers_on_the_way(claims: Claims) -> None:
