@@ -34,6 +34,7 @@ GROUPS: Final[Sequence[tuple[str, Sequence[str]]]] = (
             "guides/scopes",
             "guides/claims",
             "guides/customers",
+            "guides/onboarding",
             "guides/identity-provider",
             "guides/selling-a-plan",
             "guides/testing",

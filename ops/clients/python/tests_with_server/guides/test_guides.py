@@ -159,7 +159,9 @@ def test_an_api_takes_tokens(gatehouse: GatehouseKit, name: str, tmp_path: Path)
     assert "insufficient_scope" in answers[1].headers["WWW-Authenticate"]
 
 
-@pytest.mark.parametrize("name", ["testing", "selling-a-plan", "customers", "identity-provider", "scopes", "claims"])
+@pytest.mark.parametrize(
+    "name", ["testing", "selling-a-plan", "customers", "onboarding", "identity-provider", "scopes", "claims"]
+)
 def test_the_tests_of_a_guide_pass(gatehouse: GatehouseKit, name: str, tmp_path: Path) -> None:
     guide = opened(name, tmp_path, free_port(), {})
     guide.write_files()

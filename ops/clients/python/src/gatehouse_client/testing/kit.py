@@ -117,7 +117,7 @@ class GatehouseKit(MadeCustomers):
     def okta(
         self,
         organization: str | Organization | MadeCustomer,
-        domain: str,
+        domain: str | None = None,
         *,
         protocol: Protocol = "oidc",
         setup_link: str | None = None,
@@ -125,13 +125,14 @@ class GatehouseKit(MadeCustomers):
         """Return an identity provider like Okta, by OpenID Connect or SAML, connected for a mail domain.
 
         A customer that was made is connected by the program that has made it, or with a setup link by its IT staff.
+        Without a domain it is connected to nothing yet.
         """
         return self._connected(OktaProvider(), organization, domain, protocol, setup_link)
 
     def entra(
         self,
         organization: str | Organization | MadeCustomer,
-        domain: str,
+        domain: str | None = None,
         *,
         protocol: Protocol = "oidc",
         setup_link: str | None = None,
@@ -143,7 +144,7 @@ class GatehouseKit(MadeCustomers):
         self,
         provider: Connected,
         organization: str | Organization | MadeCustomer,
-        domain: str,
+        domain: str | None,
         protocol: Protocol,
         setup_link: str | None,
     ) -> Connected:
@@ -152,6 +153,8 @@ class GatehouseKit(MadeCustomers):
         self._opened.append(provider)
         provider.clock = self.clock
         provider.redirect_uri = f"{self.base_url}/auth/upstream/callback"
+        if domain is None:
+            return provider
         fields = {"name": f"{of.name} {provider.product}", **_particulars(provider, protocol)}
         if setup_link is not None:
             if not isinstance(of, MadeCustomer):

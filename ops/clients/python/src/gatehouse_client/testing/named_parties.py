@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -93,11 +93,12 @@ class NamedParties:
         *,
         organization: str | Organization = "vendor",
         redirect_uris: Sequence[str] = ("http://localhost:8080/callback",),
-        customers: Iterable[str | Organization] = (),
+        customers: Iterable[str | Organization] | Literal["listed", "any"] = (),
         **fields: Any,
     ) -> Product:
         """Return a service that people sign in to; `customers` are organizations that use it.
 
+        `customers="listed"` is a service that its program makes customers for, `any` one for each that wants it.
         `fields` are those of the interface: `service_type`, `roles`, `scopes`, `claims`, `individuals` and others.
         """
         if slug not in self._products:
@@ -107,6 +108,7 @@ class NamedParties:
                 "name": slug.title(),
                 "service_type": "web",
                 "redirect_uris": list(redirect_uris),
+                **({"customers": customers} if isinstance(customers, str) else {}),
                 **fields,
             }
             made = self.ask(of.owner, "POST", f"/api/organizations/{of.slug}/services", body, organization=of)
@@ -119,7 +121,7 @@ class NamedParties:
                 client_secret=made.get("client_secret") or "",
                 redirect_uri=next(iter(redirect_uris), ""),
             )
-            for one in customers:
+            for one in () if isinstance(customers, str) else customers:
                 self.customer(self._products[slug], one)
         return self._products[slug]
 
