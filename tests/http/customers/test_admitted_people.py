@@ -146,3 +146,23 @@ async def test_an_ended_admission_ends_access_with_the_next_request(trade: Trade
     trade.world.connection.execute("DELETE FROM memberships WHERE made_for = %s", (customer_id,))
 
     assert (await trade.world.client.get("/api/user", token=access_token)).status == 403
+
+
+async def test_a_vendor_has_no_power_over_an_account_that_another_one_admits(trade: Trade, customer_id: UUID) -> None:
+    world, other = trade.world, trade.world.team("initech")
+    desk = world.service(other.organization_id, "desk")
+    world.serve_customers(desk)
+    record = world.customer(desk, trade.customer.organization_id)
+    internal.admit(world, await internal.internal_of(world, record), world.user_id(ADA))
+    there = await world.log_in(ADA, org_slug="initech", service_slug="desk", customer="beta")
+
+    for access_token in (await token(trade), str(there.json["access_token"])):
+        for method, path, body in (
+            ("PATCH", "/api/user", {"email": "eve@example.com"}),
+            ("POST", "/api/user/mfa/setup", None),
+        ):
+            answer = await world.client.request(method, path, token=access_token, body=body)
+            assert answer.status == 403, path
+    alone = await world.client.get("/api/user/sessions", token=await token(trade))
+    query = "SELECT id::text FROM sessions WHERE service_id = %s"
+    assert {(one["id"],) for one in alone.json["sessions"]} == {*world.rows(query, trade.service.id)}
