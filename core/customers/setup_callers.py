@@ -212,7 +212,11 @@ def open_parts(customer: ServiceCustomer) -> Sequence[Part]:
     """Return the parts of a customer that its vendor may set up; none of an offer."""
     if not customer.is_accepted:
         return ()
-    return [part for part in CUSTOMER_PARTS if customer.is_unclaimed or part.value in customer.vendor_setup]
+    return [
+        part
+        for part in Part
+        if opened_for_customer(part) and (customer.is_unclaimed or part.value in customer.vendor_setup)
+    ]
 
 
 def _require_open(uow: UnitOfWork, service: Service, customer_id: UUID, parts: Sequence[Part]) -> ServiceCustomer:

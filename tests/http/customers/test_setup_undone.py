@@ -40,7 +40,7 @@ async def test_what_the_intruder_has_set_up_is_withdrawn_or_off(setup: CustomerS
     kept = await set_up(setup, (await world.sign_in("owner@example.com")).access_token, "honest")
     owner = Stolen(Claims(trade), "admin@example.com")
     await owner.take_over()
-    evil = await set_up(setup, owner.token, "evil")
+    await set_up(setup, owner.token, "evil")
     await world.mails()
 
     await owner.get_back()
