@@ -22,6 +22,8 @@ COUNTED: Final = {
     "TooManyTokens": "[SCIM tokens](scim.md) of an organization",
     "TooManyWebhooks": "[webhooks](webhooks.md) of an organization",
     "TooManySetupLinks": "[setup links](organization-settings.md#setup-links) of an organization that are valid",
+    "TooManyCustomerLinks": "setup links of a vendor for all of its customers that are valid",
+    "TooManyCustomerRules": "rules of groups of a customer",
     "TooManyConnections": "connections of an organization to identity providers",
     "TooManyRoutes": "mail domains of an organization that lead to a connection",
     "TooManyRoles": "roles of an organization's own",

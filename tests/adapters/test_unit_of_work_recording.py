@@ -206,6 +206,7 @@ RECORDERS: dict[str, Callable[[PostgresUnitOfWork, UUID], object]] = {
     "record_each_elsewhere": lambda uow, of: uow.record_each_elsewhere(
         AuditAction.USER_INVITED, [(of, INVITATION, {}, {})]
     ),
+    "audit_elsewhere": lambda uow, of: uow.audit_elsewhere(AuditAction.USER_INVITED, INVITATION, organization_id=of),
     "audit": lambda uow, of: uow.audit(AuditAction.USER_INVITED, INVITATION, organization_id=of),
     "audit_platform": lambda uow, of: uow.audit_platform(PlatformAction.IMPERSONATION_ACTED, of),
     "mfa_events": lambda uow, _: uow.mfa_events.add(
@@ -238,7 +239,7 @@ def test_every_entry_of_every_log_has_the_impersonator_and_the_session(
 
 def test_all_that_writes_to_a_log_is_tested_here() -> None:
     # What writes events alone is no log.
-    others = {"publish", "publish_of_users", "publish_to_each"}
+    others = {"publish", "publish_of_users", "publish_to_each", "tell_vendor"}
     written = {
         f"{path.relative_to(ROOT)}: {table}"
         for layer in ("adapters", "core", "actors", "entrypoints")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.organizations.memberships import ADMIN, MEMBER, OWNER
-from entrypoints.pages.events.actions import CHANGES, SETUP_LINKS
+from entrypoints.pages.events.actions import CHANGES, RULES, SETUP_LINKS
 from entrypoints.pages.frame.languages import marked
 
 # A name with a dot is that of a part of an object.
@@ -69,6 +69,12 @@ FIELDS: Final[Mapping[str, str]] = {
     "machine_scopes": marked("Scopes of machines"),
     "claims": marked("Claims"),
     "metadata": marked("Metadata"),
+    "group_rule": marked("Rule of groups of a customer"),
+    "group_rule.action": marked("What was done to the rule"),
+    "group_rule.group": marked("Group"),
+    "group_rule.id": marked("Rule of groups of a customer"),
+    "group_rule.service_roles": marked("Roles of the service"),
+    "group_rule.source": marked("Source of the group"),
     "group_rules": marked("Rules of groups"),
     "groups": marked("Groups"),
     "hidden": marked("Hidden at sign-in"),
@@ -125,6 +131,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "organization_id": marked("Organization"),
     "organization_name": marked("Name of the organization"),
     "organization_slug": marked("Slug of the organization"),
+    "owner_email": marked("Address of the future owner"),
     "organization_key_id": marked("Management key"),
     "organization_key_name": marked("Name of the management key"),
     "organization_key_workload_id": marked("Workload"),
@@ -138,6 +145,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "post_logout_redirect_uris": marked("Addresses after logout"),
     "previous_secret_expires_at": marked("Previous client secret is taken until"),
     "previous_secret_hours": marked("Hours for which the previous client secret is taken"),
+    "restored": marked("Restored"),
     "price_cents": marked("Price in cents"),
     "primary_color": marked("Primary color"),
     "privacy_url": marked("Privacy policy"),
@@ -176,6 +184,10 @@ FIELDS: Final[Mapping[str, str]] = {
     "setup_link.action": marked("What was done to the setup link"),
     "setup_link.id": marked("Setup link"),
     "setup_link.parts": marked("Parts of the setup link"),
+    "setup_links_ended": marked("Setup links that ended"),
+    "setup_withdrawn": marked("What was set up was withdrawn"),
+    "unclaimed": marked("Owned by no person yet"),
+    "vendor_setup": marked("What the vendor may set up"),
     "setup_link_id": marked("Setup link"),
     "shares_directory": marked("Directory is shown to the vendor"),
     "since": marked("Since"),
@@ -252,6 +264,7 @@ VALUES: Final[Mapping[str, Mapping[str, str]]] = {
         "sign_ins": marked("Sign-ins"),
         "ways": marked("Ways to sign in"),
     },
+    "group_rule.action": RULES,
     "reason": {
         "account_closed": marked("The account was closed"),
         "address_proved_by_another_account": marked("Another account has proved the address"),

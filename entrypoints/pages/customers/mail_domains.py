@@ -66,7 +66,7 @@ async def show_mail_domain_setup(
 @routes.post(MAIL_DOMAINS, limits=LIMITS, refuses=(*REFUSES, BadRequest, Conflict))
 @holding_setup_link
 @shows_again(show_mail_domain_setup, BadRequest, Conflict)
-async def claim_domain(call: Call, form: CustomerDomainForm) -> PageOrRedirect:
+async def claim_customer_domain(call: Call, form: CustomerDomainForm) -> PageOrRedirect:
     """Claim a mail domain, which routes nothing before it is verified."""
     provider_id = id_or_none(form.provider_id)
     if provider_id is None:
@@ -77,7 +77,7 @@ async def claim_domain(call: Call, form: CustomerDomainForm) -> PageOrRedirect:
 
 @routes.post(f"{MAIL_DOMAINS}/:domain_id/verify", limits=LIMITS, refuses=(*REFUSES, RouteUnknown))
 @holding_setup_link
-async def verify_domain(call: Call, domain_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+async def verify_customer_domain(call: Call, domain_id: UUID, form: ProtectedForm) -> PageOrRedirect:
     """Ask the name servers of a mail domain for the TXT record now."""
     require_own_form(call, form)
     claim = await call.read(serve, domain_routes.find_to_verify, domain_id)
@@ -91,7 +91,7 @@ async def verify_domain(call: Call, domain_id: UUID, form: ProtectedForm) -> Pag
 
 @routes.post(f"{MAIL_DOMAINS}/:domain_id/delete", limits=LIMITS, refuses=(*REFUSES, RouteUnknown, RouteInForce))
 @holding_setup_link
-async def delete_domain(call: Call, domain_id: UUID, form: ProtectedForm) -> PageOrRedirect:
+async def delete_customer_domain(call: Call, domain_id: UUID, form: ProtectedForm) -> PageOrRedirect:
     """Give up a mail domain that is not verified yet, such as a mistyped one."""
     try:
         await sent(call, form, domain_routes.delete, domain_id)

@@ -160,6 +160,11 @@ SETUP_LINKS: Final[Mapping[str, str]] = {
     "created": marked("Created a setup link"),
     "revoked": marked("Withdrew a setup link"),
 }
+RULES: Final[Mapping[str, str]] = {
+    "changed": marked("Changed the rule"),
+    "created": marked("Made the rule"),
+    "deleted": marked("Deleted the rule"),
+}
 STATUSES: Final[Mapping[tuple[str, str], str]] = {
     ("pending", "active"): marked("Approved the organization"),
     ("pending", "rejected"): marked("Rejected the organization"),

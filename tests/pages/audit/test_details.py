@@ -68,7 +68,7 @@ def test_values_of_closed_sets_have_words() -> None:
     assert VALUES["status"].keys() == {*OrganizationStatus, *SubscriptionStatus}
 
 
-@pytest.mark.parametrize("name", ["cause", "change", "deed", "reason", "setup_link.action"])
+@pytest.mark.parametrize("name", ["cause", "change", "deed", "reason", "setup_link.action", "group_rule.action"])
 def test_words_are_of_values_that_core_writes(name: str) -> None:
     assert VALUES[name].keys() - RecordedDetails().constants() == set()
 
