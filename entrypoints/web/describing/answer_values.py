@@ -35,6 +35,12 @@ VALUES: Final[dict[str, Any]] = {
     "CustomerLinkRecord.return_url": "https://app.example.com/setup?step=2",
     "CreatedCustomerLink.actor": "ann@globex.com",
     "CustomerLinkRecord.actor": "ann@globex.com",
+    "OrganizationClaimedData.vendor_setup": ["upstream", "scim"],
+    "CustomerClaimedData.vendor_setup": ["upstream", "scim"],
+    "CustomerOwnerNamedData.owner_email": "ann@globex.com",
+    "UsageOfMonth.month": "2026-11",
+    "PeopleOfMonth.month": "2026-11",
+    "CustomerUsageRecord.external_id": "globex-42",
     "CustomerRuleRecord.source": "scim",
     "CustomerRuleRecord.group": "01890a5d-ac96-774b-bcce-b302099a8057",
     # Names and addresses

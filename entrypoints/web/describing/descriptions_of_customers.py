@@ -239,4 +239,20 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CustomerDomainData.reason": _field("Why it was lost."),
     "CustomerDirectoryData.state": _field("How far the directory is.", enum=["configured", "connected", "removed"]),
     "domain_id": _field("The id of the mail domain."),
+    "NewCustomerForm.owner_email": _field("The address of the person who shall own the customer; empty for none yet."),
+    "CustomerRuleForm.group": _field("The group, by its name in the directory or as the connection asserts it."),
+    # Who owns a customer that a vendor has made, and how many people use it
+    "OrganizationClaimedData.vendor_setup": _field("What the vendor may go on setting up.", examples=[["scim"]]),
+    "OrganizationClaimedData.setup_links_ended": _field("How many open setup links of the vendor have ended."),
+    "CustomerClaimedData.vendor_setup": _field("What the owner lets you go on setting up.", examples=[["scim"]]),
+    "CustomerOwnerNamedData.owner_email": _field("The address to which the link was mailed."),
+    "CustomerChangedData.unclaimed": _field("True where nobody owns the customer any more."),
+    "CustomerChangedData.setup_withdrawn": _field(
+        "True where what was set up with the power of a stolen account has ended or is switched off."
+    ),
+    "CustomerData.restored": _field("True where you have restored a customer that had ended."),
+    "month": _field("The month, by UTC.", examples=["2026-11"]),
+    "CustomerUsageRecord.active_people": _field("How many people have signed in or refreshed a session for it."),
+    "UsageOfMonth.active_people": _field("How many people have signed in or refreshed a session, each counted once."),
+    "PeopleOfMonth.active_people": _field("How many people have signed in or refreshed a session for the customer."),
 }
