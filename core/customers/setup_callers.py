@@ -21,7 +21,7 @@ from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
-from core.organizations.link_callers import Part, opened_for_customer
+from core.organizations.link_callers import CUSTOMER_PARTS, Part, opened_for_customer
 from core.organizations.memberships import ADMIN, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.services import access, api_keys
