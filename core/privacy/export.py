@@ -111,6 +111,22 @@ class ExportedCustomer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedAdmission:
+    """A customer for which the vendor of a service has let the person in, who need not be a member of it.
+
+    `customer_id` is that of `ExportedCustomer`, which has the sign-ins. `suspended_at` is when the vendor's directory
+    for the customer deactivated the person; None while it has not.
+    """
+
+    customer_id: UUID
+    organization_slug: str
+    vendor_slug: str
+    service_slug: str
+    admitted_at: datetime
+    suspended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedAssignment:
     """What an organization has assigned to the person by name: a service of its own, or one that it uses as a customer.
 
@@ -169,6 +185,7 @@ class PersonalDataExport:
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
     customers: list[ExportedCustomer]
+    admissions: list[ExportedAdmission]
     assignments: list[ExportedAssignment]
     service_metadata: list[ExportedMetadata]
     messages: list[ExportedMessage]
@@ -217,6 +234,8 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
     stored = uow.elsewhere.privacy_export
     memberships = stored.memberships(user.id, within=within)
     organization_ids = [one.organization_id for one in memberships]
+    # With those that are internal, where vendors have let the person in.
+    letting_in = uow.members.all_organizations_of(user.id) if within is None else within
     # What was sent to the address is its owner's, after a proof.
     received_by = user.email if user.is_verified and not uow.caller.limits.lacks_mailed_proof else None
     return PersonalDataExport(
@@ -227,7 +246,8 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
         created_at=user.created_at,
         memberships=list(memberships),
         groups=list(stored.groups(user.id, within=within)),
-        customers=list(stored.customers(user.id, organization_ids)),
+        customers=list(stored.customers(user.id, letting_in)),
+        admissions=list(stored.admissions(user.id, letting_in)),
         assignments=list(stored.assignments(user.id, organization_ids)),
         service_metadata=list(stored.service_metadata(user.id, within=within)),
         messages=list(stored.messages(user.id, received_by, organization_ids, MESSAGES_MAX)),

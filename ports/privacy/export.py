@@ -5,6 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.privacy.export import (
+    ExportedAdmission,
     ExportedAssignment,
     ExportedCustomer,
     ExportedGroup,
@@ -49,7 +50,14 @@ class PrivacyExport(Protocol):
         ...
 
     def customers(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedCustomer]:
-        """List those of these organizations for which a person has signed in as customers, the first use first."""
+        """List those of these organizations for which a person has signed in as customers, the first use first.
+
+        In place of an internal organization, which lets the person in, stands that of its customer.
+        """
+        ...
+
+    def admissions(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedAdmission]:
+        """List for which customers those of these organizations that are internal let a person in, the first first."""
         ...
 
     def assignments(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedAssignment]:

@@ -12,6 +12,7 @@ from adapters.postgres.log_ids import kept_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.privacy.export import (
+    ExportedAdmission,
     ExportedAssignment,
     ExportedCustomer,
     ExportedGroup,
@@ -103,15 +104,32 @@ class PostgresPrivacyExport(Aggregate):
         return self._all(
             ExportedCustomer,
             """
-            SELECT   c.id AS customer_id, c.organization_id, co.slug AS organization_slug, vo.slug AS vendor_slug,
-                     v.slug AS service_slug, own.first_sign_in_at, own.last_sign_in_at
+            SELECT   c.id AS customer_id, co.id AS organization_id, co.slug AS organization_slug,
+                     vo.slug AS vendor_slug, v.slug AS service_slug, own.first_sign_in_at, own.last_sign_in_at
             FROM     customer_users own
-            JOIN     service_customers c ON c.id = own.customer_id AND c.organization_id = own.organization_id
-            JOIN     organizations co    ON co.id = c.organization_id
+            JOIN     service_customers c ON c.id = own.customer_id
+            JOIN     organizations co    ON co.id = coalesce(c.organization_id, c.ended_organization_id)
             JOIN     organizations vo    ON vo.id = c.vendor_id
             JOIN     services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
             WHERE    own.organization_id = ANY (%s) AND own.user_id = %s
             ORDER BY own.first_sign_in_at, c.id
+            """,
+            (list(organization_ids), user_id),
+        )
+
+    def admissions(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedAdmission]:
+        return self._all(
+            ExportedAdmission,
+            """
+            SELECT   c.id AS customer_id, co.slug AS organization_slug, vo.slug AS vendor_slug, v.slug AS service_slug,
+                     m.created_at AS admitted_at, m.suspended_at
+            FROM     memberships m
+            JOIN     service_customers c ON c.id = m.made_for
+            JOIN     organizations co    ON co.id = coalesce(c.organization_id, c.ended_organization_id)
+            JOIN     organizations vo    ON vo.id = c.vendor_id
+            JOIN     services v          ON v.organization_id = c.vendor_id AND v.id = c.service_id
+            WHERE    m.organization_id = ANY (%s) AND m.user_id = %s AND m.made_for IS NOT NULL
+            ORDER BY m.created_at, c.id
             """,
             (list(organization_ids), user_id),
         )

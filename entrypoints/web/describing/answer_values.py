@@ -144,6 +144,8 @@ VALUES: Final[dict[str, Any]] = {
     "ExportedAssignment.organization_slug": "globex",
     "ExportedAssignment.vendor_slug": "acme",
     "ExportedAssignment.roles": ["editor"],
+    "ExportedAdmission.organization_slug": "globex",
+    "ExportedAdmission.vendor_slug": "acme",
     "ExportedCustomer.organization_slug": "globex",
     "ExportedCustomer.vendor_slug": "acme",
     "ExplainedGroupRule.source": "scim",

@@ -104,6 +104,13 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "ExportedAssignment.organization_slug": _field("The slug of the organization that assigns the service."),
     "ExportedAssignment.vendor_slug": _field("The slug of the organization of the service."),
     "ExportedAssignment.roles": _field("The roles of the service that this gives."),
+    "PersonalDataExport.admissions": _field(
+        "The customers for which the vendor of a service has let the person in, who need not be a member of them."
+    ),
+    "ExportedAdmission.organization_slug": _field("The slug of the organization that is the customer."),
+    "ExportedAdmission.vendor_slug": _field("The slug of the organization of the service."),
+    "ExportedAdmission.admitted_at": _field("When the person was let in."),
+    "ExportedAdmission.suspended_at": _field("When the vendor's directory deactivated the person; null while active."),
     "ExportedCustomer.organization_slug": _field("The slug of the organization that is the customer."),
     "ExportedCustomer.vendor_slug": _field("The slug of the organization of the service."),
     "ExportedCustomer.first_sign_in_at": _field("When the person first signed in for this customer."),

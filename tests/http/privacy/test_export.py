@@ -10,6 +10,7 @@ import pytest
 
 from tests.clock import SettableClock
 from tests.shown_text import shows
+from tests.world import internal
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.passkeys import Keyring
 from tests.world.platform import Platform
@@ -58,6 +59,7 @@ async def test_the_package_has_exactly_the_documented_fields(
         "login_events": [login, package["login_events"][1]],
         "groups": [],
         "customers": [],
+        "admissions": [],
         "assignments": [],
         "service_metadata": [],
         "messages": [],
@@ -410,3 +412,35 @@ async def test_it_has_the_messages_that_the_person_has_sent_and_got(world: World
     assert await messages(guest_id, owner) == []
     world.connection.execute("UPDATE users SET email_verified_at = created_at")
     assert await messages(guest_id, owner) == [("Hi guest", False)]
+
+
+async def test_it_has_the_customers_for_which_a_vendor_has_let_the_person_in(world: World) -> None:
+    trade = insert_trade(world)
+    customer_id = await trade.begin()
+    guest = world.user("guest@example.com")
+    internal.admit(world, await internal.internal_of(world, UUID(customer_id)), guest)
+    came = await world.log_in("guest@example.com", org_slug="acme", service_slug="shop", customer="beta")
+    assert came.status == 200, came.text
+    root = await world.signed_in_platform_owner()
+
+    exports = [
+        (await world.client.get(path(guest), token=(await world.sign_in("guest@example.com")).access_token)).json,
+        (await root.get(path(guest))).json,
+    ]
+
+    for one in exports:
+        assert one["memberships"] == []
+        assert one["admissions"] == [
+            {
+                "customer_id": customer_id,
+                "organization_slug": "beta",
+                "vendor_slug": "acme",
+                "service_slug": "shop",
+                "admitted_at": "2026-02-03T04:05:06Z",
+                "suspended_at": None,
+            }
+        ]
+        [visit] = one["customers"]
+        assert (visit["customer_id"], visit["organization_id"]) == (customer_id, str(trade.customer.organization_id))
+    for team, role in ((trade.vendor, "owner"), (trade.customer, "head")):
+        assert (await world.client.get(path(guest), token=await team.token(role))).status == 403

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from tests.concurrency import at_once
+from tests.world import internal
 from tests.world.customer_backend import CustomerBackend
 from tests.world.trade import Trade
 
@@ -87,3 +90,47 @@ async def test_another_service_is_told_nothing(shop: CustomerBackend, trade: Tra
     )
 
     assert answer.status == 404
+
+
+async def test_whom_the_vendor_admits_counts_by_sign_in_and_refresh_like_a_member(trade: Trade) -> None:
+    beta = await trade.begin()
+    world = trade.world
+    internal.admit(world, await internal.internal_of(world, UUID(beta)), world.user("guest@example.com"))
+    tokens = await sign_in(trade, "guest", "beta")
+    refreshed = await world.client.post("/api/auth/refresh", body={"refresh_token": tokens["refresh_token"]})
+    assert refreshed.status == 200, refreshed.text
+
+    answer = await trade.at_vendor("GET", f"/{beta}/usage?month={month_of(trade)}")
+
+    assert answer.json["active_people"] == 1
+
+
+@pytest.mark.parametrize("gone", ["anonymized", "deleted"])
+async def test_the_figures_stay_exact_when_a_person_is_gone(trade: Trade, gone: str) -> None:
+    beta = await trade.begin()
+    await sign_in(trade, "worker", "beta")
+    worker = trade.customer.ids["worker"]
+
+    if gone == "anonymized":
+        root = await trade.world.signed_in_platform_owner()
+        answer = await root.delete(f"/api/privacy/forget/{worker}")
+        assert answer.status == 200, answer.text
+    else:
+        trade.world.connection.execute("DELETE FROM memberships WHERE user_id = %s", (worker,))
+        trade.world.connection.execute("DELETE FROM users WHERE id = %s", (worker,))
+
+    answer = await trade.at_vendor("GET", f"/{beta}/usage?month={month_of(trade)}")
+    assert answer.json["active_people"] == 1
+
+
+async def test_many_sign_ins_at_once_count_one_person_once(trade: Trade) -> None:
+    beta = await trade.begin()
+    trade.world.clock.advance(timedelta(seconds=1))
+
+    answers = await at_once(
+        *[lambda: trade.world.log_in("worker@example.com", org_slug="acme", service_slug="shop", customer="beta")] * 4
+    )
+
+    assert [one.status for one in answers] == [200] * 4
+    answer = await trade.at_vendor("GET", f"/{beta}/usage?month={month_of(trade)}")
+    assert answer.json["active_people"] == 1
