@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.customers import setup_callers
+from core.customers.customers import ServiceCustomer
 from core.customers.setup_attempts import SetupAttempt, last_of
 from core.customers.setup_callers import CustomerPath, SetupCaller
 from core.lazy_dataclasses import dataclass
 from core.organizations.link_callers import Part
 from core.outbound import Network
 from core.sign_in.upstream import configuring, connections
-from core.sign_in.upstream.configuring import ConnectionState
+from core.sign_in.upstream.checks import ConnectionToCheck
+from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState
 from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
 from core.sign_in.upstream.failures import UpstreamFailure
 from core.sign_in.upstream.provider_problems import ProviderProblem
@@ -59,6 +61,14 @@ class CustomerConnection:
         return cls(connection=found.connection, state=_state(found), last_attempt=last_of(*attempts))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerConnectionInDetail:
+    """A connection of a customer, with its last errors and its mail domains."""
+
+    shown: CustomerConnection
+    configured: ConfiguredConnection
+
+
 def list_all(uow: UnitOfWork, path: CustomerPath) -> Sequence[CustomerConnection]:
     """List the connections of a customer, the oldest first."""
     return _shown(uow, setup_callers.enter_to_read(uow, path, Part.UPSTREAM))
@@ -67,6 +77,36 @@ def list_all(uow: UnitOfWork, path: CustomerPath) -> Sequence[CustomerConnection
 def show(uow: UnitOfWork, path: CustomerPath, connection_id: UUID) -> CustomerConnection:
     """Return a connection; raise `ConnectionUnknown`."""
     return _found(list_all(uow, path), connection_id)
+
+
+def show_in_detail(uow: UnitOfWork, path: CustomerPath, connection_id: UUID) -> CustomerConnectionInDetail:
+    """Return a connection with its last errors and its mail domains; raise `ConnectionUnknown`."""
+    setup = setup_callers.enter_to_read(uow, path, Part.UPSTREAM)
+    return CustomerConnectionInDetail(
+        shown=_found(_shown(uow, setup), connection_id),
+        configured=configuring.show(uow, setup.organization.slug, connection_id),
+    )
+
+
+def require_may_make(uow: UnitOfWork, path: CustomerPath) -> ServiceCustomer:
+    """Return the customer for which the caller may make a connection."""
+    return setup_callers.enter_to_read(uow, path, Part.UPSTREAM).customer
+
+
+def prepare_new(
+    uow: UnitOfWork, path: CustomerPath, kind: str, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+) -> ConnectionToCheck:
+    """Return the connection that the caller wants to make, for a check of its provider."""
+    return setup_callers.read(uow, path, Part.UPSTREAM, configuring.prepare_new, kind, wishes, allowed=allowed)
+
+
+def prepare_change(
+    uow: UnitOfWork, path: CustomerPath, connection_id: UUID, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+) -> ConnectionToCheck:
+    """Return a connection as the caller wants it to be, for a check of its provider; raise `ConnectionUnknown`."""
+    return setup_callers.read(
+        uow, path, Part.UPSTREAM, configuring.prepare_change, connection_id, wishes, allowed=allowed
+    )
 
 
 def find_vendor(uow: UnitOfWork, path: CustomerPath) -> UUID:

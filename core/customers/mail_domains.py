@@ -68,9 +68,26 @@ class DomainSetup:
     connections: Sequence[tuple[str, str]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailDomains:
+    """What the vendor's page shows: the mail domains, and the connections by their ids."""
+
+    domains: Sequence[CustomerMailDomain]
+    connections: Sequence[tuple[str, str]]
+
+
 def list_all(uow: UnitOfWork, path: CustomerPath) -> Sequence[CustomerMailDomain]:
     """List the mail domains of a customer by their names."""
     return setup_callers.read(uow, path, Part.MAIL_DOMAIN, _listed)
+
+
+def show_all(uow: UnitOfWork, path: CustomerPath) -> MailDomains:
+    """Return the mail domains of a customer, and the connections to which one can lead."""
+    organization = setup_callers.enter_to_read(uow, path, Part.MAIL_DOMAIN).organization
+    return MailDomains(
+        domains=_listed(uow, organization.slug),
+        connections=[(str(one.id), one.name) for one in uow.upstream_connections.of_organization(organization.id)],
+    )
 
 
 def show(uow: UnitOfWork, path: CustomerPath, domain_id: UUID) -> CustomerMailDomain:

@@ -152,6 +152,19 @@ def read(
     return use_case(uow, enter_to_read(uow, path, part).organization.slug, *args, **kwargs)
 
 
+def show(
+    uow: UnitOfWork,
+    path: CustomerPath,
+    use_case: Callable[Concatenate[UnitOfWork, CustomerPath, Arguments], Found],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> tuple[ServiceCustomer, Found]:
+    """Return a customer, and what a use case reads of its setup."""
+    customer = customers.find(uow, _vendor(uow, path, Operation.CUSTOMER_SETUP_READ).service, path.customer_id)
+    return customer, use_case(uow, path, *args, **kwargs)
+
+
 def enter_to_change(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupCaller:
     """Let the caller act in the internal organization of a customer, which is made if there is none; it is locked.
 

@@ -61,6 +61,7 @@ OUTCOMES: Final = {
     "connection-saved": marked("The changes to the connection are saved."),
     "connection-on": marked("The connection is switched on. People sign in by it from now on."),
     "connection-off": marked("The connection is switched off. The sessions that began by it have ended."),
+    "customer-connection-made": marked("The connection is saved. Its page shows what is entered at the provider."),
     "connection-deleted": marked("The connection is deleted."),
     "provider-asked": marked("The provider was asked again. What it answered is below."),
     "key-replaced": marked("The key is replaced. The certificate before stays in our metadata for seven days."),

@@ -23,6 +23,7 @@ CONSOLES: Final = ("/app/organizations/:org_slug", "/app/platform")
 _ID: Final = "$ID"
 _ENDS: Final = frozenset({"delete", "deletion", "demote", "end", "removal", "remove", "revoke"})
 _ORGANIZATION, _PLATFORM = CONSOLES
+_CUSTOMER: Final = f"{_ORGANIZATION}/services/:service_slug/customers/:customer_id"
 _NAMED: Final[Mapping[str, str]] = {
     f"{_ORGANIZATION}/people/invited/:invitation_id/send-again": "invitations_invite",
     f"{_ORGANIZATION}/people/invited/:invitation_id/withdraw": "invitations_revoke",
@@ -30,6 +31,15 @@ _NAMED: Final[Mapping[str, str]] = {
     f"{_ORGANIZATION}/people/selected/remove": "members_remove_member",
     f"{_ORGANIZATION}/products/:client_id/assignments/remove": "products_change_product",
     f"{_ORGANIZATION}/products/:client_id/groups/remove": "products_change_product",
+    f"{_CUSTOMER}/connections/:provider_id": "connections_of_customers_change_customer_connection",
+    f"{_CUSTOMER}/connections/:provider_id/remove": "connections_of_customers_delete_customer_connection",
+    f"{_CUSTOMER}/connections/:provider_id/switch": "connections_of_customers_change_customer_connection",
+    f"{_CUSTOMER}/connections/new": "connections_of_customers_create_customer_connection",
+    f"{_CUSTOMER}/group-rules/:rule_id/remove": "group_rules_of_customers_delete_customer_rule",
+    f"{_CUSTOMER}/mail-domains/:domain_id/remove": "mail_domains_of_customers_delete_customer_domain",
+    f"{_CUSTOMER}/scim-tokens/:token_id/revoke": "SCIM_tokens_of_customers_revoke_customer_token",
+    f"{_CUSTOMER}/setup-links/:link_id/revoke": "setup_links_of_customers_revoke_customer_link",
+    f"{_ORGANIZATION}/services/:service_slug/customers/new": "customers_offer_service",
     f"{_ORGANIZATION}/services/:service_slug/customers/settings/roles/:role_name": "services_change_service",
     f"{_ORGANIZATION}/services/:service_slug/customers/settings/roles/:role_name/remove": "services_change_service",
     f"{_ORGANIZATION}/services/:service_slug/plans/:plan_id/buy": "billing_start_checkout",
