@@ -17,7 +17,14 @@ from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.customers.customers import page_of_customer
-from entrypoints.pages.customers.setup import CONNECTIONS, REFUSES, SetupPlace, opened_setup, path_of, setup_page
+from entrypoints.pages.customers.setup_callers import (
+    CONNECTIONS,
+    REFUSES,
+    SetupPlace,
+    opened_setup,
+    path_of,
+    setup_page,
+)
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect

@@ -1,6 +1,6 @@
 """The pages of the customers of a service: finding them, adding one or offering the service, pausing and ending one.
 
-What a vendor makes for a customer is in `setup.py` and beside it.
+What a vendor makes for a customer is in `setup_callers.py` and beside it.
 """
 
 from collections.abc import Sequence

@@ -13,7 +13,7 @@ from core.organizations.access import Operation
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after
-from entrypoints.pages.customers.setup import REFUSES, SCIM_TOKENS, opened_setup, path_of, setup_page
+from entrypoints.pages.customers.setup_callers import REFUSES, SCIM_TOKENS, opened_setup, path_of, setup_page
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again

@@ -20,7 +20,7 @@ from core.organizations.access import Operation
 from core.organizations.setup_links import SetupLinkUnknown, TooManySetupLinks
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after
-from entrypoints.pages.customers.setup import REFUSES, SETUP_LINKS, opened_setup, path_of, setup_page
+from entrypoints.pages.customers.setup_callers import REFUSES, SETUP_LINKS, opened_setup, path_of, setup_page
 from entrypoints.pages.customers.setup_progress import PARTS
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked

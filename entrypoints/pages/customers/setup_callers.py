@@ -1,7 +1,7 @@
 """What the pages share on which a vendor sets a customer up: who may read them, their tabs, and their attempts.
 
-The parts are in the modules of their capabilities: `connections.py`, `setup_mail_domains.py`, `scim_tokens.py`,
-`setup_group_rules.py` and `setup_links.py`.
+The parts are in the modules of their capabilities: `connections.py`, `mail_domains.py`, `scim_tokens.py`,
+`group_rules.py` and `setup_links.py`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def setup_page(
     refusal: Refusal | None = None,
     **values: Any,
 ) -> Response:
-    """Return a page of the setup of a customer; its template extends `customers/setup_frame.html`."""
+    """Return a page of the setup of a customer; its template extends `customers/setup_callers_frame.html`."""
     org_slug, service_slug = place.at.reader.organization.slug, place.at.service.slug
     customer_page = page_of_customer(org_slug, service_slug, place.customer.id)
     return service_page(
