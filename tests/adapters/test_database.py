@@ -59,6 +59,25 @@ async def test_a_use_case_that_ignores_a_failed_statement_is_not_committed(
 
 
 @pytest.mark.parametrize("method", ["transact", "read", "step"])
+async def test_a_use_case_that_requires_a_transaction_runs_in_one_from_its_beginning(
+    database: PostgresDatabase, connection: Connection, method: str
+) -> None:
+    runs: list[int] = []
+
+    def use_case(uow: Any, amount: int) -> str:
+        runs.append(amount)
+        uow.require_transaction()
+        sql(uow, "UPDATE counters SET value = %s WHERE name = 'left'", amount)
+        publish(uow)
+        return "done"
+
+    assert await getattr(database, method)(use_case, 5) == "done"
+
+    assert value(connection) == 5
+    assert runs == ([5] if method == "transact" else [5, 5])
+
+
+@pytest.mark.parametrize("method", ["transact", "read", "step"])
 async def test_deferred_statements_of_a_use_case_that_raises_are_never_sent(
     database: PostgresDatabase, connection: Connection, method: str
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import jwt
 import pytest
+from running_product import running_product
 
 from gatehouse_client import Gatehouse, TokenVerifier, service
 from gatehouse_client.testing import Directory, EntraDirectory, GatehouseKit, IdentityProvider
@@ -97,6 +98,19 @@ def test_an_account_with_a_password_types_the_code_and_no_password(gatehouse: Ga
     assert claims_of(gatehouse.token(ann, customer=globex, provider=okta))["sub"] == ann.id
 
 
+def test_a_browser_comes_back_to_the_page_of_a_running_product(gatehouse: GatehouseKit) -> None:
+    with running_product(gatehouse) as home, gatehouse.browser() as browser:
+        globex = gatehouse.made_customer("shop", "Globex")
+        okta = gatehouse.okta(globex, DOMAIN)
+        okta.add(ANN)
+        record = Gatehouse(gatehouse.base_url, api_key=globex.key).send(service.show_customer(globex.id))
+
+        # Their address leads to the provider.
+        page = gatehouse.visit(browser, f"{home}/orders?page=2", ANN, provider=okta)
+
+    assert (str(page.url), page.text) == (f"{home}/orders?page=2", f"/orders {ANN} of {record['organization']['slug']}")
+
+
 def test_groups_of_the_provider_and_of_the_directory_give_roles(gatehouse: GatehouseKit) -> None:
     shop = gatehouse.product("shop", roles=ROLES)
     globex = gatehouse.made_customer(shop, "Globex")
@@ -147,6 +161,27 @@ def test_a_claimed_customer_is_an_organization_with_an_owner(gatehouse: Gatehous
     assert (record["unclaimed"], record["vendor_setup"]) == (False, ["groups"])
     # Those whom the vendor admits go on.
     assert claims_of(gatehouse.token(ANN, customer=globex, provider=okta))["customer"] == "globex"
+
+
+def test_a_customer_is_claimed_by_the_newest_link(gatehouse: GatehouseKit) -> None:
+    # The first link is still on its way.
+    globex = gatehouse.made_customer("shop", "Globex", owner_email="cleo@globex.example")
+
+    assert gatehouse.claim(globex, "cleo@globex.example", slug="globex-corp").slug == "globex-corp"
+
+
+def test_a_provider_is_connected_by_the_program_that_is_tested(gatehouse: GatehouseKit) -> None:
+    shop = gatehouse.product("shop", customers="listed")
+    backend = Gatehouse(gatehouse.base_url, api_key=gatehouse.api_key(shop, "write:customers", "setup:customers"))
+    made = backend.send(service.make_customer(name="Globex"))
+    globex = gatehouse.made_customer(shop, "Globex")
+    okta = gatehouse.okta(globex, protocol="saml")
+    okta.add(ANN)
+
+    fields = {"name": "Okta", "metadata_xml": okta.metadata_xml}
+    backend.send(service.create_customer_connection(made["id"], type="saml", **fields))
+
+    assert claims_of(gatehouse.token(ANN, customer=globex, provider=okta))["customer_id"] == made["id"]
 
 
 def test_what_is_noted_about_a_customer_is_said_by_its_tokens(gatehouse: GatehouseKit) -> None:
