@@ -238,9 +238,12 @@ async def part_page(
     """Return a page of a part, beside the list of all parts; the console may render its template too.
 
     `standing` is the holder of the link, who has an organization as a member has, and `page` the page of the part.
+    Raise `SetupLinkDead` for a part that the link does not name: another one may read what its page shows.
     """
     parts = parts_of(setup.holder)
     order = [one for one in parts if one in setup.progress]
+    if part not in order:
+        raise SetupLinkDead
     place = order.index(part)
     open_parts = [one for one in (*order[place + 1 :], *order[:place]) if not setup.progress[one].is_done]
     title, address = parts[part]

@@ -62,6 +62,15 @@ async def test_a_link_opens_its_parts_alone(setup: CustomerSetup, visitor: Visit
     assert (await visitor.open("/app/setup/parts/scim")).status == 200
 
 
+@pytest.mark.parametrize(("named", "other"), [("mail_domain", "upstream"), ("upstream", "mail-domains")])
+async def test_a_part_that_reads_what_another_one_shows_does_not_open_it(
+    setup: CustomerSetup, visitor: Visitor, named: str, other: str
+) -> None:
+    await begin(visitor, await setup.link(named))
+
+    assert (await visitor.open(f"/app/setup/parts/{other}")).status == 404
+
+
 async def test_no_link_of_a_customer_makes_rules_for_roles_of_an_organization(
     setup: CustomerSetup, visitor: Visitor
 ) -> None:
