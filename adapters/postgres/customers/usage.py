@@ -17,11 +17,12 @@ OF_CUSTOMER: Final = """
     JOIN   customer_active_people p ON p.customer_id = c.id AND p.month = %(month)s
     WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.id = %(customer_id)s
 """
+# Without those that have ended and can be restored, which nothing else shows either.
 OF_CUSTOMERS: Final = """
     SELECT   c.id AS customer_id, c.external_id, count(*) AS active_people
     FROM     service_customers c
     JOIN     customer_active_people p ON p.customer_id = c.id AND p.month = %(month)s
-    WHERE    c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s
+    WHERE    c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.accepted_at IS NOT NULL
     GROUP BY c.id
     ORDER BY count(*) DESC, c.id
     LIMIT    %(limit)s
@@ -30,7 +31,7 @@ OF_SERVICE: Final = """
     SELECT count(DISTINCT p.user_id)
     FROM   service_customers c
     JOIN   customer_active_people p ON p.customer_id = c.id AND p.month = %(month)s
-    WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s
+    WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.accepted_at IS NOT NULL
 """
 
 

@@ -9,6 +9,8 @@ from uuid import UUID
 import pytest
 
 from tests.concurrency import at_once
+
+
 from tests.world import internal
 from tests.world.customer_backend import CustomerBackend
 from tests.world.trade import Trade
@@ -134,3 +136,19 @@ async def test_many_sign_ins_at_once_count_one_person_once(trade: Trade) -> None
     assert [one.status for one in answers] == [200] * 4
     answer = await trade.at_vendor("GET", f"/{beta}/usage?month={month_of(trade)}")
     assert answer.json["active_people"] == 1
+
+
+async def test_a_customer_that_can_be_restored_is_not_counted_until_it_is(shop: CustomerBackend, trade: Trade) -> None:
+    made = (await trade.at_vendor("POST", body={"name": "Globex"})).json["id"]
+    internal.admit(trade.world, await internal.internal_of(trade.world, UUID(made)), trade.customer.ids["worker"])
+    await sign_in(trade, "worker", made)
+    path = f"/usage?month={month_of(trade)}"
+    before = (await shop.backend.request("GET", path)).json
+
+    await trade.at_vendor("DELETE", f"/{made}")
+    ended = (await shop.backend.request("GET", path)).json
+    await trade.at_vendor("POST", f"/{made}/restore")
+
+    assert before["active_people"] == 1
+    assert (ended["customers"], ended["active_people"]) == ([], 0)
+    assert (await shop.backend.request("GET", path)).json == before
