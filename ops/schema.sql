@@ -1899,12 +1899,14 @@ CREATE TABLE customer_group_rules (
     asserted_group text,
     role_ids uuid[] NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    made_through text,
     CONSTRAINT customer_group_rules_check CHECK ((((group_id IS NOT NULL) AND (connection_id IS NULL) AND (asserted_group IS NULL)) OR ((group_id IS NULL) AND (connection_id IS NOT NULL) AND (asserted_group IS NOT NULL))))
 );
 COMMENT ON TABLE customer_group_rules IS 'Which roles of a service people have for a customer by their groups, as the vendor set it up; they add up.';
 COMMENT ON COLUMN customer_group_rules.organization_id IS 'The internal organization of the customer.';
 COMMENT ON COLUMN customer_group_rules.group_id IS 'A group of its directory; without one, what a connection asserts.';
 COMMENT ON COLUMN customer_group_rules.role_ids IS 'The roles of the service, by their ids; one that the service no longer has gives nothing.';
+COMMENT ON COLUMN customer_group_rules.made_through IS 'As of upstream_connections.';
 ALTER TABLE ONLY customer_group_rules
     ADD CONSTRAINT customer_group_rules_pkey PRIMARY KEY (id);
 CREATE INDEX customer_group_rules_of_connection ON customer_group_rules USING btree (organization_id, connection_id);
@@ -2145,6 +2147,8 @@ CREATE TABLE domain_routes (
     next_check_at timestamp with time zone,
     vouched_for uuid,
     made_for uuid,
+    made_through text,
+    created_at timestamp with time zone,
     CONSTRAINT domain_routes_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
     CONSTRAINT domain_routes_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
     CONSTRAINT domain_routes_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
@@ -2152,6 +2156,8 @@ CREATE TABLE domain_routes (
 COMMENT ON TABLE domain_routes IS 'Mail domains of organizations, and the connections by which their addresses sign in; at most one verified claim to each domain.';
 COMMENT ON COLUMN domain_routes.vouched_for IS 'The connection to which someone has led the domain who may give every role, or before that was recorded; null, or another one than connection_id, where nobody has.';
 COMMENT ON COLUMN domain_routes.made_for IS 'The customer record for which a vendor has it; null for one of an organization''s own. A trigger fills it in.';
+COMMENT ON COLUMN domain_routes.made_through IS 'As of upstream_connections.';
+COMMENT ON COLUMN domain_routes.created_at IS 'When it was claimed; null before that was recorded.';
 ALTER TABLE ONLY domain_routes
     ADD CONSTRAINT domain_routes_organization_id_domain_key UNIQUE (organization_id, domain);
 ALTER TABLE ONLY domain_routes
@@ -3298,6 +3304,7 @@ CREATE TABLE scim_tokens (
     groups text DEFAULT 'organization'::text NOT NULL,
     link_roles text[],
     made_by_key uuid,
+    made_through text,
     CONSTRAINT scim_tokens_groups_check CHECK ((groups = ANY (ARRAY['organization'::text, 'directory'::text])))
 );
 COMMENT ON TABLE scim_tokens IS 'Tokens with which the directory of an organization calls /scim/v2; stored as hashes.';
@@ -3306,6 +3313,7 @@ COMMENT ON COLUMN scim_tokens.maker_permissions IS 'What the role allowed then, 
 COMMENT ON COLUMN scim_tokens.groups IS 'What the directory finds under /Groups: the organization alone, or the groups that it sends.';
 COMMENT ON COLUMN scim_tokens.link_roles IS 'The roles of the setup link that made the token, which changes members with these and plain members; null for one that a member made.';
 COMMENT ON COLUMN scim_tokens.made_by_key IS 'The key of the organization that made it, itself or by its setup link; null for one that a person made.';
+COMMENT ON COLUMN scim_tokens.made_through IS 'As of upstream_connections.';
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
 CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);
@@ -4007,6 +4015,8 @@ CREATE TABLE upstream_connections (
     name_id_format text,
     signs_out_at_provider boolean DEFAULT false NOT NULL,
     setup_state text,
+    made_through text,
+    awaits_trial boolean DEFAULT false NOT NULL,
     CONSTRAINT upstream_connections_check CHECK (((type <> 'oidc'::text) OR ((issuer IS NOT NULL) AND (client_id IS NOT NULL) AND (client_secret_sealed IS NOT NULL)))),
     CONSTRAINT upstream_connections_check1 CHECK (((NOT enabled) OR (issuer IS NOT NULL))),
     CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
@@ -4030,6 +4040,8 @@ COMMENT ON COLUMN upstream_connections.metadata_since IS 'Since when its metadat
 COMMENT ON COLUMN upstream_connections.name_id_format IS 'The format of names that requests by SAML ask for; null for whichever the identity provider chooses.';
 COMMENT ON COLUMN upstream_connections.signs_out_at_provider IS 'Whether who signs out here is led on to the end_session_endpoint of the OpenID provider.';
 COMMENT ON COLUMN upstream_connections.setup_state IS 'How far the vendor was told that a connection is which it made for a customer; null for one of an organization of its own.';
+COMMENT ON COLUMN upstream_connections.made_through IS 'By whom a vendor has made it for a customer: a member, its program, or the holder of a setup link; null for one of an organization of its own.';
+COMMENT ON COLUMN upstream_connections.awaits_trial IS 'Whether the organization has adopted it, and it was not switched on after a trial sign-in since.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
 ALTER TABLE ONLY upstream_connections

@@ -40,6 +40,7 @@ from adapters.postgres.customers.customers import PostgresServiceCustomers
 from adapters.postgres.customers.found_customers import PostgresFoundCustomers
 from adapters.postgres.customers.found_products import PostgresFoundProducts
 from adapters.postgres.customers.group_rules import PostgresCustomerGroupRules
+from adapters.postgres.customers.made_for_us import PostgresMadeForUs
 from adapters.postgres.customers.my_applications import PostgresMyApplications
 from adapters.postgres.customers.own_customers import PostgresOwnCustomers
 from adapters.postgres.customers.people import PostgresCustomerPeople
@@ -372,6 +373,7 @@ class Aggregates:
     customer_setup_links: PostgresCustomerSetupLinks
     customer_setup_progress: PostgresCustomerSetupProgresses
     customer_group_rules: PostgresCustomerGroupRules
+    made_for_us: PostgresMadeForUs
 
     if not TYPE_CHECKING:
         # With this method a type checker would accept any attribute.

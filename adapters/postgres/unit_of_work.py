@@ -25,6 +25,7 @@ from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations import key_callers, link_callers
 from core.organizations.access import AccessContext
+from core.organizations.internal_places import MadeThrough
 from core.organizations.key_callers import KeyCaller, TokenOfKey
 from core.organizations.link_callers import LinkCaller, SetupLinkDead, SetupVisit
 from core.prefixed_tokens import PrefixedToken
@@ -186,6 +187,13 @@ class PostgresUnitOfWork(Aggregates):
 
     def enter_setup(self, caller: SetupCaller) -> None:
         self._setup_caller = caller
+
+    @property
+    def made_through(self) -> MadeThrough | None:
+        if self._setup_caller is not None:
+            return self._setup_caller.made_through
+        link = self._link_caller
+        return MadeThrough.SETUP_LINK if link is not None and link.made_for is not None else None
 
     def access_context(self, slug: str) -> AccessContext:
         setup = self._setup_caller

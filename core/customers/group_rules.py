@@ -109,7 +109,7 @@ def create(uow: UnitOfWork, slug: str, *, source: str, group: str, service_roles
         service_roles=roles,
         created_at=uow.now,
     )
-    uow.customer_group_rules.add(organization.id, rule)
+    uow.customer_group_rules.add(organization.id, rule, uow.made_through)
     _record(uow, organization.id, rule, "created")
     return show(uow, slug, rule.id)
 

@@ -28,6 +28,7 @@ from core.services import assignments
 from core.services.assignments import Assignment
 from core.services.customer_rules import CustomerPolicy
 from core.services.services import Service
+from core.sessions.callers import Caller
 from core.sessions.session import RECENT
 from core.wording import Wording
 
@@ -228,6 +229,25 @@ def end(uow: UnitOfWork, slug: str, client_id: UUID) -> None:
     relations.record_by_customer(uow, _relation(organization, product), change, organization_id=organization.id)
 
 
+def require_recent(uow: UnitOfWork, caller: Caller) -> None:
+    """Raise `SignInTooOld` unless the caller has just signed in."""
+    if uow.now - caller.session.authenticated_at > RECENT:
+        raise SignInTooOld
+
+
+def assign_also(
+    uow: UnitOfWork, organization: Organization, client_id: UUID, subject: str, roles: Sequence[str]
+) -> None:
+    """Give a subject these roles of a product besides those that it has; the organization and the service are locked.
+
+    Raise `ProductUnknown`, and `BadRequest` for more assignments than a product can have.
+    """
+    before = _found(uow, organization.id, client_id)
+    held = {role for one in before.assignments if one.subject == subject for role in one.roles}
+    assigned = assignments.checked(assignments.with_one(before.assignments, subject, sorted(held | {*roles})))
+    _save(uow, organization, before, replace(before, assignments=assigned))
+
+
 def _lock_service(uow: UnitOfWork, organization_id: UUID, client_id: UUID) -> Service:
     """Lock the service of a product, so that neither its roles nor the record change meanwhile, and return it."""
     vendor_id = _found(uow, organization_id, client_id).vendor_id
@@ -258,8 +278,7 @@ def _require_owner(uow: UnitOfWork, authorized: OrganizationAccess) -> None:
     caller = authorized.caller
     if authorized.membership.role != OWNER or caller.limits.acts_for_maker:
         raise Forbidden("Only the owner of the organization can say what the vendor sets up.")
-    if uow.now - caller.session.authenticated_at > RECENT:
-        raise SignInTooOld
+    require_recent(uow, caller)
 
 
 def _save(uow: UnitOfWork, organization: Organization, before: Product, after: Product) -> None:

@@ -21,7 +21,8 @@ from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
-from core.organizations.link_callers import CUSTOMER_PARTS, Part, opened_for_customer
+from core.organizations.internal_places import MadeThrough
+from core.organizations.link_callers import Part, opened_for_customer
 from core.organizations.memberships import ADMIN, Membership
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.services import access, api_keys
@@ -96,6 +97,12 @@ class SetupCaller:
     vendor: SetupVendor
     customer: ServiceCustomer
     maker: Caller
+
+    @property
+    def made_through(self) -> MadeThrough:
+        """By whom of the vendor something is made: a program has a key of the service, or of the organization."""
+        is_program = self.vendor.api_key_id is not None or self.maker.limits.key_id is not None
+        return MadeThrough.PROGRAM if is_program else MadeThrough.MEMBER
 
     @property
     def relation(self) -> Relation:

@@ -241,7 +241,8 @@ class CustomerClaimedData(EventData):
 class CustomerChangedData(EventData):
     """The names of what the vendor has noted of a customer and has removed, or that nobody owns it again.
 
-    `setup_withdrawn` says that what was made for it with the power of a takeover is ended or switched off.
+    `setup_withdrawn` says that what was made for it with the power of a takeover is ended or switched off, and
+    `made_for_customer` what the customer has adopted or removed of what the vendor had made for it.
     """
 
     customer_id: UUID
@@ -254,6 +255,8 @@ class CustomerChangedData(EventData):
     unclaimed: bool = ABSENT
     setup_withdrawn: bool = ABSENT
     reason: str = ABSENT
+    by: str = ABSENT
+    made_for_customer: dict[str, str] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,7 +339,7 @@ class ProductAccessData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductAccessUpdatedData(EventData):
-    """Which settings of the use of a product were changed."""
+    """Which settings of the use of a product were changed, or what was adopted or removed that the vendor had made."""
 
     customer_id: UUID
     client_id: UUID
@@ -345,4 +348,5 @@ class ProductAccessUpdatedData(EventData):
     vendor_name: str
     changes: Changes
     by: str = ABSENT
+    made_for_us: dict[str, str] = ABSENT
     reason: str = ABSENT

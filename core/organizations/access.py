@@ -196,6 +196,9 @@ class Operation(Enum):
     PRODUCT_ACCEPT = ("accept a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _CLOSED)
     PRODUCTS_CHANGE = ("change who may use a product", Capability.PRODUCTS_MANAGE, _ACTIVE, _JUDGED)
     PRODUCT_END = ("end a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _TAKES_AWAY)
+    MADE_FOR_US_READ = ("read what vendors have made for it", RequiredStanding.OWNER, _ACTIVE, _READS)
+    MADE_FOR_US_ADOPT = ("adopt what a vendor has made", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
+    MADE_FOR_US_REMOVE = ("remove what a vendor has made", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE, _READS)
     API_KEY_CREATE = ("create an API key of a service", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE, _TAKES_AWAY)
@@ -320,6 +323,7 @@ _MAKES_CREDENTIAL: Final = frozenset(
         Operation.WORKLOAD_CREATE,
         Operation.KEY_CREATE,
         Operation.CUSTOMER_SETUP,
+        Operation.MADE_FOR_US_ADOPT,
         Operation.SAML_CERTIFICATE_CREATE,
         Operation.CONNECTION_CONFIGURE,
         Operation.OAUTH_CREDENTIALS_SET,
@@ -329,8 +333,17 @@ _MAKES_CREDENTIAL: Final = frozenset(
     }
 )
 # What an organization opens, besides what every status opens, that a vendor has made and a person has claimed while it
-# waits for approval: the end of what is between the two. Its relation to the vendor works all the same.
-_OF_CLAIMED_AND_PENDING: Final = frozenset({Operation.PRODUCTS_READ, Operation.PRODUCT_END})
+# waits for approval: what vendors have made for it, and the end of what is between the two. Its relation to the vendor
+# works all the same.
+_OF_CLAIMED_AND_PENDING: Final = frozenset(
+    {
+        Operation.PRODUCTS_READ,
+        Operation.PRODUCT_END,
+        Operation.MADE_FOR_US_READ,
+        Operation.MADE_FOR_US_ADOPT,
+        Operation.MADE_FOR_US_REMOVE,
+    }
+)
 # Members can always read what the organization requires, and leave; and `management.py` refuses only the change that
 # requires less.
 _WITH_ONE_FACTOR: Final = frozenset(

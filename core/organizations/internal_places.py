@@ -5,9 +5,18 @@ Internal organizations are made in `core/customers/internal_organizations.py`.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+
+
+class MadeThrough(StrEnum):
+    """By whom a vendor has made something for a customer."""
+
+    MEMBER = "member"
+    PROGRAM = "program"
+    SETUP_LINK = "setup_link"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
-from core.organizations.access import Operation
+from core.organizations.access import Operation, OrganizationAccess
 from core.organizations.authority import Authority
 from core.organizations.link_callers import Part
 from core.organizations.organizations import Organization, OrganizationStatus
@@ -153,7 +153,7 @@ def record_use(uow: UnitOfWork) -> None:
     if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
     if tells_vendor:
-        _tell_vendor(uow, caller.organization_id, caller.token_id, "connected")
+        tell_vendor(uow, caller.organization_id, caller.token_id, "connected")
 
 
 def authorize_and_lock(uow: UnitOfWork) -> Organization:
@@ -174,9 +174,8 @@ def create(
     changes and removes the roles of the link and `member` alone.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
-    organization_id, link = authorized.organization.id, authorized.caller.limits.link
-    is_for_customer = authorized.organization.is_internal
-    if is_for_customer:
+    link = authorized.caller.limits.link
+    if authorized.organization.is_internal:
         # Its groups give roles of the vendor's service alone.
         groups = FoundGroups.DIRECTORY
     elif link is not None:
@@ -185,12 +184,23 @@ def create(
         raise BadRequest.of_field("expires_at", "This time has passed. Name a later one, or none.")
     if groups not in set(FoundGroups):
         raise BadRequest.of_field("groups", "This must be organization or directory.")
+    token, secret = make(uow, authorized, name=name, expires_at=expires_at, groups=FoundGroups(groups))
+    if authorized.organization.is_internal:
+        tell_vendor(uow, authorized.organization.id, token.id, "configured")
+    return token, secret
+
+
+def make(
+    uow: UnitOfWork, authorized: OrganizationAccess, *, name: str, expires_at: datetime | None, groups: FoundGroups
+) -> tuple[ScimToken, Secret]:
+    """Store a token that an authorized caller makes, whose organization is locked; return it with its secret."""
+    organization_id = authorized.organization.id
     prefix, secret = _FORM.create(uow)
     token = ScimToken(
         id=uow.randomness.new_id(),
         name=checked_name(name, characters_min=1),
         prefix=prefix,
-        groups=FoundGroups(groups),
+        groups=groups,
         created_at=uow.now,
         expires_at=expires_at,
         last_used_at=None,
@@ -205,10 +215,9 @@ def create(
         token_hash=hash_token(secret.reveal()),
         created_by=authorized.caller.maker_id,
         authority=Authority.of_maker(uow, authorized),
+        made_through=uow.made_through,
     )
     _record(uow, organization_id, AuditAction.SCIM_TOKEN_CREATED, token)
-    if is_for_customer:
-        _tell_vendor(uow, organization_id, token.id, "configured")
     return token, secret
 
 
@@ -244,10 +253,10 @@ def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
         raise ScimTokenUnknown
     _record(uow, organization.id, AuditAction.SCIM_TOKEN_REVOKED, token)
     if organization.is_internal:
-        _tell_vendor(uow, organization.id, token.id, "removed")
+        tell_vendor(uow, organization.id, token.id, "removed")
 
 
-def _tell_vendor(uow: UnitOfWork, organization_id: UUID, token_id: UUID, state: str) -> None:
+def tell_vendor(uow: UnitOfWork, organization_id: UUID, token_id: UUID, state: str) -> None:
     """Tell the vendor how far the directory of a customer is; nothing for one of an organization of its own."""
     uow.tell_vendor(EventType.CUSTOMER_DIRECTORY_CHANGED, organization_id, scim_token_id=str(token_id), state=state)
 

@@ -5,6 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.customers.group_rules import CustomerGroupRule
+from core.organizations.internal_places import MadeThrough
 
 
 class CustomerGroupRules(Protocol):
@@ -18,8 +19,8 @@ class CustomerGroupRules(Protocol):
         """List the names of the roles of the service."""
         ...
 
-    def add(self, internal_id: UUID, rule: CustomerGroupRule) -> None:
-        """Store a rule."""
+    def add(self, internal_id: UUID, rule: CustomerGroupRule, made_through: MadeThrough | None) -> None:
+        """Store a rule, and by whom the vendor made it."""
         ...
 
     def save(self, internal_id: UUID, rule: CustomerGroupRule) -> None:

@@ -9,6 +9,7 @@ from ports.customers.customers import ServiceCustomers
 from ports.customers.found_customers import FoundCustomers
 from ports.customers.found_products import FoundProducts
 from ports.customers.group_rules import CustomerGroupRules
+from ports.customers.made_for_us import MadeForUs
 from ports.customers.my_applications import MyApplications
 from ports.customers.own_customers import OwnCustomers
 from ports.customers.people import CustomerPeople
@@ -38,6 +39,9 @@ class CustomersUnit(Protocol):
 
     @property
     def ended_customers(self) -> EndedCustomers: ...
+
+    @property
+    def made_for_us(self) -> MadeForUs: ...
 
     @property
     def products(self) -> Products: ...

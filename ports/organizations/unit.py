@@ -4,6 +4,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.organizations.access import AccessContext
+from core.organizations.internal_places import MadeThrough
 from core.organizations.link_callers import LinkCaller
 from ports.organizations.bulk_jobs import BulkJobs
 from ports.organizations.deletion import DeletedOrganizations
@@ -113,6 +114,11 @@ class OrganizationsUnit(Protocol):
     @property
     def link_caller(self) -> LinkCaller:
         """The holder of a setup link, with whose cookie the request came; raise `SetupLinkDead`."""
+        ...
+
+    @property
+    def made_through(self) -> MadeThrough | None:
+        """By whom of a vendor the caller makes something for a customer; None where an organization makes its own."""
         ...
 
     def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:

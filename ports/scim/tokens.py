@@ -6,6 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.organizations.authority import Authority
+from core.organizations.internal_places import MadeThrough
 from core.prefixed_tokens import PrefixedToken
 from core.scim.tokens import ScimCaller, ScimToken
 
@@ -29,8 +30,9 @@ class ScimTokens(Protocol):
         token_hash: bytes,
         created_by: UUID,
         authority: Authority,
+        made_through: MadeThrough | None = None,
     ) -> None:
-        """Store a new token with the authority that it keeps."""
+        """Store a new token with the authority that it keeps, and by whom a vendor made it for a customer."""
         ...
 
     def of_organization(self, organization_id: UUID) -> Sequence[ScimToken]:

@@ -9,6 +9,7 @@ from uuid import UUID
 from adapters.postgres.transaction import Aggregate
 from core.customers.group_rules import CustomerGroupRule
 from core.organizations.group_roles import SCIM
+from core.organizations.internal_places import MadeThrough
 
 # The ids of the roles with these names that the service of an internal organization has.
 _ROLE_IDS: Final = """
@@ -60,17 +61,17 @@ class PostgresCustomerGroupRules(Aggregate):
             (internal_id,),
         )
 
-    def add(self, internal_id: UUID, rule: CustomerGroupRule) -> None:
+    def add(self, internal_id: UUID, rule: CustomerGroupRule, made_through: MadeThrough | None) -> None:
         self._connection.execute_later(
             f"""
             INSERT INTO customer_group_rules (id, organization_id, customer_id, group_id, connection_id,
-                                              asserted_group, role_ids, created_at)
+                                              asserted_group, role_ids, created_at, made_through)
             SELECT %(id)s, id, internal_of, %(group_id)s, %(connection_id)s, %(asserted_group)s, {_ROLE_IDS},
-                   %(created_at)s
+                   %(created_at)s, %(made_through)s
             FROM   organizations
             WHERE  id = %(internal_id)s
             """,
-            _values_of(internal_id, rule),
+            _values_of(internal_id, rule) | {"made_through": made_through},
         )
 
     def save(self, internal_id: UUID, rule: CustomerGroupRule) -> None:

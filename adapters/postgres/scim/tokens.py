@@ -10,6 +10,7 @@ from uuid import UUID
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.authority import Authority
+from core.organizations.internal_places import MadeThrough
 from core.prefixed_tokens import PrefixedToken
 from core.scim.tokens import ScimCaller, ScimToken
 
@@ -50,13 +51,14 @@ class PostgresScimTokens(Aggregate):
         token_hash: bytes,
         created_by: UUID,
         authority: Authority,
+        made_through: MadeThrough | None = None,
     ) -> None:
         self._connection.execute_later(
             f"""
             INSERT INTO scim_tokens ({columns(ScimToken)}, organization_id, token_hash, created_by, maker_role,
-                                     maker_permissions, link_roles)
+                                     maker_permissions, link_roles, made_through)
             VALUES ({placeholders(ScimToken)}, %(organization_id)s, %(token_hash)s, %(created_by)s, %(maker_role)s,
-                    %(maker_permissions)s, %(link_roles)s)
+                    %(maker_permissions)s, %(link_roles)s, %(made_through)s)
             """,
             {
                 **values(token),
@@ -66,6 +68,7 @@ class PostgresScimTokens(Aggregate):
                 "maker_role": authority.role,
                 "maker_permissions": authority.permissions,
                 "link_roles": authority.link_roles,
+                "made_through": made_through,
             },
         )
 

@@ -59,6 +59,15 @@ class ConnectionSeenOtherwise(Conflict):
     )
 
 
+class AdoptedUntested(Conflict):
+    """The connection was adopted, and no test sign-in has succeeded with it since."""
+
+    default_message = (
+        "Your organization has adopted this connection from a vendor. Test it by a real sign-in first; after that it"
+        " can be switched on."
+    )
+
+
 class TooManyConnections(BadRequest):
     """The organization has the maximum number of connections."""
 
@@ -261,6 +270,8 @@ def _change(
     after = connection_wishes.applied(uow, editor, before or unknown, wishes, described, allowed)
     before = found(before)
     after = replace(after, updated_at=uow.now)
+    if after.enabled and not before.enabled:
+        _require_tested_if_adopted(uow, editor.organization_id, after)
     named = changes.fingerprints(described.certificates) if described is not None else None
     details = changes.apply(uow, editor, before, after, wishes, named)
     _record_maker(uow, editor, after)
@@ -297,6 +308,15 @@ def _empty(uow: UnitOfWork, kind: ConnectionType) -> ConnectionRecord:
         created_at=uow.now,
         updated_at=uow.now,
     )
+
+
+def _require_tested_if_adopted(uow: UnitOfWork, organization_id: UUID, after: ConnectionRecord) -> None:
+    """Raise `AdoptedUntested` unless a trial has succeeded with an adopted connection as it is."""
+    if not uow.upstream_connections.awaits_trial(organization_id, after.id):
+        return
+    trial = uow.trial_sign_ins.last(organization_id, after.id)
+    if trial is None or not trial.has_succeeded(after):
+        raise AdoptedUntested
 
 
 def _record_maker(uow: UnitOfWork, editor: Editor, connection: ConnectionRecord) -> None:

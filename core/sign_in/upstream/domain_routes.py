@@ -147,7 +147,7 @@ def create(uow: UnitOfWork, slug: str, text: str, connection_id: UUID, *, enforc
         proof=domain_proofs.claim(uow, domain),
         vouched_for=at_once.lead_domain(uow, editor, connection_id),
     )
-    if not uow.domain_routes.add(claim):
+    if not uow.domain_routes.add(claim, uow.made_through):
         raise DomainRoutedAlready
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_CREATED, claim)
     return _shown(claim)
@@ -175,6 +175,13 @@ def change(
     return _shown(after)
 
 
+def lead(uow: UnitOfWork, editor: Editor, before: RouteClaim, connection_id: UUID) -> None:
+    """Lead a mail domain of an editor's organization, which is locked, to another connection that is switched off."""
+    after = replace(before, connection_id=connection_id, vouched_for=at_once.lead_domain(uow, editor, connection_id))
+    uow.domain_routes.save(after)
+    _record(uow, editor, AuditAction.DOMAIN_ROUTE_UPDATED, after)
+
+
 def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
     """Delete a route, and give the claim to its domain up.
 
@@ -185,7 +192,7 @@ def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
     uow.domain_routes.remove(editor.organization_id, route_id)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_DELETED, claim)
     if editor.is_for_customer and claim.proof.verified_at is not None:
-        _tell_of_loss(uow, editor.organization_id, claim.proof.domain, DomainLoss.REMOVED)
+        tell_of_loss(uow, editor.organization_id, claim.proof.domain, DomainLoss.REMOVED)
 
 
 def find_to_verify(uow: UnitOfWork, slug: str, route_id: UUID) -> RouteClaim:
@@ -229,7 +236,7 @@ def record_check(uow: UnitOfWork, asked: RouteClaim, records: Sequence[str] | No
         return None
     status = _checked(uow, claim, domain_proofs.finding(claim.proof, records)).proof.status
     if status is ProofStatus.FAILING and claim.proof.status is ProofStatus.VERIFIED:
-        _tell_of_loss(uow, claim.organization_id, claim.proof.domain, DomainLoss.RECORD_MISSING)
+        tell_of_loss(uow, claim.organization_id, claim.proof.domain, DomainLoss.RECORD_MISSING)
     return status
 
 
@@ -265,10 +272,11 @@ def _tell_of_proof(uow: UnitOfWork, editor: Editor, domain: str) -> None:
         uow.tell_vendor(EventType.CUSTOMER_DOMAIN_PROVED, editor.organization_id, domain=domain)
         return
     for internal_id in uow.domain_routes.proved_for_customers(domain, limit=TOLD_MAX):
-        _tell_of_loss(uow, internal_id, domain, DomainLoss.PROVED_BY_ORGANIZATION)
+        tell_of_loss(uow, internal_id, domain, DomainLoss.PROVED_BY_ORGANIZATION)
 
 
-def _tell_of_loss(uow: UnitOfWork, internal_id: UUID, domain: str, reason: DomainLoss) -> None:
+def tell_of_loss(uow: UnitOfWork, internal_id: UUID, domain: str, reason: DomainLoss) -> None:
+    """Tell a vendor that a mail domain of its customer is lost."""
     uow.tell_vendor(EventType.CUSTOMER_DOMAIN_LOST, internal_id, domain=domain, reason=reason)
 
 

@@ -25,7 +25,7 @@ class ConnectionSetupState(StrEnum):
 
 def begin(uow: UnitOfWork, internal_id: UUID, connection_id: UUID) -> None:
     """Store that the vendor is told from now on how far a connection is, and tell it that it is configured."""
-    uow.upstream_connections.begin_setup(internal_id, connection_id, ConnectionSetupState.CONFIGURED)
+    uow.upstream_connections.begin_setup(internal_id, connection_id, ConnectionSetupState.CONFIGURED, uow.made_through)
     _tell(uow, internal_id, connection_id, ConnectionSetupState.CONFIGURED)
 
 

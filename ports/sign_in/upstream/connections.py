@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.organizations.internal_places import MadeThrough
 from core.secrets import Secret
 from core.sign_in.upstream.changes import PublishedMetadata
 from core.sign_in.upstream.connections import ConnectionRecord
@@ -135,8 +136,16 @@ class UpstreamConnections(Protocol):
         """Delete a connection with its identities, its domain routes and the sign-ins by it that are under way."""
         ...
 
-    def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str) -> None:
-        """Store how far the vendor was told that a new connection is, which it made for a customer."""
+    def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str, made_through: MadeThrough | None) -> None:
+        """Store how far the vendor was told that a new connection is, which it made for a customer, and by whom."""
+        ...
+
+    def await_trial(self, organization_id: UUID, connection_id: UUID) -> None:
+        """Store that a connection was adopted, so that it is to be tested before it is switched on."""
+        ...
+
+    def awaits_trial(self, organization_id: UUID, connection_id: UUID) -> bool:
+        """Return whether a connection was adopted, and was not switched on since."""
         ...
 
     def change_setup(self, organization_id: UUID, connection_id: UUID, state: str) -> bool:

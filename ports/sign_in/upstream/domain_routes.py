@@ -7,6 +7,7 @@ from uuid import UUID
 
 from core.accounts.single_sign_on import RequiredConnection
 from core.deferred import Deferred
+from core.organizations.internal_places import MadeThrough
 from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
 
 
@@ -21,8 +22,8 @@ class DomainRoutes(Protocol):
         """Return a claim and lock it; None when it was given up."""
         ...
 
-    def add(self, claim: RouteClaim) -> bool:
-        """Store a claim; False when the organization has one to the domain."""
+    def add(self, claim: RouteClaim, made_through: MadeThrough | None = None) -> bool:
+        """Store a claim, and by whom a vendor made it for a customer; False for a domain that has one there."""
         ...
 
     def save(self, claim: RouteClaim) -> None:

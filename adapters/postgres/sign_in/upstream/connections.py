@@ -12,6 +12,7 @@ from adapters.postgres.driver.columns import assignments, columns, placeholders,
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_WORKING
 from adapters.postgres.transaction import Aggregate
+from core.organizations.internal_places import MadeThrough
 from core.organizations.memberships import OWNER
 from core.secrets import Secret
 from core.sign_in.upstream.changes import PublishedMetadata
@@ -140,6 +141,7 @@ class PostgresUpstreamConnections(Aggregate):
                    client_secret_sealed = coalesce(%(secret)s, client_secret_sealed),
                    off_reason = CASE WHEN NOT %(enabled)s THEN off_reason END,
                    was_on = was_on OR %(enabled)s,
+                   awaits_trial = awaits_trial AND NOT %(enabled)s,
                    metadata_since = CASE WHEN metadata_url = %(metadata_url)s THEN metadata_since
                                          WHEN %(metadata_url)s::text IS NOT NULL THEN %(updated_at)s::timestamptz END,
                    issuer_changed = issuer_changed AND %(secret)s::bytea IS NULL,
@@ -339,10 +341,29 @@ class PostgresUpstreamConnections(Aggregate):
             "secret": seal(secret.reveal().encode(), row=connection.id, **_SECRET) if secret is not None else None,
         }
 
-    def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str) -> None:
+    def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str, made_through: MadeThrough | None) -> None:
         self._connection.execute_later(
-            "UPDATE upstream_connections SET setup_state = %s WHERE organization_id = %s AND id = %s",
-            (state, internal_id, connection_id),
+            """
+            UPDATE upstream_connections
+            SET    setup_state = %s, made_through = %s
+            WHERE  organization_id = %s AND id = %s
+            """,
+            (state, made_through, internal_id, connection_id),
+        )
+
+    def await_trial(self, organization_id: UUID, connection_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE upstream_connections SET awaits_trial = true WHERE organization_id = %s AND id = %s",
+            (organization_id, connection_id),
+        )
+
+    def awaits_trial(self, organization_id: UUID, connection_id: UUID) -> bool:
+        return self._value(
+            """
+            SELECT EXISTS (SELECT FROM upstream_connections
+                           WHERE  organization_id = %s AND id = %s AND awaits_trial)
+            """,
+            (organization_id, connection_id),
         )
 
     def change_setup(self, organization_id: UUID, connection_id: UUID, state: str) -> bool:

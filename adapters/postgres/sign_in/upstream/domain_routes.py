@@ -11,6 +11,7 @@ from adapters.postgres.domains_in_force import IN_FORCE, PROVED, in_force_at
 from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from core.accounts.single_sign_on import RequiredConnection
+from core.organizations.internal_places import MadeThrough
 from core.organizations.memberships import OWNER
 from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
 
@@ -90,11 +91,12 @@ class PostgresDomainRoutes(DomainClaims):
             _claim, f"{_CLAIM} WHERE organization_id = %s AND id = %s FOR NO KEY UPDATE", (organization_id, route_id)
         )
 
-    def add(self, claim: RouteClaim) -> bool:
+    def add(self, claim: RouteClaim, made_through: MadeThrough | None = None) -> bool:
         return self._changes_one(
             """
-            INSERT INTO domain_routes (id, organization_id, domain, connection_id, enforced, value, status, vouched_for)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO domain_routes (id, organization_id, domain, connection_id, enforced, value, status, vouched_for,
+                                       made_through, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (organization_id, domain) DO NOTHING
             """,
             (
@@ -106,6 +108,8 @@ class PostgresDomainRoutes(DomainClaims):
                 claim.proof.value,
                 claim.proof.status.value,
                 claim.vouched_for,
+                made_through,
+                self._transaction.now,
             ),
         )
 

@@ -10,7 +10,13 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.sign_in.upstream import checks, connection_keys, connections, moves
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
-from core.sign_in.upstream.connections import ConnectionRecord, ConnectionUnknown, ConnectionWishes, TooManyConnections
+from core.sign_in.upstream.connections import (
+    AdoptedUntested,
+    ConnectionRecord,
+    ConnectionUnknown,
+    ConnectionWishes,
+    TooManyConnections,
+)
 from core.sign_in.upstream.moves import ChangeEffects
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
@@ -107,7 +113,7 @@ async def show_upstream_provider(call: Call, slug: str, provider_id: UUID) -> Co
 @routes.patch(
     "/api/organizations/:slug/upstream-providers/:provider_id",
     body_bytes_max=LARGE_BODY_BYTES_MAX,
-    refuses=(ConnectionUnknown,),
+    refuses=(ConnectionUnknown, AdoptedUntested),
 )
 @in_organization(Operation.CONNECTION_CONFIGURE)
 async def change_upstream_provider(
