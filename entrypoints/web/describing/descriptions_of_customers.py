@@ -194,29 +194,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "customer_role": _field("Your role in the customer."),
     "customer_external_id": _field("The vendor's own id of the customer; null without one."),
     "service_roles": _field("Your roles of the service, as the customer and the vendor have assigned them."),
-    # How many people have used a service for customers
-    **{
-        f"{record}.active_people": _field("How many people have signed in, or refreshed a session, in the month.")
-        for record in ("CustomerUsageRecord", "PeopleOfMonth")
-    },
-    "UsageOfMonth.active_people": _field("How many people that are in all; each counts once."),
-    **{
-        f"{record}.month": _field("The month, by UTC.", examples=["2026-11"])
-        for record in ("UsageOfMonth", "PeopleOfMonth")
-    },
-    # Customers that a vendor makes
-    "NewCustomerForm.owner_email": _field("The address of the person who shall own it; empty for no person yet."),
-    "CustomerOwnerNamedData.owner_email": _field("The address to which the link was mailed."),
-    **{
-        f"{data}.vendor_setup": _field("The parts that the vendor may go on setting up.")
-        for data in ("OrganizationClaimedData", "CustomerClaimedData")
-    },
-    "OrganizationClaimedData.setup_links_ended": _field("How many setup links of the vendor have ended."),
-    "CustomerChangedData.unclaimed": _field("Whether no person owns it again."),
-    "CustomerChangedData.setup_withdrawn": _field("Whether what was set up for it is ended or switched off."),
-    "CustomerData.restored": _field("Whether it is one that had ended."),
     # What a vendor sets up for a customer
-    "CustomerRuleForm.group": _field("The id of a group of the directory, or the value that a connection asserts."),
     "SetupAttempt.at": _field("When it was last tried or used."),
     "SetupAttempt.succeeded": _field("Whether that succeeded."),
     "SetupAttempt.reason": _field("Why it did not succeed, as a word or as its answer; null when it did."),
