@@ -115,8 +115,8 @@ class AddressKeys:
 def keys_of(data: type[Any]) -> tuple[DeclaredKey, ...]:
     """Return the keys of the data of an event and of its entry; first its own, then those that all events may have."""
     kinds = get_type_hints(data, include_extras=True)
-    own = list(data.__annotations__) if data is not EventData else []
-    each = sorted(fields(data), key=lambda one: own.index(one.name) if one.name in own else len(own))
+    shared = {one.name for one in fields(EventData)} if data is not EventData else set[str]()
+    each = sorted(fields(data), key=lambda one: one.name in shared)
     return tuple(
         DeclaredKey(
             name=one.name,

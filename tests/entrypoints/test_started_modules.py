@@ -60,8 +60,8 @@ LIBRARIES = {
     "werkzeug",
 }
 # How many modules of each layer; they are raised together with what a server can do.
-OUR_MODULES_MAX = {"core": 460, "ports": 20, "adapters": 320, "actors": 45, "entrypoints": 270}
-MODULES_MAX = 1_900
+OUR_MODULES_MAX = {"core": 485, "ports": 20, "adapters": 330, "actors": 45, "entrypoints": 270}
+MODULES_MAX = 1_940
 # What the interpreter and its extensions make, and what an environment of tests brings.
 NO_LIBRARIES = re.compile(r"__m(ain|p_main)__|_sysconfigdata_.*|_?cython_.*|_distutils_hack|sitecustomize")
 # Written when the server ends, by all that it has imported.

@@ -7,6 +7,7 @@ from core.customers.customer_details import CustomerInDetail
 from core.customers.setup_progress import CustomerTrouble, MadeSoFar, SetupStep, TroubleKind
 from core.lazy_dataclasses import dataclass
 from core.organizations.link_callers import Part
+from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
@@ -36,26 +37,28 @@ _TITLES: Final = {
     TroubleKind.DIRECTORY_EXPIRED: marked("The directory has stopped."),
     TroubleKind.DIRECTORY_REFUSED: marked("The last call of the directory was refused."),
 }
-_ADVICE: Final = {
-    TroubleKind.ORGANIZATION_REJECTED: marked(
-        "The platform has rejected it, so nothing works for it. Ask the platform."
-    ),
-    TroubleKind.ORGANIZATION_SUSPENDED: marked("While it is suspended, nothing works for it. Ask the platform."),
-    TroubleKind.CONNECTION_OFF: marked(
-        "The account that set it up was taken over, and a change of its address was undone. Check where the connection"
-        " leads, delete it, and make another one."
-    ),
-    TroubleKind.DOMAIN_FAILING: marked(
-        "The TXT record is gone. Seven days after it went the domain counts no longer. Have the customer publish it"
-        " again."
-    ),
-    TroubleKind.DOMAIN_UNPROVED: marked(
-        "The TXT record was not found. Have the customer publish it, then check the domain again."
-    ),
-    TroubleKind.DIRECTORY_EXPIRED: marked(
-        "Its token has expired. Make another one, and have the customer enter it in the directory."
-    ),
-}
+_ADVICE: Final = PartialTable(
+    {
+        TroubleKind.ORGANIZATION_REJECTED: marked(
+            "The platform has rejected it, so nothing works for it. Ask the platform."
+        ),
+        TroubleKind.ORGANIZATION_SUSPENDED: marked("While it is suspended, nothing works for it. Ask the platform."),
+        TroubleKind.CONNECTION_OFF: marked(
+            "The account that set it up was taken over, and a change of its address was undone. Check where the"
+            " connection leads, delete it, and make another one."
+        ),
+        TroubleKind.DOMAIN_FAILING: marked(
+            "The TXT record is gone. Seven days after it went the domain counts no longer. Have the customer publish it"
+            " again."
+        ),
+        TroubleKind.DOMAIN_UNPROVED: marked(
+            "The TXT record was not found. Have the customer publish it, then check the domain again."
+        ),
+        TroubleKind.DIRECTORY_EXPIRED: marked(
+            "Its token has expired. Make another one, and have the customer enter it in the directory."
+        ),
+    }
+)
 
 
 # The page of each part below that of a customer, what is told of it, and how many there are.

@@ -9,8 +9,6 @@ from uuid import UUID
 import pytest
 
 from tests.concurrency import at_once
-
-
 from tests.world import internal
 from tests.world.customer_backend import CustomerBackend
 from tests.world.trade import Trade
