@@ -21,12 +21,11 @@ from core.organizations.setup_links import SetupLinkUnknown, TooManySetupLinks
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.customers.setup_callers import REFUSES, SETUP_LINKS, opened_setup, path_of, setup_page
-from entrypoints.pages.customers.setup_progress import PARTS
+from entrypoints.pages.customers.setup_progress import ABOUT, PARTS
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.organizations.setup import ABOUT
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -173,7 +172,7 @@ async def _page(
         made_url=f"{call.installation.settings.base_url}/app/setup/{secret}" if secret else "",
         was_shown=shown_id is not None and not secret,
         titles=PARTS,
-        boxes=[(part.value, PARTS[part.value], ABOUT.get(part, ""), None) for part in parts],
+        boxes=[(part.value, PARTS[part.value], ABOUT[part], None) for part in parts],
         typed=form or CustomerLinkForm(parts=[part.value for part in parts]),
         lifetimes=LIFETIMES,
         actor_max=ACTOR_CHARACTERS_MAX,

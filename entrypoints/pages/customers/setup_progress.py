@@ -90,6 +90,10 @@ _ROWS: Final[Sequence[tuple[Part, str, str, Callable[[MadeSoFar], int]]]] = (
 )
 
 
+# What the vendor is told of each part.
+ABOUT: Final = {part: about for part, _, about, _ in _ROWS}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow:
     """A part of what is set up for a customer, with its page below that of the customer, and how many there are."""
