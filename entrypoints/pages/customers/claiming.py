@@ -86,6 +86,7 @@ async def show_own_claim(call: Call, query: MailedLink) -> PageOrRedirect:
     found = await call.read(claiming.show, query.token)
     if found.claimed_slug is not None:
         return see_other(page_of(found.claimed_slug))
+    await browsers.recent_for_form(call)
     return await _page(call, query.token, found)
 
 

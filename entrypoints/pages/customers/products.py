@@ -39,7 +39,7 @@ from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.assignments import AssignmentForm, AssignmentQuery, subjects_to_choose
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
@@ -294,12 +294,41 @@ async def change_product_sight(call: Call, org_slug: str, client_id: UUID, form:
     return after(page_of_product(org_slug, client_id), "product-saved")
 
 
+@routes.get(f"{PRODUCT}/setup", refuses=(ProductUnknown, Forbidden))
+@in_console(Operation.PRODUCTS_CHANGE)
+async def show_vendor_setup(
+    call: Call,
+    org_slug: str,
+    client_id: UUID,
+    *,
+    form: VendorSetupForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    """Show which parts of a product its vendor may set up, for the owner to change."""
+    await recent_for_form(call, if_acting=False)
+    standing, found = await opened(call, org_slug, Operation.PRODUCTS_READ, found_products.show, client_id)
+    return console_page(
+        call,
+        "customers/products_setup.html",
+        standing,
+        program=Program(
+            "products_change_product", org_slug, client_id, body={"vendor_setup": found.product.vendor_setup}
+        ),
+        refusal=refusal,
+        problems=problems_of(refusal),
+        product=found.product,
+        page=page_of_product(org_slug, client_id),
+        parts_offered=PARTS_OFFERED,
+        chosen=form.vendor_setup if form is not None else found.product.vendor_setup,
+    )
+
+
 @routes.post(f"{PRODUCT}/setup", refuses=_CHANGING)
 @in_console(Operation.PRODUCTS_CHANGE)
-@shows_again(show_product_page, BadRequest)
+@shows_again(show_vendor_setup, BadRequest)
 async def change_vendor_setup(call: Call, org_slug: str, client_id: UUID, form: VendorSetupForm) -> PageOrRedirect:
     """Set what the vendor sets up; programs use `PATCH /api/organizations/:slug/products/:client_id`."""
-    await recent(call, page=page_of_product(org_slug, client_id))
+    await recent(call, page=f"{page_of_product(org_slug, client_id)}/setup")
     await call.transact(products.change, org_slug, client_id, {"vendor_setup": form.vendor_setup})
     return after(page_of_product(org_slug, client_id), "product-saved")
 
