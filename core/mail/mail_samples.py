@@ -38,6 +38,7 @@ _VALUES: Final[Mapping[str, str]] = {
     "account": "ada",
     "at": _MOMENT,
     "by": "ada@example.com",
+    "code": "204917",
     "changed": "harbour: role clerk",
     "connection": "Okta",
     "credentials": "api_key Backend, made by ada@example.com",

@@ -14,6 +14,7 @@ from entrypoints import capabilities
 from tests.application import Answer
 from tests.identity_provider import IdentityProvider
 from tests.world.backend import KEY, insert_backend, insert_key
+from tests.world.customer_setups import CONNECTION, CustomerSetup, make_customer_setup
 from tests.world.directory import PATCH, insert_directory
 from tests.world.openid_connection import connected_organization
 from tests.world.passkeys import Keyring
@@ -28,6 +29,10 @@ WITHOUT_FIELDS: Final = {"/scim/v2/Me", "/scim/v2/Users/:user_id", "/scim/v2/Gro
 # Their own tests send them, to an address that has metadata.
 ELSEWHERE: Final = {
     "/api/organizations/:slug/upstream-providers/:provider_id": {"metadata_url"},
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/connections/:provider_id": {
+        "metadata_url"
+    },
+    "/api/service/customers/:customer_id/connections/:provider_id": {"metadata_url"},
     # They are rows of their own, and a key of the service changes neither.
     "/api/organizations/:org_slug/services/:service_slug": {"assignments"},
     "/api/service/info": {"access", "assignments"},
@@ -95,6 +100,29 @@ def row(world: World, table: str, where: str, *parameters: Any) -> Read:
     return read
 
 
+OF_CONNECTION: Final[dict[str, Any]] = {
+    "name": "Other",
+    "client_id": "other",
+    "client_secret": "another",
+    "scopes": ["openid", "email"],
+    "attribute_mapping": {"email": "mail"},
+    "joins_as": "member",
+    "trust_mfa": True,
+    "signs_out_at_provider": True,
+    "enabled": True,
+    "issuer": "https://other.example",
+}
+BY_CONNECTION: Final = {
+    "client_secret": {"client_secret_sealed"},
+    # With it the client secret is sent.
+    "issuer": {"client_secret_sealed", "is_vouched_for"},
+    "enabled": {"was_on"},
+}
+BY_SAML: Final = {
+    # What the metadata say.
+    "metadata_xml": {"issuer", "certificates", "is_vouched_for", "metadata_valid_until", "signs_requests"},
+    "enabled": {"was_on"},
+}
 SERVICE: Final[dict[str, Any]] = {
     "name": "Other",
     "service_type": "mobile",
@@ -283,8 +311,92 @@ async def product(world: World) -> Resource:
         "groups": [],
         "hidden": True,
         "paused": True,
+        "vendor_setup": ["scim"],
     }
     return Resource(read, send, values, names={"paused": {"state", "paused_by"}})
+
+
+async def customer_connection(world: World) -> Resource:
+    setup = await make_customer_setup(insert_trade(world))
+    return await _connection_of(setup, setup.by_member)
+
+
+async def customer_connection_by_key(world: World) -> Resource:
+    setup = await make_customer_setup(insert_trade(world))
+    return await _connection_of(setup, setup.by_key)
+
+
+async def saml_connection_of_customer(world: World) -> Resource:
+    setup = await make_customer_setup(insert_trade(world))
+    return await _saml_connection_of(setup, setup.by_member)
+
+
+async def saml_connection_of_customer_by_key(world: World) -> Resource:
+    setup = await make_customer_setup(insert_trade(world))
+    return await _saml_connection_of(setup, setup.by_key)
+
+
+async def _connection_of(setup: CustomerSetup, request: Callable[..., Awaitable[Answer]]) -> Resource:
+    world = setup.trade.world
+    answer = await request("POST", "/connections", body=CONNECTION | {"enabled": False})
+    assert answer.status == 200, answer.text
+    provider_id = answer.json["id"]
+
+    async def send(body: Mapping[str, Any]) -> Answer:
+        return await request("PATCH", f"/connections/{provider_id}", body=body)
+
+    own = {"joins_as", "trust_mfa"}
+    values = {name: value for name, value in OF_CONNECTION.items() if name not in own}
+    read = row(world, "upstream_connections", "id = %s", UUID(provider_id))
+    return Resource(read, send, values, names=BY_CONNECTION, first={"issuer": {"client_secret": "another"}})
+
+
+async def _saml_connection_of(setup: CustomerSetup, request: Callable[..., Awaitable[Answer]]) -> Resource:
+    world = setup.trade.world
+    answer = await request("POST", "/connections", body={"type": "saml", "name": "A", "enabled": False})
+    assert answer.status == 200, answer.text
+    provider_id = answer.json["id"]
+
+    async def send(body: Mapping[str, Any]) -> Answer:
+        return await request("PATCH", f"/connections/{provider_id}", body=body)
+
+    metadata = IdentityProvider(now=world.clock).metadata()
+    values = {"metadata_xml": metadata, "token_issuer": "https://idp.acme.example", "name_id_format": "persistent"}
+    return Resource(row(world, "upstream_connections", "id = %s", UUID(provider_id)), send, values, names=BY_SAML)
+
+
+async def customer_rule(world: World) -> Resource:
+    setup = await make_customer_setup(insert_trade(world))
+    path = await _rule_of(setup)
+
+    async def send(body: Mapping[str, Any]) -> Answer:
+        return await setup.by_member("PATCH", path, body=body)
+
+    return _customer_rule(world, send)
+
+
+async def customer_rule_by_key(world: World) -> Resource:
+    setup = await make_customer_setup(insert_trade(world))
+    path = await _rule_of(setup)
+
+    async def send(body: Mapping[str, Any]) -> Answer:
+        return await setup.by_key("PATCH", path, body=body)
+
+    return _customer_rule(world, send)
+
+
+async def _rule_of(setup: CustomerSetup) -> str:
+    """Make a rule for a customer, and return its path below that of the customer."""
+    connection = await setup.connect()
+    body = {"source": connection["id"], "group": "Editors", "service_roles": ["editor"]}
+    answer = await setup.by_key("POST", "/group-rules", body=body)
+    assert answer.status == 200, answer.text
+    return f"/group-rules/{answer.json['id']}"
+
+
+def _customer_rule(world: World, send: Send) -> Resource:
+    names = {"service_roles": {"role_ids"}}
+    return Resource(row(world, "customer_group_rules", "true"), send, {"service_roles": ["viewer"]}, names=names)
 
 
 async def connection(world: World, **others: Any) -> Resource:
@@ -295,26 +407,8 @@ async def connection(world: World, **others: Any) -> Resource:
     async def send(body: Mapping[str, Any]) -> Answer:
         return await made_one.owner.patch(path, dict(body))
 
-    values = {
-        "name": "Other",
-        "client_id": "other",
-        "client_secret": "another",
-        "scopes": ["openid", "email"],
-        "attribute_mapping": {"email": "mail"},
-        "joins_as": "member",
-        "trust_mfa": True,
-        "signs_out_at_provider": True,
-        "enabled": True,
-        "issuer": "https://other.example",
-    }
     read = row(world, "upstream_connections", "id = %s", UUID(made_one.connection_id))
-    names = {
-        "client_secret": {"client_secret_sealed"},
-        # With it the client secret is sent.
-        "issuer": {"client_secret_sealed", "is_vouched_for"},
-        "enabled": {"was_on"},
-    }
-    return Resource(read, send, values, names=names, first={"issuer": {"client_secret": "another"}})
+    return Resource(read, send, OF_CONNECTION, names=BY_CONNECTION, first={"issuer": {"client_secret": "another"}})
 
 
 async def saml_connection(world: World) -> Resource:
@@ -336,11 +430,7 @@ async def saml_connection(world: World) -> Resource:
         },
     )
     found.read = row(world, "upstream_connections", "id = %s", UUID(provider_id))
-    found.names = {
-        # What the metadata say.
-        "metadata_xml": {"issuer", "certificates", "is_vouched_for", "metadata_valid_until", "signs_requests"},
-        "enabled": {"was_on"},
-    }
+    found.names = BY_SAML
     return found
 
 
@@ -466,6 +556,11 @@ RESOURCES: Final[Mapping[str, tuple[Callable[[World], Awaitable[Resource]], ...]
     "/api/auth/passkeys/:id": (passkey,),
     "/api/organizations/:org_slug/services/:service_slug": (service,),
     "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id": (customer,),
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/connections/:provider_id": (
+        customer_connection,
+        saml_connection_of_customer,
+    ),
+    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/group-rules/:rule_id": (customer_rule,),
     "/api/organizations/:org_slug/services/:service_slug/plans/:plan_id": (plan,),
     "/api/organizations/:org_slug/services/:service_slug/users/:user_id": (end_user_by_member,),
     "/api/organizations/:org_slug/webhooks/:webhook_id": (webhook,),
@@ -480,6 +575,11 @@ RESOURCES: Final[Mapping[str, tuple[Callable[[World], Awaitable[Resource]], ...]
     "/api/platform/organizations/:id/tier": (tier_of_organization,),
     "/api/platform/tiers/:id": (tier,),
     "/api/service/customers/:customer_id": (customer_by_key,),
+    "/api/service/customers/:customer_id/connections/:provider_id": (
+        customer_connection_by_key,
+        saml_connection_of_customer_by_key,
+    ),
+    "/api/service/customers/:customer_id/group-rules/:rule_id": (customer_rule_by_key,),
     "/api/service/info": (service_by_key,),
     "/api/service/subscriptions/:user_id": (subscription,),
     "/api/service/users/:user_id": (end_user,),
@@ -519,7 +619,7 @@ async def send_each(resource: Resource) -> None:
 
         changed = {one for one in after if after[one] != before[one]}
         assert answer.status < 400, (name, answer.text)
-        assert changed <= {name, *TIMES, *resource.names.get(name, ())}, name
+        assert changed <= {name, *TIMES, *resource.names.get(name, ())}, (name, changed)
 
 
 async def test_what_a_directory_names_in_an_operation_changes_alone(world: World) -> None:
