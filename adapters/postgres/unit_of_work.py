@@ -485,6 +485,27 @@ class PostgresUnitOfWork(Aggregates):
                 data={**data, **made_for.seen_by_vendor},
             )
 
+    def audit_at_customer(
+        self, action: AuditAction, target_id: UUID, internal_id: UUID, /, *, is_of_vendor: bool = False, **details: Any
+    ) -> None:
+        made_for = self._made_for(internal_id) or self.service_customers.relation_of(internal_id)
+        if made_for is None:
+            return
+        assert made_for.customer_organization_id is not None, "something is set up for an offer"
+        self.audit_elsewhere(
+            action,
+            target_id,
+            organization_id=made_for.customer_organization_id,
+            **(details | made_for.seen_by_customer | {"by": CustomerSide.VENDOR}),
+        )
+        if is_of_vendor:
+            self.audit_elsewhere(
+                action,
+                target_id,
+                organization_id=made_for.vendor_id,
+                **(details | made_for.seen_by_vendor | self._credential()),
+            )
+
     def publish_of_users(
         self,
         event: EventType,

@@ -311,6 +311,11 @@ class CustomerUserData(EventData):
     own_roles: EntryOnly[list[str]] = ABSENT
     old_own_roles: EntryOnly[list[str]] = ABSENT
     reason: EntryOnly[str] = ABSENT
+    # In the log of the customer, of people whom its vendor lets in.
+    user_email: EntryOnly[str | None] = ABSENT
+    connection_id: EntryOnly[UUID] = ABSENT
+    change: EntryOnly[str] = ABSENT
+    changed: EntryOnly[list[str]] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +327,8 @@ class CustomerUserRemovedData(EventData):
     client_id: UUID
     service_slug: str
     user_id: UUID
+    user_email: EntryOnly[str | None] = ABSENT
+    change: EntryOnly[str] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -433,7 +433,18 @@ def _checked(name: str, text: str) -> str:
 
 
 def _record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, group: Group, **details: Any) -> None:
-    """Record a change of a group, with the token as the actor."""
+    """Record a change of a group, with the token as the actor; both sides read of one that is made for a customer."""
+    if uow.scim_caller.is_for_customer:
+        uow.audit_at_customer(
+            action,
+            group.id,
+            organization_id,
+            is_of_vendor=True,
+            name=group.display_name,
+            external_id=group.external_id,
+            **details,
+        )
+        return
     uow.record(
         action,
         group.id,

@@ -34,6 +34,7 @@ from core.scim.refusals import (
 from core.scim.user_patches import UserValues, patched
 from core.scim.users import AT, DirectoryProfile, DirectoryUser
 from core.sessions import sessions
+from core.tables import PartialTable
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -54,6 +55,16 @@ _ATTRIBUTES: Final = {
     "display_name": "displayName",
     "is_primary": "emails.primary",
 }
+# What a customer reads of people whom a directory lets in that its vendor has connected: they are members of nothing.
+_FOR_CUSTOMERS: Final = PartialTable(
+    {
+        AuditAction.USER_JOINED: AuditAction.CUSTOMER_USER_ADDED,
+        AuditAction.USER_UPDATED: AuditAction.CUSTOMER_USER_CHANGED,
+        AuditAction.USER_DEACTIVATED: AuditAction.CUSTOMER_USER_CHANGED,
+        AuditAction.USER_REACTIVATED: AuditAction.CUSTOMER_USER_CHANGED,
+        AuditAction.USER_REMOVED: AuditAction.CUSTOMER_USER_REMOVED,
+    }
+)
 _MADE: Final = frozenset({"made_given_name", "made_family_name"})
 assert set(_ATTRIBUTES) | _MADE == {one.name for one in fields(DirectoryProfile)}, (
     "an attribute of a profile has no name"
@@ -157,7 +168,24 @@ def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None 
 
 
 def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, user_id: UUID, **details: Any) -> None:
-    """Record a change of a user, with the token as the actor; the audit entry names it by itself."""
+    """Record a change of a user, with the token as the actor; the audit entry names it by itself.
+
+    Of a directory that a vendor has connected for a customer, the customer's log has it, and the vendor is told of the
+    people of its customers (`core/customers/people_news.py`).
+    """
+    if uow.scim_caller.is_for_customer:
+        user = uow.users.by_id(user_id)
+        details.pop("role", None)
+        uow.audit_at_customer(
+            _FOR_CUSTOMERS.get(action, action),
+            user_id,
+            organization_id,
+            user_email=user.email if user is not None else None,
+            change=action.event.value,
+            scim_token_id=str(uow.scim_caller.token_id),
+            **details,
+        )
+        return
     uow.record(
         action,
         user_id,

@@ -119,6 +119,15 @@ class EventsUnit(Protocol):
         """Tell a vendor what happened to what it has set up for a customer; nothing for any other organization."""
         ...
 
+    def audit_at_customer(
+        self, action: AuditAction, target_id: UUID, internal_id: UUID, /, *, is_of_vendor: bool = False, **details: Any
+    ) -> None:
+        """Record in the log of a customer what became of something that its vendor has made for it.
+
+        With `is_of_vendor` also in the log of the vendor. No person reads a log of the internal organization.
+        """
+        ...
+
     def publish_of_users(
         self,
         event: EventType,

@@ -144,6 +144,13 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
         raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
     if connected.made_for is not None:
         # The vendor is told of the people of its customers (`core/customers/people_news.py`).
+        uow.audit_at_customer(
+            AuditAction.CUSTOMER_USER_ADDED,
+            user.id,
+            organization_id,
+            user_email=user.email,
+            connection_id=str(connection.id),
+        )
         return
     uow.record(
         AuditAction.USER_JOINED,

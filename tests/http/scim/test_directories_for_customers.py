@@ -127,3 +127,38 @@ async def test_people_of_the_directory_count_in_the_tier_of_the_vendor(directory
     )
 
     assert full.status == 400
+
+
+async def test_the_customers_own_log_has_what_the_directory_changes(directory: Admitting) -> None:
+    created = await directory.create(ADA)
+    await directory.patch(created["id"], {"op": "replace", "path": "active", "value": False})
+    group = await directory.request(
+        "POST",
+        "/Groups",
+        {
+            "schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"],
+            "displayName": "Editors",
+            "members": [{"value": created["id"]}],
+        },
+    )
+    assert group.status == 201, group.text
+    await directory.request("DELETE", f"/Users/{created['id']}")
+    trade = directory.trade
+    assert trade is not None
+
+    of_customer = [(action, details) for action, _, details in trade.log_of(trade.customer, "") if "by" in details]
+    of_vendor = [action for action, _, _ in trade.log_of(trade.vendor, "group.")]
+
+    assert [action for action, _ in of_customer if not action.startswith("product_access")] == [
+        "customer.user_added",
+        "customer.user_changed",
+        "group.created",
+        "customer.user_removed",
+    ]
+    assert of_vendor == ["group.created"]
+    added = next(details for action, details in of_customer if action == "customer.user_added")
+    assert (added["by"], added["user_email"], added["customer_id"]) == ("vendor", ADA, str(directory.customer_id))
+    in_internal = directory.world.rows(
+        "SELECT action FROM audit_entries WHERE organization_id = %s", directory.internal_id
+    )
+    assert in_internal == []

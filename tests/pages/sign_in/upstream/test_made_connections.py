@@ -14,6 +14,7 @@ from tests.world.authorization import address_of, led_back
 from tests.world.builder import Service
 from tests.world.openid_acme import Acme
 from tests.world.relying_party import REDIRECT_URI, RelyingParty, insert_relying_party
+from tests.world.revocations import Revoker
 from tests.world.signing_in import claims_of
 from tests.world.visitor import Visitor, forms_of
 from tests.world.world import World
@@ -189,3 +190,83 @@ async def test_a_suspended_membership_of_the_customer_goes_before_it(
 
     assert not answer.headers.get("Location", "").startswith(REDIRECT_URI), answer.headers
     assert world.value("SELECT count(*) FROM sessions WHERE service_id IS NOT NULL") == 0
+
+
+async def session_states(made: Made) -> dict[str, bool]:
+    """Return whether the sessions in the context of the customer, of the browser that came, and others are alive."""
+    rows = made.world.rows(
+        """
+        SELECT CASE WHEN customer_id IS NOT NULL THEN 'customer' WHEN confined_to IS NOT NULL THEN 'browser'
+                    ELSE 'elsewhere' END, bool_or(revoked_at IS NULL)
+        FROM   sessions
+        WHERE  user_id = %s
+        GROUP  BY 1
+        """,
+        made.world.user_id(ADA),
+    )
+    return dict(rows)
+
+
+async def test_switching_it_off_ends_the_sessions_that_began_by_it_and_no_others(
+    made: Made, visitor: Visitor, world: World
+) -> None:
+    world.user(ADA)
+    await made.come(visitor)
+    await world.sign_in(ADA)
+    boss = world.user("boss@vendor.example")
+    world.member(made.party.organization_id, boss, "owner")
+    world.connection.execute("UPDATE service_customers SET vendor_setup = '{upstream}'")
+    token = (await world.sign_in("boss@vendor.example")).access_token
+    path = f"/api/organizations/vendor/services/shop/customers/{made.customer_id}/connections"
+
+    off = await world.client.patch(f"{path}/{made.acme.connection_id}", token=token, body={"enabled": False})
+
+    assert off.status == 200, off.text
+    assert await session_states(made) == {"customer": False, "browser": False, "elsewhere": True}
+    visitor.cookies.clear()
+    refused = await visitor.send("GET", address_of(made.party, customer=str(made.customer_id)))
+    assert made.acme.provider.url not in refused.headers.get("Location", "")
+
+
+async def test_its_provider_ends_what_a_person_holds_in_that_context_alone(
+    made: Made, visitor: Visitor, world: World
+) -> None:
+    world.user(ADA)
+    await made.come(visitor)
+    await world.sign_in(ADA)
+
+    answer = await Revoker(world, made.acme.provider, str(made.acme.connection_id)).revoke_subject("ada")
+
+    assert answer.status == 204, answer.text
+    assert await session_states(made) == {"customer": False, "browser": False, "elsewhere": True}
+
+
+async def test_its_provider_ends_nothing_by_the_address_of_a_person_whom_it_does_not_know(
+    made: Made, visitor: Visitor, world: World
+) -> None:
+    world.user(ADA)
+    await world.sign_in(ADA)
+    internal.add_mail_domain(world, made.acme.connection_id, made.internal_id, "anybody.example")
+
+    answer = await Revoker(world, made.acme.provider, str(made.acme.connection_id)).revoke(format="email", email=ADA)
+
+    assert answer.status == 204, answer.text
+    assert await session_states(made) == {"elsewhere": True}
+
+
+async def test_the_customers_log_names_who_came_in_by_it(made: Made, visitor: Visitor, world: World) -> None:
+    await made.come(visitor)
+    visitor.cookies.clear()
+    await made.arrive(visitor)
+
+    entries = world.rows(
+        """
+        SELECT target_id, actor_user_id, details FROM audit_entries
+        WHERE  organization_id = (SELECT id FROM organizations WHERE slug = 'globex')
+          AND  action = 'customer.user_added'
+        """
+    )
+    [[target_id, actor, details]] = entries
+    assert (target_id, actor) == (str(world.user_id(ADA)), None)
+    assert (details["user_email"], details["by"], details["vendor_slug"]) == (ADA, "vendor", "vendor")
+    assert details["connection_id"] == str(made.acme.connection_id)
