@@ -15,6 +15,7 @@ from uuid import UUID
 from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import ExplainedRole
 from core.platform.explained_customers import ExplainedCustomer
+from core.platform.explained_setups import ExplainedSetup
 from core.platform.sign_in_checks import RuleVerdict, SignInWalk
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
@@ -65,7 +66,8 @@ class SignInExplanation:
 
     `attempts` are the newest first. `role` is that of a member of the organization that is asked about. `customer` is
     the one that the question names, None where it names none that is known. `mail_domain` is that of the organization
-    that asks, where it knows no account in it that the question is about.
+    that asks, where it knows no account in it that the question is about. `setup` is what a vendor has made for the
+    customer that it asks about; None where it may not know, and for any other question.
     """
 
     account: ExplainedAccount | None
@@ -75,6 +77,7 @@ class SignInExplanation:
     role: ExplainedRole | None = None
     customer: ExplainedCustomer | None = None
     mail_domain: str | None = None
+    setup: ExplainedSetup | None = None
 
     @property
     def next_step(self) -> NextStep | None:

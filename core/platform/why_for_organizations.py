@@ -21,13 +21,16 @@ from core.email_addresses import canonical_email, domain_of
 from core.organizations import group_roles
 from core.organizations.access import Operation, authorize
 from core.organizations.organizations import Organization
+from core.platform import explained_setups
+from core.platform.explained_setups import ExplainedSetup
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import ATTEMPTS_MAX, ExplainedAccount, SignInExplanation
+from core.platform.why import ATTEMPTS_MAX, ConnectionProblems, ExplainedAccount, SignInExplanation
 from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import Affiliation, Scope
+from core.sign_in.upstream.failures import SHOWN_MAX
 from core.sign_in.upstream.sign_in import vouches_for
 
 if TYPE_CHECKING:
@@ -45,18 +48,26 @@ def explain_to_organization(
     not use, and `BadRequest` for a customer without its service.
     """
     question.require_service()
-    organization = authorize(uow, slug, Operation.SIGN_INS_EXPLAIN).organization
-    return to_organization(uow, organization, question, are_limits_on=are_limits_on)
+    authorized = authorize(uow, slug, Operation.SIGN_INS_EXPLAIN)
+    # What is set up for customers is for those to read who manage services.
+    sees_setup = Operation.CUSTOMER_SETUP_READ.capabilities <= authorized.capabilities
+    return to_organization(uow, authorized.organization, question, are_limits_on=are_limits_on, sees_setup=sees_setup)
 
 
 def to_organization(
-    uow: UnitOfWork, organization: Organization, question: SignInQuestion, *, are_limits_on: bool
+    uow: UnitOfWork,
+    organization: Organization,
+    question: SignInQuestion,
+    *,
+    are_limits_on: bool,
+    sees_setup: bool = False,
 ) -> SignInExplanation:
     """Explain as `explain_to_organization` does, to a caller who is authorized."""
     if question.product is not None:
         return _to_customer(uow, organization, question, question.product, are_limits_on=are_limits_on)
     if question.customer:
-        return _to_vendor(uow, organization, question, question.customer, are_limits_on=are_limits_on)
+        told = _to_vendor(uow, organization, question, question.customer, are_limits_on=are_limits_on)
+        return _with_setup(uow, organization, question, told) if sees_setup else told
     user, affiliation = _affiliated(uow, organization.id, question)
     if user is None or affiliation is None:
         return _to_mail_domain(uow, organization, question, are_limits_on=are_limits_on)
@@ -107,6 +118,40 @@ def _to_vendor(
     )
     asked = AskedSignIn(uow, organization.slug, _seen(user, affiliation), question, view)
     return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+
+
+def _with_setup(
+    uow: UnitOfWork, organization: Organization, question: SignInQuestion, told: SignInExplanation
+) -> SignInExplanation:
+    """Add what the vendor has made for the customer, and why sign-ins by its connections failed lately."""
+    service = uow.services.by_slug(organization.id, question.service_slug or "")
+    # Of a person who is not told, no account is read.
+    user_id = told.account.id if told.account is not None else uow.randomness.new_account_id()
+    found = uow.explained_customers.find(service, question.customer or "", user_id) if service is not None else None
+    if service is None or found is None:
+        return told
+    address = (
+        told.account.email if told.account is not None else canonical_email(question.email, uow.domain_names.to_ascii)
+    )
+    known = found if told.account is not None else None
+    setup = explained_setups.explain(uow, service, found.id, address, user_id=user_id, told=known)
+    if setup is None:
+        return told
+    return replace(told, setup=setup, problems=_problems_of(uow, setup))
+
+
+def _problems_of(uow: UnitOfWork, setup: ExplainedSetup) -> tuple[ConnectionProblems, ...]:
+    if setup.internal_id is None:
+        return ()
+    found = [
+        ConnectionProblems(
+            connection_id=one.id,
+            name=one.name,
+            failures=uow.upstream_failures.of_connection(setup.internal_id, one.id, limit=SHOWN_MAX),
+        )
+        for one in setup.connections
+    ]
+    return tuple(one for one in found if one.failures)
 
 
 def _to_customer(

@@ -12,6 +12,7 @@ from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.organizations.group_roles import ExplainedRole
 from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
+from core.platform.explained_setups import ExplainedSetup
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import AwaitedStep, ConnectionProblems, ExplainedAccount, NextStep, SignInExplanation
@@ -25,6 +26,7 @@ from entrypoints.shared.sign_in.explanations import explained_to_organization
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
+from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sign-ins", "Who has signed in or tried to, and why they were refused.")
@@ -137,6 +139,14 @@ class CustomerOfSignIn(msgspec.Struct, kw_only=True):
         )
 
 
+class SetupOfSignIn(Record, of=ExplainedSetup, without=("internal_id",)):
+    """What you have made for the customer: where the address leads, and by what a person comes in whom you admit.
+
+    `organization` is the status of a customer that you have made and no person owns yet. `takes_code` says whether the
+    next sign-in by an open connection takes a code that is mailed to the address, once; null without such a connection.
+    """
+
+
 class ExplainedSignIn(msgspec.Struct, kw_only=True):
     """Why a user cannot sign in; `account` is null for an address that the caller learns nothing about."""
 
@@ -146,6 +156,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
     problems: list[ProblemsOfConnection]
     role: ExplainedRole | None
     customer: CustomerOfSignIn | None
+    setup: SetupOfSignIn | None
     next_step: StepOfSignIn | None
 
     @classmethod
@@ -160,6 +171,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
             problems=[ProblemsOfConnection.of(one) for one in explanation.problems],
             role=explanation.role,
             customer=CustomerOfSignIn.of(explanation.customer) if explanation.customer is not None else None,
+            setup=SetupOfSignIn.of(explanation.setup) if explanation.setup is not None else None,
         )
 
 
@@ -180,7 +192,8 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
     times at once, and every two seconds after that.
 
     As the vendor of a service with customers, name one by `customer` beside `service`: you are told of people who have
-    signed in for it, or whom it shows you, and any other person is answered as one without an account. As a customer,
+    signed in for it, or whom it shows you, and any other person is answered as one without an account. Of a customer
+    that you set up, `setup` says what you have made for it, alike for every person whom you do not know. As a customer,
     name a product by its client id as `product`: you are told of your members, and which side has paused the product.
     """
     question = SignInQuestion(

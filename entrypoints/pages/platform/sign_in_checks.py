@@ -10,12 +10,16 @@ from typing import Any, Final
 from core.customers.relations import CustomerSide
 from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import RuleOutcome
+from core.organizations.link_callers import Part
+from core.organizations.organizations import OrganizationStatus
 from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
+from core.platform.explained_setups import AdmittedBy, ExplainedSetup, MadeRoute
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.why import AwaitedStep, NextStep, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.failures import UpstreamFailure
+from core.wording import Wording
 from entrypoints.pages.console.sign_in_lists import OUTCOMES
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.sign_in import rules as rule_texts
@@ -163,6 +167,44 @@ RULE_OUTCOMES: Final = {
 }
 
 
+# What of the setup of a customer counts for a sign-in.
+ORGANIZATIONS: Final = {
+    OrganizationStatus.PENDING: marked(
+        "The organization that you have made waits for approval. Its people can use the service meanwhile."
+    ),
+    OrganizationStatus.REJECTED: marked(
+        "The organization that you have made was rejected, so nothing works for it. Ask the platform."
+    ),
+    OrganizationStatus.SUSPENDED: marked(
+        "The organization that you have made is suspended, so nothing works for it meanwhile. Ask the platform."
+    ),
+}
+ADMITTED: Final = {
+    AdmittedBy.CONNECTION: marked("The person comes in by a connection that you have made."),
+    AdmittedBy.DIRECTORY: marked("The directory that you have connected for it lets the person in."),
+}
+DEACTIVATED: Final = marked("The directory of the customer has deactivated the person, and activates them again.")
+ROUTES: Final = {
+    MadeRoute.LEADS: marked("Addresses in %(domain)s lead to the connection %(connection)s."),
+    MadeRoute.UNPROVED: marked("The mail domain %(domain)s is not proved, so its addresses lead to no connection."),
+    MadeRoute.FAILING: marked(
+        "The TXT record of %(domain)s is gone. Seven days after it went, its addresses lead to no connection."
+    ),
+    MadeRoute.TAKEN: marked(
+        "An organization has proved %(domain)s for itself, so its addresses lead to no connection of yours."
+    ),
+}
+NO_ROUTE: Final = marked("You have made no mail domain %(domain)s for this customer.")
+NO_CONNECTION: Final = marked("You have made no connection for this customer.")
+CONNECTION_OFF: Final = marked("The connection %(name)s is switched off.")
+CONNECTION_FAILING: Final = marked("The connection %(name)s fails. What failed is below.")
+TAKES_CODE: Final = marked(
+    "The first sign-in of a person by it takes a code that is mailed to the address, once. Until it is typed, nobody is"
+    " signed in."
+)
+TAKES_NO_CODE: Final = marked("The person has typed the mailed code: nothing more is asked for.")
+
+
 def shown(
     explanation: SignInExplanation, places: Mapping[Rule, SettingPlace], *, is_platform: bool = False
 ) -> dict[str, Any]:
@@ -194,6 +236,7 @@ def shown(
         "explained_role": explanation.role,
         "rule_outcomes": RULE_OUTCOMES,
         "customer": _customer(explanation.customer),
+        "setup": _setup(explanation.setup) if explanation.setup is not None else [],
     }
 
 
@@ -213,6 +256,28 @@ def _customer(customer: ExplainedCustomer | None) -> ShownCustomer | None:
     if customer.membership not in {None, CustomerMembership.NONE}:
         facts.append(ASSIGNED if customer.is_assigned else NOT_ASSIGNED)
     return ShownCustomer(name=customer.name, facts=tuple(facts))
+
+
+def _setup(setup: ExplainedSetup) -> list[str | Wording]:
+    """Return what counts of what a vendor has made for a customer, in sentences."""
+    facts = list[str | Wording]()
+    if setup.organization is not None and setup.organization in ORGANIZATIONS:
+        facts.append(ORGANIZATIONS[setup.organization])
+    if setup.admitted_by is not None:
+        facts.append(ADMITTED[setup.admitted_by])
+    if setup.is_deactivated:
+        facts.append(DEACTIVATED)
+    if not setup.connections and Part.UPSTREAM.value in setup.parts:
+        return [*facts, NO_CONNECTION]
+    if Part.MAIL_DOMAIN.value in setup.parts:
+        leads_to = next((one.name for one in setup.connections if one.id == setup.leads_to), "")
+        text = ROUTES[setup.route] if setup.route is not None else NO_ROUTE
+        facts.append(Wording(text, domain=setup.domain, connection=leads_to))
+    facts += [Wording(CONNECTION_OFF, name=one.name) for one in setup.connections if not one.is_enabled]
+    facts += [Wording(CONNECTION_FAILING, name=one.name) for one in setup.connections if one.failing_since is not None]
+    if setup.takes_code is not None:
+        facts.append(TAKES_CODE if setup.takes_code else TAKES_NO_CODE)
+    return facts
 
 
 def tells_of(explanation: SignInExplanation, *rules: Rule) -> bool:
