@@ -168,7 +168,7 @@ class TestAdding:
             ({"name": "Globex", "external_id": "x", "owner_email": "nobody"}, 400, "The customer was not added."),
             ({"name": "Globex", "external_id": "one", "owner_email": ANN}, 409, "has this external id already"),
         ):
-            shown = await owner.submit(page, NEW, **fields)
+            shown = await owner.submit(page, NEW, fields)
             assert (shown.status, text in shown.text) == (status, True), fields
             for name, value in fields.items():
                 assert re.search(rf'id="new-{name}" name="{name}" type="\w+" value="{value}"', shown.text), name

@@ -177,9 +177,9 @@ class TestRules:
         page = await owner.open(here)
 
         fields = {"source": connection["id"], "group": "staff", "service_roles": "editor"}
-        wrong = await owner.submit(page, here, **fields | {"group": ""})
-        added = await owner.submit(page, here, **fields)
-        twice = await owner.submit(page, here, **fields)
+        wrong = await owner.submit(page, here, fields, group="")
+        added = await owner.submit(page, here, fields)
+        twice = await owner.submit(page, here, fields)
         [rule] = (await setup.by_key("GET", "/group-rules")).json["group_rules"]
         removed = await owner.submit(added, f"{here}/{rule['id']}/remove")
 
@@ -195,8 +195,8 @@ class TestLinks:
         page = await owner.open(here)
 
         fields = {"parts": "upstream", "minutes": "1440", "actor": "Ann"}
-        wrong = await owner.submit(page, here, **fields, return_url="https://elsewhere.example/")
-        made = await owner.submit(page, here, **fields, return_url="https://shop.example/settings?tab=sso")
+        wrong = await owner.submit(page, here, fields, return_url="https://elsewhere.example/")
+        made = await owner.submit(page, here, fields, return_url="https://shop.example/settings?tab=sso")
         [link] = (await setup.by_key("GET", "/setup-links")).json["setup_links"]
         again = await owner.open(here)
         revoked = await owner.submit(again, f"{here}/{link['id']}/revoke")
