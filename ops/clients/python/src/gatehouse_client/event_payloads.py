@@ -118,7 +118,10 @@ class CustomerChangedData(TypedDict):
     organization_name: str
     metadata: NotRequired[dict[str, list[str]]]
     unclaimed: NotRequired[bool]
+    setup_withdrawn: NotRequired[bool]
     reason: NotRequired[str]
+    by: NotRequired[str]
+    made_for_customer: NotRequired[dict[str, str]]
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
     organization_key_workload_id: NotRequired[str]
@@ -147,6 +150,12 @@ class CustomerClaimedData(TypedDict):
 class CustomerConnectionData(TypedDict):
     """How far a connection of a customer is: configured, tested, failing or removed, and why it fails."""
 
+    customer_id: str
+    client_id: str
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
     provider_id: str
     state: Literal["configured", "tested", "failing", "removed"]
     reason: NotRequired[str]
@@ -155,12 +164,6 @@ class CustomerConnectionData(TypedDict):
     organization_key_workload_id: NotRequired[str]
     setup_link_id: NotRequired[str]
     is_test: NotRequired[bool]
-    customer_id: str
-    client_id: str
-    service_slug: str
-    external_id: str | None
-    organization_slug: str
-    organization_name: str
 
 
 class CustomerData(TypedDict):
@@ -185,6 +188,12 @@ class CustomerData(TypedDict):
 class CustomerDirectoryData(TypedDict):
     """How far the directory of a customer is: configured, connected or removed, and which token that is about."""
 
+    customer_id: str
+    client_id: str
+    service_slug: str
+    external_id: str | None
+    organization_slug: str
+    organization_name: str
     scim_token_id: str
     state: Literal["configured", "connected", "removed"]
     organization_key_id: NotRequired[str]
@@ -192,17 +201,17 @@ class CustomerDirectoryData(TypedDict):
     organization_key_workload_id: NotRequired[str]
     setup_link_id: NotRequired[str]
     is_test: NotRequired[bool]
+
+
+class CustomerDomainData(TypedDict):
+    """Which mail domain of a customer was proved or lost, and why it was lost."""
+
     customer_id: str
     client_id: str
     service_slug: str
     external_id: str | None
     organization_slug: str
     organization_name: str
-
-
-class CustomerDomainData(TypedDict):
-    """Which mail domain of a customer was proved or lost, and why it was lost."""
-
     domain: str
     reason: NotRequired[str]
     organization_key_id: NotRequired[str]
@@ -210,12 +219,6 @@ class CustomerDomainData(TypedDict):
     organization_key_workload_id: NotRequired[str]
     setup_link_id: NotRequired[str]
     is_test: NotRequired[bool]
-    customer_id: str
-    client_id: str
-    service_slug: str
-    external_id: str | None
-    organization_slug: str
-    organization_name: str
 
 
 class CustomerOfferedData(TypedDict):
@@ -693,7 +696,7 @@ class ProductAccessData(TypedDict):
 
 
 class ProductAccessUpdatedData(TypedDict):
-    """Which settings of the use of a product were changed."""
+    """Which settings of the use of a product were changed, or what was adopted or removed that the vendor had made."""
 
     customer_id: str
     client_id: str
@@ -702,6 +705,7 @@ class ProductAccessUpdatedData(TypedDict):
     vendor_name: str
     changes: dict[str, Any]
     by: NotRequired[str]
+    made_for_us: NotRequired[dict[str, str]]
     reason: NotRequired[str]
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]

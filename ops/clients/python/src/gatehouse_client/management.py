@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.4"
+API_VERSION: Final = "3.5"
 
 
 class AddressLimits(TypedDict):
@@ -25,6 +25,14 @@ class AddressLimits(TypedDict):
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
+
+
+class AdoptedThing(TypedDict):
+    """What the organization has now; `token` is the secret of an adopted SCIM token, which is shown only here."""
+
+    id: str
+    kind: MadeKind
+    token: str | None
 
 
 class AnonymizedUser(TypedDict):
@@ -1049,6 +1057,17 @@ class ExplainedWay(TypedDict):
     rules: list[ExplainedRule]
 
 
+class ExportedAdmission(TypedDict):
+    """A customer for which the vendor of a service has let the person in, who need not be a member of it."""
+
+    customer_id: str
+    organization_slug: str
+    vendor_slug: str
+    service_slug: str
+    admitted_at: str
+    suspended_at: str | None
+
+
 class ExportedAssignment(TypedDict):
     """What an organization has assigned to the person by name: a service of its own, or one that it uses as a
     customer.
@@ -1379,6 +1398,31 @@ class MadeByKeyList(TypedDict):
 
     things: list[MadeByKey]
     total: int
+
+
+MadeKind: TypeAlias = Literal["connection", "group_rule", "mail_domain", "scim_token", "setup_link"]
+
+
+class MadeThingList(TypedDict):
+    """A part of what vendors have made, and how much there is."""
+
+    things: list[MadeThingRecord]
+    total: int
+
+
+class MadeThingRecord(TypedDict):
+    """Something that a vendor has made for the organization."""
+
+    id: str
+    kind: MadeKind
+    vendor: ProductVendor
+    service: ProductService
+    name: str
+    made_at: str
+    made_by: MadeThrough | None
+
+
+MadeThrough: TypeAlias = Literal["member", "program", "setup_link"]
 
 
 class MagicLinkRequested(TypedDict):
@@ -1887,6 +1931,7 @@ class PersonalDataExport(TypedDict):
     memberships: list[ExportedMembership]
     groups: list[ExportedGroup]
     customers: list[ExportedCustomer]
+    admissions: list[ExportedAdmission]
     assignments: list[ExportedAssignment]
     service_metadata: list[ExportedMetadata]
     messages: list[ExportedMessage]
@@ -1990,7 +2035,8 @@ class PlatformOrganization(TypedDict):
     """An organization as the platform lists it."""
 
     organization: Organization
-    owner: OrganizationOwner
+    owner: OrganizationOwner | None
+    unclaimed: bool
     tier: TierSummary
 
 
@@ -5913,6 +5959,45 @@ def delete_customer_group_rule(org_slug: str, service_slug: str, customer_id: st
     return Call(
         method="DELETE",
         path=f"/api/organizations/{segment(org_slug)}/services/{segment(service_slug)}/customers/{segment(customer_id)}/group-rules/{segment(rule_id)}",
+        answer="nothing",
+    )
+
+
+def list_made_things(
+    org_slug: str, *, limit: int | Unset = UNSET, offset: int | Unset = UNSET
+) -> ListCall[MadeThingList, MadeThingRecord]:
+    """List what vendors have made for the organization, by vendor, service and kind. Setup links are those in force.
+
+    org_slug: The slug of the organization.
+    limit: At most how many to list; more than 100 is lowered to 100.
+    offset: How many to skip.
+    """
+    return ListCall(
+        method="GET",
+        path=f"/api/organizations/{segment(org_slug)}/made-for-us",
+        query=query_of(limit=limit, offset=offset),
+        items="things",
+        paging="offset",
+    )
+
+
+def adopt_made_thing(org_slug: str, thing_id: str) -> Call[AdoptedThing]:
+    """Make a thing the organization's own: the vendor neither reads nor changes it any more, and it outlives its
+    use.
+
+    org_slug: The slug of the organization.
+    """
+    return Call(method="POST", path=f"/api/organizations/{segment(org_slug)}/made-for-us/{segment(thing_id)}/adopt")
+
+
+def remove_made_thing(org_slug: str, thing_id: str) -> Call[None]:
+    """Remove a thing that a vendor has made. The vendor is told, and may make another one if you let it.
+
+    org_slug: The slug of the organization.
+    """
+    return Call(
+        method="DELETE",
+        path=f"/api/organizations/{segment(org_slug)}/made-for-us/{segment(thing_id)}",
         answer="nothing",
     )
 
