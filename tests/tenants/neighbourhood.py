@@ -29,10 +29,14 @@ from tests.world.signing_in import claims_of
 from tests.world.world import MAILS_MAX, World
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tests.name_server import NameServer
     from tests.tenants.hijacking import Takeover
     from tests.tenants.keyrings import Keyring
     from tests.tenants.machines import Machine
     from tests.tenants.staff import Staff
+    from tests.tenants.vendors import Market
 
 A, B = "a", "b"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -99,6 +103,9 @@ class Neighbourhood:
     world: World
     work: OpenIdProvider
     evil: OpenIdProvider
+    names: NameServer
+    # When the history began.
+    began: datetime
     model: Model
     organizations: dict[str, Organization]
     alice: Person
@@ -125,6 +132,8 @@ class Neighbourhood:
     webhooks: dict[str, str] = field(default_factory=dict[str, str])
     # The people of the platform; None while no step has used them.
     staff: Staff | None = None
+    # The vendors that make customers, and their customers; None while no step has used them.
+    market: Market | None = None
     # The last token of a provider that has ended something, by organization, with whom it was about (`switching.py`).
     # Keys without a secret, by organization.
     machines: dict[str, Machine] = field(default_factory=dict[str, "Machine"])
@@ -256,9 +265,9 @@ class Neighbourhood:
         return rows[0][0] if rows else user_id
 
 
-async def settle(world: World, work: OpenIdProvider, evil: OpenIdProvider) -> Neighbourhood:
+async def settle(world: World, work: OpenIdProvider, evil: OpenIdProvider, names: NameServer) -> Neighbourhood:
     """Make the world of a history: Eve has an account and works at A; Alice and Bob have none."""
-    number = next(numbers)
+    number, began = next(numbers), world.clock()
     domains = {name: f"corp-{name}{number}.example" for name in (A, B)}
 
     def person(name: str, *hosts: str) -> Person:
@@ -275,6 +284,8 @@ async def settle(world: World, work: OpenIdProvider, evil: OpenIdProvider) -> Ne
         world=world,
         work=work,
         evil=evil,
+        names=names,
+        began=began,
         model=Model(people, (eve, employer), tuple(one.slug for one in organizations.values())),
         organizations=organizations,
         alice=alice,

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.tenants import acting, connecting, hijacking, living, office_rows, people, receiving, serving, standing
+from tests.tenants import (
+    acting,
+    connecting,
+    hijacking,
+    living,
+    market_judging,
+    office_rows,
+    people,
+    receiving,
+    serving,
+    standing,
+)
 from tests.tenants.judging import judge, refresh
 from tests.tenants.model import Person, Violation
 from tests.tenants.neighbourhood import B, Neighbourhood
@@ -22,6 +33,7 @@ async def sweep(hood: Neighbourhood) -> None:
         await standing.judge_endings(hood, hood.desk)
         await serving.judge_vendor(hood, hood.desk)
         serving.judge_events(hood, hood.desk)
+    await market_judging.sweep(hood)
     receiving.notice(hood)
     await receiving.judge_feeds(hood)
     for address in hood.addresses:

@@ -29,6 +29,7 @@ class Story(StrEnum):
     MACHINES = "machines"
     ADMITTING = "admitting"
     READING = "reading"
+    MAKING = "making"
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,16 @@ That the histories find a rule which was undone is shown by one for each rule, w
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from dataclasses import replace
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+from adapters.resolver import DnsResolver
 from core.sign_in.rules import Rule
+from entrypoints.installation import Installation
 from tests.drawing import drawn_numbers, report_seed
+from tests.name_server import LOOPBACK, NameServer
 from tests.openid_provider import running_openid_provider
 from tests.tenants import (
     admitting,
@@ -25,6 +29,10 @@ from tests.tenants import (
     links,
     logs,
     machines,
+    made_claims,
+    made_domains,
+    making,
+    market_judging,
     office_rows,
     people,
     pressing,
@@ -91,10 +99,23 @@ def search_of(undone: Undone) -> ParameterSet:
 
 
 @pytest.fixture
-def runner(world: World) -> Generator[Runner]:
+def names() -> Generator[NameServer]:
+    """The name server that is asked for proofs of domains."""
+    with NameServer().open() as names:
+        yield names
+
+
+@pytest.fixture
+async def installation(installation: Installation, names: NameServer) -> Installation:
+    """The installation, which asks that name server."""
+    return replace(installation, resolver=DnsResolver((LOOPBACK, names.port)))
+
+
+@pytest.fixture
+def runner(world: World, names: NameServer) -> Generator[Runner]:
     """Runs histories in the world of the test."""
     with running_openid_provider() as work, running_openid_provider() as evil:
-        yield Runner(world, work, evil)
+        yield Runner(world, work, evil, names)
 
 
 async def assert_none_found(runner: Runner, seeds: Iterable[int], length: int, story: Story | None = None) -> None:
@@ -147,6 +168,14 @@ async def test_a_service_that_is_closed_lets_in_its_own_people(runner: Runner) -
     happened = {office_rows.CAME, office_rows.SHUT_OUT, admitting.CONFIRMED}
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.ADMITTING)
+
+
+@pytest.mark.hypothesis
+async def test_what_vendors_make_for_customers_is_closed_in_itself(runner: Runner) -> None:
+    happened = {market_judging.ADMITTED, market_judging.SHUT_OUT, making.LINKED, made_claims.CLAIMED}
+    happened |= {made_claims.GIVEN_BACK, made_domains.ROUTED}
+
+    await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.MAKING)
 
 
 @pytest.mark.hypothesis
