@@ -16,6 +16,7 @@ from core.sessions.shown_secrets import KEPT_MAX, LIFETIME, Holder
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
 from tests.tenants.undone import UNDONE, Undone
+from tests.tenants.undone_making import MAKINGS
 
 
 def _nothing(_original: Any) -> Any:
@@ -289,4 +290,4 @@ OPENINGS: Final = (
         _FOUND,
     ),
 )
-ALL_UNDONE: Final = (*UNDONE, *OPENINGS)
+ALL_UNDONE: Final = (*UNDONE, *OPENINGS, *MAKINGS)
