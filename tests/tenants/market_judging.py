@@ -145,6 +145,7 @@ async def sweep(hood: Neighbourhood) -> None:
     await recheck(hood)
     await judge_apart(hood)
     await judge_usage(hood)
+    _judge_logs(hood)
 
 
 async def _judge(hood: Neighbourhood, visit: Visit) -> None:
@@ -275,6 +276,29 @@ async def judge_usage(hood: Neighbourhood) -> None:
             alone = await vendors.by_key(hood, vendor.key, "GET", path)
             if alone.json.get("active_people") != len(one.active):
                 raise Violation("usage", f"{vendor.name} was told {alone.text} of {one.id}")
+
+
+def _judge_logs(hood: Neighbourhood) -> None:
+    """Raise `Violation` when a log or a feed names a customer to another one than its vendor and its organization."""
+    assert hood.market is not None
+    ids = [one.id for one in hood.market.customers]
+    for table, content in (("events", "data"), ("audit_entries", "details")):
+        for slug, customer_id in hood.world.rows(
+            f"""
+            SELECT DISTINCT o.slug, l.{content} ->> 'customer_id'
+            FROM   {table} l
+            JOIN   organizations o ON o.id = l.organization_id
+            WHERE  l.{content} ->> 'customer_id' = ANY (%s)
+              AND  NOT EXISTS (SELECT FROM service_customers c
+                               WHERE  c.id::text = l.{content} ->> 'customer_id'
+                                 AND  o.id IN (c.vendor_id, c.organization_id, c.ended_organization_id))
+              AND  EXISTS (SELECT FROM service_customers c WHERE c.id::text = l.{content} ->> 'customer_id')
+            """,
+            ids,
+        ):
+            # What a takeover had claimed was the customer's organization before the undo.
+            if not slug.startswith(("stolen-", "friends-")):
+                raise Violation("another vendor", f"{slug} has {customer_id} in its {table}")
 
 
 def _belongs_elsewhere(hood: Neighbourhood, visit: Visit) -> bool:
