@@ -89,7 +89,12 @@ class MadeKind(Enum):
     WEBHOOK = _made("webhook", _SWITCHED_OFF, Operation.WEBHOOK_CONFIGURE, webhooks="made_by")
     SIEM_STREAM = _made("SIEM stream", _SWITCHED_OFF, Operation.SIEM_CONFIGURE, siem_streams="made_by")
     CONNECTION = _made(
-        "upstream connection", _SWITCHED_OFF, Operation.CONNECTION_CONFIGURE, upstream_connections="made_by"
+        "upstream connection",
+        _SWITCHED_OFF,
+        Operation.CONNECTION_CONFIGURE,
+        # A SCIM token that is adopted ends as every one does.
+        Operation.MADE_FOR_US_ADOPT,
+        upstream_connections="made_by",
     )
     GROUP_RULE = _made("rule of groups", _GIVES_WHILE_MAKER_MAY, Operation.GROUP_RULES_CHANGE, group_rules="made_by")
     DIRECTORY_PLACE = _made("place in a group of the directory", _FALLS_BACK)
@@ -130,6 +135,7 @@ class MadeKind(Enum):
         Operation.ORGANIZATION_LEAVE,
         Operation.SERVICE_DELETE,
         Operation.PERSONAL_DATA_REMOVE,
+        Operation.MADE_FOR_US_REMOVE,
     )
 
     makers: Mapping[str, str]

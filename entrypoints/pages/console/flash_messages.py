@@ -130,5 +130,11 @@ OUTCOMES: Final = {
     "product-unassigned": marked("The assignment is removed. The access that it gave has ended."),
     "product-paused": marked("The product is paused. Your people cannot use it until you resume it."),
     "product-resumed": marked("Your pause is lifted."),
+    "thing-adopted": marked("It is your organization's own now. The vendor has no power over it any more."),
+    "connection-adopted": marked(
+        "The connection is your organization's own now, and switched off. Enter another secret of your provider if it"
+        " has one, test the connection, then switch it on."
+    ),
+    "thing-removed": marked("It is removed. The vendor is told."),
     "product-ended": marked("It has ended. Open sessions end within a minute."),
 }

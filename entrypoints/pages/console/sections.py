@@ -130,6 +130,12 @@ OF_ORGANIZATION: Final = (
             Section(
                 "/products", marked("Products"), marked("vendors offers bought applications"), Operation.PRODUCTS_READ
             ),
+            _within(
+                "/made-for-us",
+                marked("Made for your organization"),
+                marked("adopt vendor connections mail domains SCIM tokens setup links"),
+                Operation.MADE_FOR_US_READ,
+            ),
         ),
     ),
     SectionGroup(

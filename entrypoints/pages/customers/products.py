@@ -179,6 +179,7 @@ async def show_products(
         choices=[("", marked("Every state")), *((state.value, text) for state, (_, text) in STATES.items())],
         lacks_accepting=standing.lacks(Operation.PRODUCT_ACCEPT),
         lacks_change=standing.lacks(Operation.PRODUCTS_CHANGE),
+        made_for_us="" if standing.lacks(Operation.MADE_FOR_US_READ) else f"{page_of(org_slug)}/made-for-us",
     )
 
 
@@ -255,6 +256,7 @@ async def product_page(
         access=form.access if isinstance(form, ProductAccessForm) else product.access.value,
         sight=form if isinstance(form, ProductSightForm) else _sight_of(product),
         products=FOUND.page(org_slug),
+        made_for_us=f"{page_of(org_slug)}/made-for-us",
         page=page_of_product(org_slug, client_id),
         parts_offered=PARTS_OFFERED,
         lacks_owner=None if standing.role == OWNER and not standing.is_impersonated else RequiredStanding.OWNER,
