@@ -28,6 +28,7 @@ from entrypoints.pages.organizations.setup import (
     opened,
     part_page,
     require_own_form,
+    require_part,
     sent,
 )
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
@@ -82,6 +83,7 @@ async def show_mail_domain_setup(
 @shows_again(show_mail_domain_setup, BadRequest, Conflict)
 async def claim_customer_domain(call: Call, form: CustomerDomainForm) -> PageOrRedirect:
     """Claim a mail domain, which routes nothing before it is verified."""
+    await require_part(call, Part.MAIL_DOMAIN)
     provider_id = id_or_none(form.provider_id)
     if provider_id is None:
         raise BadRequest.of_field("provider_id", "Choose a connection.")
@@ -94,6 +96,7 @@ async def claim_customer_domain(call: Call, form: CustomerDomainForm) -> PageOrR
 async def verify_customer_domain(call: Call, domain_id: UUID, form: ProtectedForm) -> PageOrRedirect:
     """Ask the name servers of a mail domain for the TXT record now."""
     require_own_form(call, form)
+    await require_part(call, Part.MAIL_DOMAIN)
     claim = await call.read(serve, domain_routes.find_to_verify, domain_id)
     records = await call.installation.resolver.txt_records(claim.proof.record_name)
     try:
@@ -107,6 +110,7 @@ async def verify_customer_domain(call: Call, domain_id: UUID, form: ProtectedFor
 @holding_setup_link
 async def delete_customer_domain(call: Call, domain_id: UUID, form: ProtectedForm) -> PageOrRedirect:
     """Give up a mail domain that is not verified yet, such as a mistyped one."""
+    await require_part(call, Part.MAIL_DOMAIN)
     try:
         await sent(call, form, domain_routes.delete, domain_id)
     except RouteInForce as refusal:

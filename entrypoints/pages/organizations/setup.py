@@ -200,6 +200,13 @@ async def opened(
     return await call.read(setup_links.read, operation, use_case, *args, **kwargs)
 
 
+async def require_part(call: Call, part: Part) -> None:
+    """Raise `SetupLinkDead` for a part that the link does not name, of which another one opens the operations."""
+    setup = await call.read(setup_links.progress)
+    if part not in parts_of(setup.holder) or part not in setup.progress:
+        raise SetupLinkDead
+
+
 async def sent(
     call: Call,
     form: ProtectedForm,

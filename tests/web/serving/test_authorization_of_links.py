@@ -58,9 +58,7 @@ async def test_a_link_opens_the_pages_of_its_part_alone(setups: Setups, part: st
         else:
             answer = await setups.visitor.post(path, {"form_token": token}, is_followed=False)
         page = path.removeprefix(BELOW).partition("/")[0]
-        # The connection of an organization has its mail domains, which a link to it changes on its own page.
-        changes_domains = page == "mail-domains" and part == "upstream" and route.method == "POST"
-        is_own = page == part or changes_domains
+        is_own = page == part
         case = (part, route.method, route.path, answer.status)
         assert (not shows(answer.text, DEAD)) is is_own, case
         assert is_own or answer.status == ErrorCode.NOT_FOUND.status, case
