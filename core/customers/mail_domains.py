@@ -109,6 +109,7 @@ def delete(uow: UnitOfWork, path: CustomerPath, domain_id: UUID) -> None:
 
 def find_to_verify(uow: UnitOfWork, path: CustomerPath, domain_id: UUID) -> RouteClaim:
     """Return the claim whose name servers are to be asked; raise `RouteUnknown`."""
+    setup_callers.require_change(uow, path)
     return setup_callers.read(uow, path, Part.MAIL_DOMAIN, domain_routes.find_to_verify, domain_id)
 
 

@@ -172,6 +172,12 @@ def show(
     return customer, use_case(uow, path, *args, **kwargs)
 
 
+def require_change(uow: UnitOfWork, path: CustomerPath) -> None:
+    """Refuse a member who may not set customers up, before anything of the customer is read for a change."""
+    if path.org_slug is not None and path.service_slug is not None:
+        access.authorize(uow, path.org_slug, path.service_slug, Operation.CUSTOMER_SETUP)
+
+
 def enter_to_change(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupCaller:
     """Let the caller act in the internal organization of a customer, which is made if there is none; it is locked.
 

@@ -23,6 +23,7 @@ from entrypoints.pages.customers.setup_callers import (
     SetupPlace,
     opened_setup,
     path_of,
+    require_change,
     setup_page,
 )
 from entrypoints.pages.frame.forms import DoneQuery
@@ -133,6 +134,7 @@ async def begin_customer_connection(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, query: KindQuery
 ) -> Page:
     """Show the kinds of identity providers; of one kind, its steps and a form."""
+    await require_change(call, org_slug, service_slug, customer_id)
     page = await _new_page(call, org_slug, service_slug, customer_id, word=query.provider)
     await recent_for_form(call)
     return page
@@ -145,6 +147,7 @@ async def save_customer_connection(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: ConnectionForm
 ) -> PageOrRedirect:
     """Ask the provider, and save a connection; programs use `POST …/customers/:customer_id/connections`."""
+    await require_change(call, org_slug, service_slug, customer_id)
     path = path_of(org_slug, service_slug, customer_id)
     wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
     kind = "saml" if form.type == "saml" else "oidc"
@@ -222,6 +225,7 @@ async def change_connection_of_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, provider_id: UUID, form: ConnectionForm
 ) -> PageOrRedirect:
     """Ask the provider, and change a connection; programs use `PATCH …/connections/:provider_id`."""
+    await require_change(call, org_slug, service_slug, customer_id)
     path = path_of(org_slug, service_slug, customer_id)
     wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
     before = (await call.read(connections.show, path, provider_id)).connection
@@ -266,6 +270,7 @@ async def ask_to_remove_connection_of_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, provider_id: UUID
 ) -> Page:
     """Show what ends with a connection of a customer."""
+    await require_change(call, org_slug, service_slug, customer_id)
     place, found = await _opened(call, org_slug, service_slug, customer_id, provider_id)
     page = setup_page(
         call,
@@ -288,6 +293,7 @@ async def remove_connection_of_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, provider_id: UUID
 ) -> PageOrRedirect:
     """Delete a connection of a customer; programs use `DELETE …/connections/:provider_id`."""
+    await require_change(call, org_slug, service_slug, customer_id)
     path = path_of(org_slug, service_slug, customer_id)
     await call.read(connections.show, path, provider_id)
     await recent(call, page=f"{_page_of(org_slug, service_slug, customer_id, provider_id)}/remove")

@@ -14,7 +14,7 @@ from core.organizations.link_callers import Part, SetupLinkDead
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.customers.setup_callers import GROUP_RULES as BY_VENDOR
 from entrypoints.pages.customers.setup_callers import REFUSES as REFUSES_TO_VENDOR
-from entrypoints.pages.customers.setup_callers import opened_setup, path_of, setup_page
+from entrypoints.pages.customers.setup_callers import opened_setup, path_of, require_change, setup_page
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -142,6 +142,7 @@ async def add_customer_rule(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: CustomerRuleForm
 ) -> PageOrRedirect:
     """Save a new rule; programs use `POST …/customers/:customer_id/group-rules`."""
+    await require_change(call, org_slug, service_slug, customer_id)
     path = path_of(org_slug, service_slug, customer_id)
     named = await call.read(setup_callers.read, path, Part.GROUPS, group_rules.nameable)
     await call.transact(

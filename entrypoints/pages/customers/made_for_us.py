@@ -103,6 +103,7 @@ _REFUSALS: Final = (BadRequest, Conflict, TooManyConnections, TooManyTokens)
 @shows_again(ask_to_adopt, *_REFUSALS)
 async def adopt_here(call: Call, org_slug: str, thing_id: UUID) -> PageOrRedirect:
     """Adopt a thing; programs use `POST /api/organizations/:org_slug/made-for-us/:thing_id/adopt`."""
+    await call.read(authorize, org_slug, Operation.MADE_FOR_US_ADOPT)
     await recent(call, page=f"{_page_of(org_slug)}/{thing_id}/adopt")
     kind = (await call.read(made_for_us.show, org_slug, thing_id)).thing.kind
 

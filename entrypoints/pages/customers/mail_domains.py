@@ -16,7 +16,7 @@ from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteInForc
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.customers.setup_callers import MAIL_DOMAINS as BY_VENDOR
 from entrypoints.pages.customers.setup_callers import REFUSES as REFUSES_TO_VENDOR
-from entrypoints.pages.customers.setup_callers import opened_setup, path_of, setup_page
+from entrypoints.pages.customers.setup_callers import opened_setup, path_of, require_change, setup_page
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -169,6 +169,7 @@ async def claim_customer_mail_domain(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: NewMailDomainForm
 ) -> PageOrRedirect:
     """Claim a mail domain for a customer; programs use `POST …/customers/:customer_id/mail-domains`."""
+    await require_change(call, org_slug, service_slug, customer_id)
     provider_id = id_or_none(form.provider_id)
     if provider_id is None:
         raise BadRequest.of_field("provider_id", "Choose a connection.")
@@ -184,6 +185,7 @@ async def verify_customer_mail_domain(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, domain_id: UUID
 ) -> PageOrRedirect:
     """Ask the name servers for the TXT record now; programs use `POST …/mail-domains/:domain_id/verify`."""
+    await require_change(call, org_slug, service_slug, customer_id)
     path = path_of(org_slug, service_slug, customer_id)
     claim = await call.read(mail_domains.find_to_verify, path, domain_id)
     records = await call.installation.resolver.txt_records(claim.proof.record_name)

@@ -13,7 +13,14 @@ from core.organizations.access import Operation
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after
-from entrypoints.pages.customers.setup_callers import REFUSES, SCIM_TOKENS, opened_setup, path_of, setup_page
+from entrypoints.pages.customers.setup_callers import (
+    REFUSES,
+    SCIM_TOKENS,
+    opened_setup,
+    path_of,
+    require_change,
+    setup_page,
+)
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -85,6 +92,7 @@ async def show_new_customer_token(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, shown_id: UUID
 ) -> Page:
     """Show the same with a new token, once and in the browser that made it."""
+    await require_change(call, org_slug, service_slug, customer_id)
     return await _page(call, path_of(org_slug, service_slug, customer_id), shown_id=shown_id)
 
 
@@ -94,6 +102,7 @@ async def ask_to_revoke_customer_token(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, token_id: UUID
 ) -> Page:
     """Show what ends with a token, and ask whether it is to be revoked."""
+    await require_change(call, org_slug, service_slug, customer_id)
     place, found = await opened_setup(
         call, path_of(org_slug, service_slug, customer_id), "scim-tokens", scim_tokens.show, token_id
     )

@@ -82,6 +82,11 @@ async def opened_setup(
     return SetupPlace(at=at, customer=customer, page=page), found
 
 
+async def require_change(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> None:
+    """Refuse a reader who may not set customers up, before a page of a change reads the customer."""
+    await call.read(setup_callers.require_change, path_of(org_slug, service_slug, customer_id))
+
+
 def setup_page(
     call: Call,
     template: str,

@@ -20,7 +20,14 @@ from core.organizations.access import Operation
 from core.organizations.setup_links import SetupLinkUnknown, TooManySetupLinks
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after
-from entrypoints.pages.customers.setup_callers import REFUSES, SETUP_LINKS, opened_setup, path_of, setup_page
+from entrypoints.pages.customers.setup_callers import (
+    REFUSES,
+    SETUP_LINKS,
+    opened_setup,
+    path_of,
+    require_change,
+    setup_page,
+)
 from entrypoints.pages.customers.setup_progress import ABOUT, PARTS
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
@@ -115,6 +122,7 @@ async def make_customer_link(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: CustomerLinkForm
 ) -> PageOrRedirect:
     """Make a setup link and lead to it; programs use `POST …/customers/:customer_id/setup-links`."""
+    await require_change(call, org_slug, service_slug, customer_id)
     page, path, new = call.request.path, path_of(org_slug, service_slug, customer_id), form.new
     return await leading_to(
         call,
@@ -129,6 +137,7 @@ async def show_new_customer_link(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, shown_id: UUID
 ) -> Page:
     """Show the same with a new link to copy, once and in the browser that made it."""
+    await require_change(call, org_slug, service_slug, customer_id)
     return await _page(call, path_of(org_slug, service_slug, customer_id), shown_id=shown_id)
 
 

@@ -275,7 +275,6 @@ JUDGED: Final[dict[str, list[Judged]]] = {
             opened=[{"access": "assigned"}, {"shares_directory": False}],
         ),
     ],
-    "DELETE /api/organizations/:slug/products/:client_id": [Judged(product("mine"), opened=[None])],
     "DELETE /api/organizations/:org_slug/services/:service_slug/grants/:user_id": [
         Judged(grant_of(Caller.INTERN), opened=[None])
     ],
