@@ -132,6 +132,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "organization_name": marked("Name of the organization"),
     "organization_slug": marked("Slug of the organization"),
     "owner_email": marked("Address of the future owner"),
+    "user_email": marked("Address of the person"),
     "organization_key_id": marked("Management key"),
     "organization_key_name": marked("Name of the management key"),
     "organization_key_workload_id": marked("Workload"),
