@@ -5,6 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from core.organizations import access
+from core.organizations.organizations import OrganizationStatus
 from tests.world.claims import ANN, Claims
 from tests.world.trade import Trade
 from tests.world.world import assert_refused
@@ -89,6 +93,31 @@ async def test_what_a_claimed_organization_opens_while_it_waits_for_approval(tra
     assert await send("PATCH", product, body={"paused": True}) == 403
     assert await send("DELETE", product) == 204
     assert (await trade.at_vendor("GET", f"/{customer_id}")).status == 404
+
+
+@pytest.mark.parametrize("status", ["rejected", "suspended"])
+async def test_a_claimed_organization_that_is_not_to_be_opens_nothing(trade: Trade, status: str) -> None:
+    await Claims(trade).claimed()
+    tokens = await trade.world.sign_in(ANN)
+    trade.world.connection.execute("UPDATE organizations SET status = %s WHERE slug = 'globex'", (status,))
+
+    for method, below in (("GET", "/products"), ("DELETE", f"/products/{trade.service.client_id}")):
+        answer = await trade.world.client.request(
+            method, f"/api/organizations/globex{below}", token=tokens.access_token
+        )
+        assert_refused(answer, 403, "ORGANIZATION_NOT_ACTIVE")
+
+
+def test_one_list_says_what_a_claimed_organization_opens_while_it_waits() -> None:
+    opened = vars(access)["_OF_CLAIMED_AND_PENDING"]
+
+    # The relation alone: no member, role, key, service or setting. What is adopted is the owner's.
+    assert {one.name for one in opened} == {
+        *("PRODUCTS_READ", "PRODUCT_END"),
+        *("MADE_FOR_US_READ", "MADE_FOR_US_ADOPT", "MADE_FOR_US_REMOVE"),
+    }
+    assert not any(OrganizationStatus.PENDING in one.statuses for one in opened)
+    assert [one.name for one in opened if one.makes_credential] == ["MADE_FOR_US_ADOPT"]
 
 
 async def test_an_organization_that_its_owner_founded_opens_nothing_while_it_waits(trade: Trade) -> None:

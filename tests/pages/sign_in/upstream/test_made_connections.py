@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from core.sessions.origins import BACKGROUND
+from core.sign_in.lookup_email import MOVES_AFTER
+from core.sign_in.upstream import domain_routes
 from tests.application import Answer
 from tests.shown_text import shows
 from tests.world import internal
@@ -270,3 +274,53 @@ async def test_the_customers_log_names_who_came_in_by_it(made: Made, visitor: Vi
     assert (target_id, actor) == (str(world.user_id(ADA)), None)
     assert (details["user_email"], details["by"], details["vendor_slug"]) == (ADA, "vendor", "vendor")
     assert details["connection_id"] == str(made.acme.connection_id)
+
+
+async def test_its_mail_domain_leads_elsewhere_a_week_after_an_organization_has_proved_it(
+    made: Made, world: World
+) -> None:
+    internal.add_mail_domain(world, made.acme.connection_id, made.internal_id, "anybody.example")
+    body = {"email": ADA, "org_slug": "vendor", "service_slug": "shop"}
+    owner = world.user("head@anybody.example")
+    initech = world.organization("initech")
+    world.member(initech, owner, "owner")
+    world.mail_domain(initech, "anybody.example")
+
+    async def leads_to_it() -> bool:
+        answer = (await world.client.post("/api/auth/lookup-email", body=body)).json
+        return answer.get("connection_id") == made.acme.connection_id
+
+    assert await leads_to_it()
+    world.clock.advance(MOVES_AFTER - timedelta(seconds=1))
+    assert await leads_to_it()
+    world.clock.advance(timedelta(seconds=1))
+    assert not await leads_to_it()
+
+
+async def test_the_vendor_is_told_at_once_that_an_organization_has_proved_its_mail_domain(
+    made: Made, world: World
+) -> None:
+    internal.add_mail_domain(world, made.acme.connection_id, made.internal_id, "anybody.example")
+    team = world.team("initech")
+    team.add("head", "owner")
+    world.mail_domain(team.organization_id, "other.example")
+    connection_id = world.value("SELECT id FROM upstream_connections WHERE organization_id = %s", team.organization_id)
+    body = {"domain": "anybody.example", "provider_id": str(connection_id)}
+    added = await team.request("head", "POST", "/domain-routes", body=body)
+    assert added.status == 200, added.text
+    route_id, value = world.rows(
+        "SELECT id, value FROM domain_routes WHERE organization_id = %s AND domain = 'anybody.example'",
+        team.organization_id,
+    )[0]
+    session_id = world.value("SELECT id FROM sessions WHERE user_id = %s", team.ids["head"])
+    database = world.installation.database.on_behalf_of(BACKGROUND, session_id)
+
+    await database.transact(domain_routes.verify, "initech", route_id, [value])
+
+    [(organization_id, data)] = world.rows(
+        "SELECT organization_id, data FROM events WHERE type = 'customer.domain_lost'"
+    )
+    assert organization_id == made.party.organization_id
+    assert (data["customer_id"], data["domain"]) == (str(made.customer_id), "anybody.example")
+    assert data["reason"] == "proved_by_organization"
+    assert "initech" not in str(data)
