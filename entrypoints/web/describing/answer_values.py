@@ -101,6 +101,18 @@ VALUES: Final[dict[str, Any]] = {
     "OrganizationUpdatedData.metadata": {"set": ["plan"], "removed": []},
     "CustomerChangedData.metadata": {"set": ["plan"], "removed": []},
     "BrandingUpdatedData.changes": {"primary_color": {"from": None, "to": "#14544a"}},
+    "CustomerChangedData.made_for_customer": {
+        "id": "01890a5d-ac96-774b-bcce-b302099a8057",
+        "kind": "connection",
+        "name": "Globex",
+        "action": "adopted",
+    },
+    "ProductAccessUpdatedData.made_for_us": {
+        "id": "01890a5d-ac96-774b-bcce-b302099a8057",
+        "kind": "scim_token",
+        "name": "Okta",
+        "action": "removed",
+    },
     "ProductAccessUpdatedData.changes": {"access": {"from": "members", "to": "assigned"}},
     "SubscriptionUpdatedData.changes": {"status": {"from": "past_due", "to": "active"}},
     "SubscriptionCanceledData.changes": {"status": {"from": "active", "to": "cancelled"}},

@@ -235,6 +235,17 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CustomerChangedData.setup_withdrawn": _field(
         "True where what was set up with the power of a stolen account has ended or is switched off."
     ),
+    "MadeThingRecord.kind": _field("What it is."),
+    "AdoptedThing.kind": _field("What was adopted."),
+    "MadeThingRecord.made_at": _field("When the vendor made it."),
+    "MadeThingList.things": _field("What vendors have made."),
+    "thing_id": _field("The id of what a vendor has made."),
+    "CustomerChangedData.made_for_customer": _field(
+        "What the customer has adopted or removed of what you had made for it: its `id`, `kind`, `name`, and the `action`."
+    ),
+    "ProductAccessUpdatedData.made_for_us": _field(
+        "What was adopted or removed of what the vendor had made: its `id`, `kind`, `name`, and the `action`."
+    ),
     "CustomerData.restored": _field("True where you have restored a customer that had ended."),
     "month": _field("The month, by UTC.", examples=["2026-11"]),
     "CustomerUsageRecord.active_people": _field("How many people have signed in or refreshed a session for it."),
