@@ -241,7 +241,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "MadeThingList.things": _field("What vendors have made."),
     "thing_id": _field("The id of what a vendor has made."),
     "CustomerChangedData.made_for_customer": _field(
-        "What the customer has adopted or removed of what you had made for it: its `id`, `kind`, `name`, and the `action`."
+        "What the customer has adopted or removed of what you had made for it: its `id`, `kind` and `name`, and the"
+        " `action`."
     ),
     "ProductAccessUpdatedData.made_for_us": _field(
         "What was adopted or removed of what the vendor had made: its `id`, `kind`, `name`, and the `action`."

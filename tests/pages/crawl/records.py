@@ -13,8 +13,9 @@ from core.sign_in.reasons import SignInReason
 from tests.pages.crawl.organizations import FULL, Organization, insert_organization, join
 from tests.pages.crawl.people import METHODS, Person
 from tests.pages.crawl.receivers import SENT
-from tests.pages.crawl.values import EMAIL, NAME, RIGHT_TO_LEFT, UNBROKEN
-from tests.world.builder import Service
+from tests.pages.crawl.rows import Rows
+from tests.pages.crawl.values import EMAIL, HOST, NAME, RIGHT_TO_LEFT, UNBROKEN, URL
+from tests.world.builder import TIERS, Service
 from tests.world.world import World
 
 
@@ -57,7 +58,45 @@ def insert_customers(world: World, vendor: Organization, customer: Organization,
         offered_to=vendor.id,
         offer_expires_at=vendor.rows.ago(days=-3),
     )
+    _insert_made_things(vendor.rows, customer_id, people[0])
     return customer_id
+
+
+def _insert_made_things(rows: Rows, customer_id: UUID, maker_id: UUID) -> None:
+    """Insert what the other vendor has made for the full organization, one of each kind."""
+    internal_id = rows.add(
+        "organizations",
+        slug=f"internal:{customer_id}",
+        name=NAME,
+        status="active",
+        tier_id=TIERS["free"],
+        internal_of=customer_id,
+    )
+    theirs = rows.of(organization_id=internal_id, customer_id=customer_id, created_by=maker_id)
+    connection_id = theirs.add(
+        "upstream_connections",
+        type="saml",
+        name=NAME,
+        issuer=URL,
+        metadata_url=URL,
+        scopes=[],
+        attribute_mapping={},
+        made_through="setup_link",
+    )
+    theirs.add(
+        "domain_routes",
+        connection_id=connection_id,
+        domain=f"made.{HOST}",
+        enforced=False,
+        value=UNBROKEN,
+        status="pending",
+        made_through="program",
+    )
+    theirs.add("scim_tokens", name=RIGHT_TO_LEFT, token_hash=b"made", groups="directory", made_through="member")
+    theirs.add(
+        "customer_group_rules", connection_id=connection_id, asserted_group=f"<b>{UNBROKEN}", role_ids=[], group_id=None
+    )
+    theirs.add("setup_links", parts=["scim", "groups"], secret_hash=b"made", expires_at=rows.ago(days=-3))
 
 
 def insert_sales(organization: Organization) -> None:
