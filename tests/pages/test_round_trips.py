@@ -165,8 +165,8 @@ async def test_a_sign_in_by_saml_for_a_customer_reads_once_more_what_its_user_is
     page = await visitor.open(f"{saml_shop.sso()}&customer=globex")
 
     assert posted_form(page.text).statuses == ["Success"]
-    # The visit, the hour of the customer and the confirmation are stored in place of the link.
-    assert (round_trips.count, round_trips.statements) == (5, 26)
+    # The visit, the hour of the customer, the month of the person and the confirmation are stored in place of the link.
+    assert (round_trips.count, round_trips.statements) == (5, 27)
 
 
 async def test_a_logout_by_saml_takes_twelve(

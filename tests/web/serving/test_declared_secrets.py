@@ -60,6 +60,20 @@ NAMED_LIKE_A_SECRET = re.compile(r"secret|token|password|credential|private|api_
 WITHOUT_SECRET = {
     "POST /app/organizations/:org_slug/keys/:key_id/workloads/new": "a rule, and asks by itself",
     "POST /app/organizations/:org_slug/services/:service_slug/workloads/new": "a rule, and asks by itself",
+    **{
+        f"POST /app/organizations/:org_slug/services/:service_slug/customers/:customer_id/{below}": why
+        for below, why in (
+            ("connections/:provider_id/remove", "takes one away"),
+            ("connections/:provider_id/switch", "a switch"),
+            ("group-rules", "a rule"),
+            ("group-rules/:rule_id/remove", "takes one away"),
+            ("mail-domains", "a name that proves nothing yet"),
+            ("mail-domains/:domain_id/remove", "takes one away"),
+            ("mail-domains/:domain_id/verify", "asks the name servers"),
+            ("scim-tokens/:token_id/revoke", "takes one away"),
+            ("setup-links/:link_id/revoke", "takes one away"),
+        )
+    },
     "POST /app/organizations/:org_slug/services/:service_slug/tryout": "a sign-in whose tokens end before the answer",
     "POST /app/organizations/:org_slug/services/:service_slug/single-sign-on/certificate": "its key never leaves us",
     "POST /app/organizations/:org_slug/sign-in/connections/:connection_id/change": "takes none, and asks by itself",
@@ -186,8 +200,8 @@ def test_the_form_and_the_page_of_a_secret_are_both_declared() -> None:
     assert all(route.path.endswith("/shown/:shown_id") for route in shown)
     assert all(route.shows_secret for route in ROUTES if ":shown_id" in route.path)
     # Two forms lead to the page of a service and that of a webhook, and several to that of an account's backup codes.
-    assert len(shown) == 11
-    assert len(made) == 16
+    assert len(shown) == 14
+    assert len(made) == 19
 
 
 def test_neither_is_declared_where_it_cannot_work() -> None:

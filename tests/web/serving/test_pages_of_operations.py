@@ -163,7 +163,10 @@ _OF_SERVICE: Final = {
     "POST /customers/:customer_id/connections": "/customers/:customer_id/connections/new",
     "GET /customers/:customer_id/connections/:provider_id": "/customers/:customer_id/connections/:provider_id",
     "PATCH /customers/:customer_id/connections/:provider_id": "/customers/:customer_id/connections/:provider_id",
-    "DELETE /customers/:customer_id/connections/:provider_id": "/customers/:customer_id/connections/:provider_id/remove",
+    "DELETE /customers/:customer_id/connections/:provider_id": (
+        "/customers/:customer_id/connections/:provider_id",
+        "/customers/:customer_id/connections/:provider_id/remove",
+    ),
     "GET /customers/:customer_id/mail-domains": "/customers/:customer_id/mail-domains",
     "POST /customers/:customer_id/mail-domains": "/customers/:customer_id/mail-domains",
     "GET /customers/:customer_id/mail-domains/:domain_id": "/customers/:customer_id/mail-domains",

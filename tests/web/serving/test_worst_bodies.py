@@ -48,7 +48,7 @@ MATCHED_CHARACTERS_MAX: Final = 70_000
 SORTED_ELEMENTS_MAX: Final = 5_000
 # One in so many of the requests is in the gate.
 GATE_ONE_IN: Final = 12
-KEY: Final = f"sk_worst_{'k' * 43}"
+KEY: Final = f"sk_worst1_{'k' * 43}"
 # Less than the whole body, so that the rest of it fits.
 REST_BYTES: Final = 2_000
 MARK: Final = "\u0301"
