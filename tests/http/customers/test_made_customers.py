@@ -131,3 +131,29 @@ async def test_an_organization_has_1000_that_no_person_has_claimed(trade: Trade)
 
     assert_refused(refused, 429, "RATE_LIMIT_EXCEEDED")
     assert "1000" in refused.text.replace(",", "")
+
+
+async def test_a_name_shows_what_it_is(trade: Trade) -> None:
+    for name in ("Glo\u202ebex", "Globex\nBcc: eve@evil.example", "Glo\u200bbex", "\u0000Globex"):
+        assert_refused(await trade.at_vendor("POST", body={"name": name}), 400, "BAD_REQUEST")
+
+    assert trade.world.value("SELECT count(*) FROM organizations WHERE is_unclaimed") == 0
+
+
+async def test_the_limits_are_of_the_vendor_whatever_its_services(trade: Trade) -> None:
+    desk = trade.world.service(trade.vendor.organization_id, "desk")
+    trade.world.serve_customers(desk)
+    token = await trade.vendor.token("owner")
+    client = serving(with_mail_limits(trade.world.installation))
+
+    answers = [
+        await client.request(
+            "POST",
+            f"{trade.vendor.path}/services/{('shop', 'desk')[number % 2]}/customers",
+            token=token,
+            body={"name": f"Customer {number}"},
+        )
+        for number in range(OFFERS_MAX + 2)
+    ]
+
+    assert [one.status for one in answers] == [200] * OFFERS_MAX + [429] * 2

@@ -318,3 +318,38 @@ async def test_a_session_that_is_not_recent_signs_in_again_first(claims: Claims)
 
     assert owner_of(claims, customer_id) is None
     assert 'action="/app/sign-in-again' in asked.text
+
+
+async def test_the_pages_lead_with_the_vendor_and_quote_the_name_whatever_it_claims_to_be(claims: Claims) -> None:
+    world = claims.trade.world
+    world.connection.execute("UPDATE organizations SET name = '<i>Acme</i>' WHERE slug = 'acme'")
+    customer_id = await claims.make("Microsoft <b>Support</b>")
+    token = await claims.token(customer_id)
+
+    first = await world.client.get(f"{CLAIMS}?token={token}")
+    second = await (await claims.browser()).open(f"{OWN}?token={token}")
+
+    heading = first.text.partition("<h1")[2].partition("</h1>")[0]
+    assert "&lt;i&gt;Acme&lt;/i&gt; asks you to own “Microsoft &lt;b&gt;Support&lt;/b&gt;”" in heading
+    for page in (first, second):
+        assert "<i>Acme" not in page.text
+        assert "<b>Support" not in page.text
+    assert "&lt;i&gt;Acme&lt;/i&gt; chose the name" in first.text
+
+
+async def test_a_new_owner_is_named_while_the_one_before_claims(claims: Claims) -> None:
+    customer_id = await claims.make()
+    token, browser = await claims.token(customer_id), await claims.browser()
+    page = await browser.open(f"{OWN}?token={token}")
+    path = f"{claims.trade.vendor.path}/services/shop/customers/{customer_id}/owner"
+    vendor = await claims.trade.vendor.token("owner")
+
+    named, claimed = await at_once(
+        lambda: claims.trade.world.client.post(path, body={"email": EVE}, token=vendor),
+        lambda: browser.submit(page, OWN, name="Globex", slug="globex"),
+    )
+
+    assert (named.status, claimed.status) in {(200, 400), (409, 200)}
+    assert owner_of(claims, customer_id) == (ANN if claimed.status == 200 else None)
+    open_links = claims.trade.world.rows("SELECT email, claimed_at IS NULL FROM customer_claims")
+    assert open_links == [(ANN, False) if claimed.status == 200 else (EVE, True)]
