@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode, urlsplit
 
+from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.seeds import Numbers
 from tests.tenants import market_judging, vendors
 from tests.tenants.made_directories import give_account
@@ -12,7 +14,7 @@ from tests.tenants.market_judging import BEYOND, OUTLIVED, nothing_outside_chang
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import Neighbourhood
 from tests.tenants.taking import step
-from tests.tenants.vendors import PARTS, MadeCustomer
+from tests.tenants.vendors import PARTS, MadeCustomer, Vendor
 from tests.world.builder import PASSWORD
 from tests.world.visitor import Visitor
 
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 OWN: Final = "/app/claims/own"
 CLAIMED: Final = "a customer was claimed"
 GIVEN_BACK: Final = "an undone takeover left a claimed customer to nobody"
+# What an intruder makes for a customer: the path below it, and the body.
+INTRUDED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("setup-links", {"parts": ["scim"]}),
+    ("scim-tokens", {"name": "Directory"}),
+    ("connections", {"type": "oidc", "name": "Evil", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}),
+)
 numbers = Numbers()
 
 
@@ -74,6 +82,20 @@ async def reads_claim_link(hood: Neighbourhood, of: str, address: str, pick: int
         if has_claimed:
             await _claimed(hood, customer, person, address, slug, parts={PARTS[pick]} if whole else set())
             return
+
+
+@step(MAKING)
+async def provider_claims(hood: Neighbourhood, of: str) -> None:
+    """Browsers that came by a made connection open the links to customers of a vendor: their provider has them."""
+    for visit in (await vendors.opened(hood)).visits:
+        if visit.visitor is None or visit.is_dead or visit.ended:
+            continue
+        for customer in (await vendors.vendor_of(hood, of)).present:
+            for _, token in customer.claim_links:
+                slug = f"claimed-{next(numbers):05}"
+                await _claim(visit.visitor, token, slug)
+                if hood.world.rows("SELECT FROM organizations WHERE slug = %s", slug):
+                    raise Violation("claimed", f"a provider has claimed {customer.id}")
 
 
 async def _claim(visitor: Visitor, token: str, slug: str) -> Answer:
@@ -229,6 +251,56 @@ async def vendor_is_hijacked(hood: Neighbourhood, of: str, whole: bool) -> None:
     if (await vendors.by_key(hood, vendor.key, "GET", f"/{made.json['id']}")).status == 200:
         raise Violation("outlived a takeover", f"the customer {made.json['id']} goes on, which an intruder has made")
     hood.explained.add(GIVEN_BACK)
+
+
+@step(MAKING)
+async def intruder_sets_up(hood: Neighbourhood, of: str, pick: int, whole: bool) -> None:
+    """An intruder has the account of a vendor's admin, and sets a customer up: with a link, a directory or a provider.
+
+    With `whole` a key of the service does it, which the intruder makes. Afterwards nothing of it opens anything.
+    """
+    vendor, kept = await vendors.vendor_of(hood, of), await vendors.customer_of(hood, of)
+    if vendor.is_suspended or not kept.is_unclaimed or kept.is_paused:
+        return
+    number = next(numbers)
+    admin, thief = f"admin{number}@{vendor.party.slug}.example", f"thief{number}@evil.example"
+    hood.world.member(vendor.party.organization_id, hood.world.user(admin), "admin")
+    token = (await hood.world.sign_in(admin, PASSWORD, address=vendors.NETWORK)).access_token
+    undo = await _take_over(hood, admin, thief, token=token)
+    sent: dict[str, Any] = {"token": token}
+    root = f"{vendor.path}/{kept.id}"
+    if whole:
+        body = {"name": "Evil", "permissions": ["setup:customers"]}
+        keys = f"/api/organizations/{vendor.party.slug}/services/{vendor.party.service_slug}/api-keys"
+        key = (await hood.send("POST", keys, body, token=token)).json["key"]
+        sent, root = {"headers": {"X-Api-Key": key}}, f"/api/service/customers/{kept.id}"
+    path, fields = INTRUDED[pick]
+    if path == "connections":
+        fields = fields | {"issuer": hood.evil.url}
+    made = await hood.send("POST", f"{root}/{path}", fields, **sent)
+    assert made.status == 200, made.text
+    visitor = Visitor(hood.world.client, address=hood.eve.network)
+    if path == "setup-links":
+        link = urlsplit(made.json["url"]).path
+        await visitor.submit(await visitor.open(link), link)
+    await _undo(hood, undo)
+    if (await hood.send("GET", f"{root}/{path}", **sent)).status == 200:
+        raise Violation("outlived a takeover", f"what an intruder has of {of} reads {path} after the undo")
+    if await _opens(hood, vendor, path, made, visitor):
+        raise Violation("outlived a takeover", f"one of {path} of {kept.id} works, which an intruder has made")
+
+
+async def _opens(hood: Neighbourhood, vendor: Vendor, path: str, made: Answer, visitor: Visitor) -> bool:
+    match path:
+        case "setup-links":
+            return (await visitor.open("/app/setup/parts/scim")).status == 200
+        case "scim-tokens":
+            return (await vendors.by_directory(hood, made.json["token"], "GET", "/Users")).status == 200
+        case _:
+            place = {"org": vendor.party.slug, "service": vendor.party.service_slug}
+            query = urlencode({"connection_id": made.json["id"], **place})
+            begun = await visitor.send("GET", f"/auth/upstream?{query}")
+            return begun.headers.get("Location", "").startswith(hood.evil.url)
 
 
 async def _take_over(hood: Neighbourhood, victim: str, thief: str, *, token: str | None = None) -> str:

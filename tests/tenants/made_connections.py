@@ -71,13 +71,14 @@ async def provider_asserts_anybody(hood: Neighbourhood, of: str, address: str, p
     if not await _is_connected(hood, customer):
         return
     wanted = await _wanted(hood, address, pick)
-    if hood.model.owner_of(wanted) is hood.eve:
+    if hood.model.owner_of(wanted) is hood.eve or _is_linked(hood, customer, wanted):
+        # Who has typed the code once is the provider's to sign in there.
         return
     how = f"the connection of {customer.id} has asserted {wanted}"
     async with nothing_outside_changes(hood, how):
         page, visitor = await _arrive(hood, vendor, customer, _claims(wanted))
         nobody, _ = await _arrive(hood, vendor, customer, _claims("nobody@nowhere.example"))
-        if _shape(page, wanted) != _shape(nobody, "nobody@nowhere.example") and not _is_linked(hood, customer, wanted):
+        if _shape(page, wanted) != _shape(nobody, "nobody@nowhere.example"):
             raise Violation("told", f"{how}, and the page tells whether there is an account")
         await _guess(hood, vendor, customer, visitor, page, wanted)
 

@@ -670,7 +670,7 @@ UNDONE: Final = (
     Undone(
         "the vendor is told of people who have come in alone",
         *_TOLD,
-        _without("(c.shares_directory OR own.user_id IS NOT NULL)"),
+        _without("(c.shares_directory OR own.user_id IS NOT NULL OR cm.made_for IS NOT NULL)"),
         Story.SELLING,
         ("told",),
     ),

@@ -226,6 +226,12 @@ MAKINGS: Final = (
         "claimed",
     ),
     _making(
+        "a session that a provider has begun claims no customer",
+        (_CLAIMING, "_require_claimer"),
+        lambda _original: lambda uow: uow.caller,
+        "claimed",
+    ),
+    _making(
         "a link to a customer is valid for a week",
         ("adapters.postgres.customers.claiming", "BY_LINK"),
         _instead("k.expires_at > %s", "%s::timestamptz IS NOT NULL"),
@@ -264,6 +270,12 @@ MAKINGS: Final = (
     _making(
         "links to customers that a takeover mailed are withdrawn",
         ("core.accounts.takeover_settings", "_owners"),
+        _none,
+        *_TAKEOVER,
+    ),
+    _making(
+        "what a takeover has set up for customers is switched off",
+        ("core.organizations.takeover_setups", "_parts"),
         _none,
         *_TAKEOVER,
     ),

@@ -269,7 +269,7 @@ OPENINGS: Final = (
         "a search finds no organization of another person",
         "adapters.postgres.organizations.organizations",
         "_SEARCHED",
-        _instead("m.user_id = %(user_id)s AND o.status", "o.status"),
+        _instead("m.user_id = %(user_id)s AND m.made_for IS NULL", "m.made_for IS NULL"),
         Story.READING,
         _FOUND,
     ),
