@@ -90,6 +90,7 @@ OF_CAPABILITIES: Final[Mapping[str, str]] = {
     "sessions": "sign-in#how-long-a-session-lasts",
     "setup links": "organization-settings#setup-links",
     "setup links of customers": "customers#for-vendors",
+    "made for us": "customers#what-a-vendor-has-set-up-for-us",
     "setup pages": "organization-settings#setup-links",
     "sign-in pages": "sign-in#pages",
     "sign-in rules": "sign-in#second-factors",
