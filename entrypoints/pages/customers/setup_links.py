@@ -181,7 +181,7 @@ async def _page(
         made_url=f"{call.installation.settings.base_url}/app/setup/{secret}" if secret else "",
         was_shown=shown_id is not None and not secret,
         titles=PARTS,
-        boxes=[(part.value, PARTS[part.value], ABOUT[part], None) for part in parts],
+        boxes=[(part.value, PARTS[part.value], ABOUT.get(part, ""), None) for part in parts],
         typed=form or CustomerLinkForm(parts=[part.value for part in parts]),
         lifetimes=LIFETIMES,
         actor_max=ACTOR_CHARACTERS_MAX,

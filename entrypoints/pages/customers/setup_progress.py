@@ -91,7 +91,7 @@ _ROWS: Final[Sequence[tuple[Part, str, str, Callable[[MadeSoFar], int]]]] = (
 
 
 # What the vendor is told of each part.
-ABOUT: Final = {part: about for part, _, about, _ in _ROWS}
+ABOUT: Final = PartialTable({part: about for part, _, about, _ in _ROWS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from core.platform.why import AwaitedStep, NextStep, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.failures import UpstreamFailure
+from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.pages.console.sign_in_lists import OUTCOMES
 from entrypoints.pages.frame.languages import marked
@@ -168,17 +169,19 @@ RULE_OUTCOMES: Final = {
 
 
 # What of the setup of a customer counts for a sign-in.
-ORGANIZATIONS: Final = {
-    OrganizationStatus.PENDING: marked(
-        "The organization that you have made waits for approval. Its people can use the service meanwhile."
-    ),
-    OrganizationStatus.REJECTED: marked(
-        "The organization that you have made was rejected, so nothing works for it. Ask the platform."
-    ),
-    OrganizationStatus.SUSPENDED: marked(
-        "The organization that you have made is suspended, so nothing works for it meanwhile. Ask the platform."
-    ),
-}
+ORGANIZATIONS: Final = PartialTable(
+    {
+        OrganizationStatus.PENDING: marked(
+            "The organization that you have made waits for approval. Its people can use the service meanwhile."
+        ),
+        OrganizationStatus.REJECTED: marked(
+            "The organization that you have made was rejected, so nothing works for it. Ask the platform."
+        ),
+        OrganizationStatus.SUSPENDED: marked(
+            "The organization that you have made is suspended, so nothing works for it meanwhile. Ask the platform."
+        ),
+    }
+)
 ADMITTED: Final = {
     AdmittedBy.CONNECTION: marked("The person comes in by a connection that you have made."),
     AdmittedBy.DIRECTORY: marked("The directory that you have connected for it lets the person in."),
@@ -261,8 +264,9 @@ def _customer(customer: ExplainedCustomer | None) -> ShownCustomer | None:
 def _setup(setup: ExplainedSetup) -> list[str | Wording]:
     """Return what counts of what a vendor has made for a customer, in sentences."""
     facts = list[str | Wording]()
-    if setup.organization is not None and setup.organization in ORGANIZATIONS:
-        facts.append(ORGANIZATIONS[setup.organization])
+    about = ORGANIZATIONS.get(setup.organization) if setup.organization is not None else None
+    if about is not None:
+        facts.append(about)
     if setup.admitted_by is not None:
         facts.append(ADMITTED[setup.admitted_by])
     if setup.is_deactivated:
