@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
 from core.customers import customers, internal_organizations
+from core.customers.claiming import SetupPart
 from core.customers.customers import ServiceCustomer
 from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
@@ -235,14 +236,10 @@ def _enter(
 
 
 def open_parts(customer: ServiceCustomer) -> Sequence[Part]:
-    """Return the parts of a customer that its vendor may set up; none of an offer."""
+    """Return the parts of a customer that its vendor may set up, in the order of `SetupPart`; none of an offer."""
     if not customer.is_accepted:
         return ()
-    return [
-        part
-        for part in Part
-        if opened_for_customer(part) and (customer.is_unclaimed or part.value in customer.vendor_setup)
-    ]
+    return [Part(one.value) for one in SetupPart if customer.is_unclaimed or one.value in customer.vendor_setup]
 
 
 def _require_open(uow: UnitOfWork, service: Service, customer_id: UUID, parts: Sequence[Part]) -> ServiceCustomer:
