@@ -90,7 +90,7 @@ async def show_adopted_token(call: Call, org_slug: str, shown_id: UUID, query: M
 
 @routes.get(f"{THING}/adopt", refuses=(MadeThingUnknown,))
 @in_console(Operation.MADE_FOR_US_ADOPT)
-async def ask_to_adopt(call: Call, org_slug: str, thing_id: UUID, *, refusal: Refusal | None = None) -> Page:
+async def ask_to_adopt_made_thing(call: Call, org_slug: str, thing_id: UUID, *, refusal: Refusal | None = None) -> Page:
     """Show what becomes of a thing that the organization adopts, and what it takes."""
     return await _confirmation(call, org_slug, thing_id, Operation.MADE_FOR_US_ADOPT, refusal)
 
@@ -100,7 +100,7 @@ _REFUSALS: Final = (BadRequest, Conflict, TooManyConnections, TooManyTokens)
 
 @routes.post(f"{THING}/adopt", makes_secret=True, refuses=(*_REFUSALS, MadeThingUnknown, Forbidden))
 @in_console(Operation.MADE_FOR_US_ADOPT)
-@shows_again(ask_to_adopt, *_REFUSALS)
+@shows_again(ask_to_adopt_made_thing, *_REFUSALS)
 async def adopt_here(call: Call, org_slug: str, thing_id: UUID) -> PageOrRedirect:
     """Adopt a thing; programs use `POST /api/organizations/:org_slug/made-for-us/:thing_id/adopt`."""
     await call.read(authorize, org_slug, Operation.MADE_FOR_US_ADOPT)
@@ -119,7 +119,7 @@ async def adopt_here(call: Call, org_slug: str, thing_id: UUID) -> PageOrRedirec
 
 @routes.get(f"{THING}/remove", refuses=(MadeThingUnknown,))
 @in_console(Operation.MADE_FOR_US_REMOVE)
-async def ask_to_remove(call: Call, org_slug: str, thing_id: UUID) -> Page:
+async def ask_to_remove_made_thing(call: Call, org_slug: str, thing_id: UUID) -> Page:
     """Show what ends with a thing that the organization removes."""
     return await _confirmation(call, org_slug, thing_id, Operation.MADE_FOR_US_REMOVE, None)
 

@@ -175,6 +175,17 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     ),
     "AnySignInToExplain.customer": _field("A customer of the service, by its id or slug; it takes `service`."),
     "ExplainedSignIn.customer": _field("The customer that was named; null without one that is known."),
+    "ExplainedSignIn.setup": _field("What you have made for the customer; null where you have made nothing for it."),
+    "SetupOfSignIn.connections": _field("The connections that you have made for the customer."),
+    "MadeConnection.is_enabled": _field("Whether people sign in by the connection."),
+    "SetupOfSignIn.route": _field("The mail domain of the address, if you have claimed it; null for any other."),
+    "SetupOfSignIn.leads_to": _field("The connection to which the address leads; null for none."),
+    "SetupOfSignIn.admitted_by": _field("By what you let the person in; null for a person whom you do not."),
+    "SetupOfSignIn.is_deactivated": _field("Whether the directory that you have made has deactivated the person."),
+    "SetupOfSignIn.takes_code": _field(
+        "Whether the next sign-in by an open connection takes a mailed code, once; null without such a connection."
+    ),
+    "CustomerLinkForm.minutes": _field("For how many minutes the link is valid."),
     "CustomerOfSignIn.slug": _field("The slug of the customer.", examples=["globex"]),
     "CustomerOfSignIn.name": _field("The name of the customer."),
     "CustomerOfSignIn.state": _field("`active`, or `paused` while either side has paused it."),
