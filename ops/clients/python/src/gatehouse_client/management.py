@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.5"
+API_VERSION: Final = "3.6"
 
 
 class AddressLimits(TypedDict):
@@ -25,6 +25,9 @@ class AddressLimits(TypedDict):
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
+
+
+AdmittedBy: TypeAlias = Literal["connection", "directory"]
 
 
 class AdoptedThing(TypedDict):
@@ -1045,6 +1048,7 @@ class ExplainedSignIn(TypedDict):
     problems: list[ProblemsOfConnection]
     role: ExplainedRole | None
     customer: CustomerOfSignIn | None
+    setup: SetupOfSignIn | None
     next_step: StepOfSignIn | None
 
 
@@ -1400,7 +1404,20 @@ class MadeByKeyList(TypedDict):
     total: int
 
 
+class MadeConnection(TypedDict):
+    """A connection that the vendor has made; `problem` is what the last check found, None for none."""
+
+    id: str
+    name: str
+    is_enabled: bool
+    problem: ProviderProblem | None
+    failing_since: str | None
+
+
 MadeKind: TypeAlias = Literal["connection", "group_rule", "mail_domain", "scim_token", "setup_link"]
+
+
+MadeRoute: TypeAlias = Literal["failing", "leads", "taken", "unproved"]
 
 
 class MadeThingList(TypedDict):
@@ -3002,6 +3019,20 @@ class SetupLinkList(TypedDict):
 
     setup_links: list[SetupLink]
     total: int
+
+
+class SetupOfSignIn(TypedDict):
+    """What you have made for the customer: where the address leads, and by what a person comes in whom you admit."""
+
+    parts: list[str]
+    organization: OrganizationStatus | None
+    connections: list[MadeConnection]
+    domain: str
+    route: MadeRoute | None
+    leads_to: str | None
+    admitted_by: AdmittedBy | None
+    is_deactivated: bool | None
+    takes_code: bool | None
 
 
 SetupPart: TypeAlias = Literal["groups", "mail_domain", "scim", "upstream"]
