@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.6"
+API_VERSION: Final = "3.7"
 
 
 class AddressLimits(TypedDict):
@@ -6017,6 +6017,7 @@ def adopt_made_thing(org_slug: str, thing_id: str) -> Call[AdoptedThing]:
     use.
 
     org_slug: The slug of the organization.
+    thing_id: The id of what a vendor has made.
     """
     return Call(method="POST", path=f"/api/organizations/{segment(org_slug)}/made-for-us/{segment(thing_id)}/adopt")
 
@@ -6025,6 +6026,7 @@ def remove_made_thing(org_slug: str, thing_id: str) -> Call[None]:
     """Remove a thing that a vendor has made. The vendor is told, and may make another one if you let it.
 
     org_slug: The slug of the organization.
+    thing_id: The id of what a vendor has made.
     """
     return Call(
         method="DELETE",
