@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from ports.unit_of_work import UnitOfWork
 from tests.concurrency import at_once
 from tests.world import internal
 from tests.world.customer_backend import CustomerBackend
@@ -150,3 +151,21 @@ async def test_a_customer_that_can_be_restored_is_not_counted_until_it_is(shop: 
     assert before["active_people"] == 1
     assert (ended["customers"], ended["active_people"]) == ([], 0)
     assert (await shop.backend.request("GET", path)).json == before
+
+
+async def test_a_person_who_moves_to_another_account_counts_once(trade: Trade) -> None:
+    beta = await trade.begin()
+    await sign_in(trade, "worker", "beta")
+    worker, new_id = trade.customer.ids["worker"], trade.world.new_id()
+
+    def split(uow: UnitOfWork) -> None:
+        organization_id = trade.customer.organization_id
+        assert uow.account_splits.make(organization_id, worker, new_id, "moved@example.com", at=uow.now)
+        uow.account_splits.move_person(organization_id, worker, new_id, at=uow.now)
+        uow.account_splits.move_gifts(organization_id, worker, new_id, stays_confirmed=True)
+
+    await trade.world.installation.database.transact(split)
+    await sign_in(trade, "moved", "beta")
+
+    answer = await trade.at_vendor("GET", f"/{beta}/usage?month={month_of(trade)}")
+    assert answer.json["active_people"] == 1
