@@ -342,6 +342,7 @@ async def test_an_organization_that_nobody_owns_yet_says_so_and_who_has_made_it(
     assert "internal:" not in table
     assert all(text in one.text for text in ("Nobody owns it yet", "Vendor &amp; Sons", "The Shop", f"{PAGE}/{vendor}"))
     assert internal.status == 404
+    assert "Unclaimed" in (await platform_owner.open("/app/platform")).text
 
 
 async def test_an_ended_one_that_nobody_owned_is_not_said_to_be_deleted_by_its_owner(
