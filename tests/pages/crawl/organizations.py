@@ -12,6 +12,7 @@ from core.organizations.access import Capability
 from core.organizations.bulk_jobs import JobKind, JobState, RowState
 from core.organizations.link_callers import Part
 from core.organizations.organizations import OrganizationStatus
+from core.organizations.setup_links import AVAILABLE
 from tests.pages.crawl.people import Person, insert_account, insert_session
 from tests.pages.crawl.rows import Rows
 from tests.pages.crawl.services import insert_keys, insert_services
@@ -123,7 +124,7 @@ def insert_full_organization(rows: Rows, owner: Person, states: dict[str, UUID])
         mine.add("service_assignments", service_id=service_id, position=position, **subject)
     _insert_invitations(mine, service_id)
     insert_keys(mine, service_id)
-    for part in Part:
+    for part in AVAILABLE:
         mine.add(
             "setup_links",
             parts=[part.value],
