@@ -135,6 +135,9 @@ async def forms(ground: Ground) -> None:
     await owner.submit(await owner.open(keys), keys, name=UNBROKEN + "2", permissions="services.view", days="")
     await owner.submit(await owner.open(links), links, parts="domain", days="7")
     await owner.submit(await owner.open(f"{service}/tryout"), f"{service}/tryout")
+    [(ended_id,)] = ground.world.rows("SELECT id FROM service_customers WHERE ended_at IS NOT NULL")
+    for address in (f"{service}/customers?state=ended", f"{service}/customers/{ended_id}"):
+        await owner.open(address)
     preview = f"{organization}/branding/preview"
     page = await owner.open(f"{organization}/branding")
     fields = next(form.fields for form in forms_of(page) if form.action == f"{organization}/branding")
