@@ -138,6 +138,9 @@ async def forms(ground: Ground) -> None:
     [(ended_id,)] = ground.world.rows("SELECT id FROM service_customers WHERE ended_at IS NOT NULL")
     for address in (f"{service}/customers?state=ended", f"{service}/customers/{ended_id}"):
         await owner.open(address)
+    [(made_id,)] = ground.world.rows("SELECT id FROM service_customers WHERE is_made AND ended_at IS NULL")
+    setup_links = f"{service}/customers/{made_id}/setup-links"
+    await owner.submit(await owner.open(setup_links), setup_links, parts="upstream")
     preview = f"{organization}/branding/preview"
     page = await owner.open(f"{organization}/branding")
     fields = next(form.fields for form in forms_of(page) if form.action == f"{organization}/branding")
