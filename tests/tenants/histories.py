@@ -28,6 +28,7 @@ from tests.tenants import (
     living,
     logs,
     machines,
+    made_adoptions,
     made_claims,
     made_connections,
     made_directories,
@@ -68,7 +69,7 @@ MODULES: Final = (
         proving,
     ),
     *(keyrings, logs, machines, pressing, receiving, searching, selling, serving, switching, using, working),
-    *(made_claims, made_connections, made_directories, made_domains, making),
+    *(made_adoptions, made_claims, made_connections, made_directories, made_domains, making),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85
@@ -123,7 +124,7 @@ STAPLES: Final = {
     },
     Story.MAKING: {
         *("vendor_connects", "comes_by_made_connection", "vendor_provisions", "admitted_come"),
-        *("vendor_names_owner", "reads_claim_link", "vendor_sends_link"),
+        *("vendor_names_owner", "reads_claim_link", "vendor_sends_link", "owner_takes"),
     },
 }
 # These have tests of their own, and the others none of their steps.

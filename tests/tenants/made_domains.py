@@ -29,7 +29,8 @@ async def vendor_proves_domain(hood: Neighbourhood, of: str, pick: int, whole: b
     customer = await vendors.customer_of(hood, of)
     organization = list(hood.organizations.values())[pick % 2]
     domain = organization.domain
-    if customer.connection_id is None or not customer.is_open_to("mail_domain"):
+    vendor = await vendors.vendor_of(hood, of)
+    if customer.connection_id is None or vendor.is_suspended or not customer.is_open_to("mail_domain"):
         return
     async with nothing_outside_changes(hood, f"{of} has proved {domain}"):
         if domain in customer.domains:

@@ -7,6 +7,7 @@ from tests.tenants import (
     connecting,
     hijacking,
     living,
+    made_adoptions,
     market_judging,
     office_rows,
     people,
@@ -34,6 +35,8 @@ async def sweep(hood: Neighbourhood) -> None:
         await serving.judge_vendor(hood, hood.desk)
         serving.judge_events(hood, hood.desk)
     await market_judging.sweep(hood)
+    if hood.market is not None:
+        await made_adoptions.judge_adopted(hood)
     receiving.notice(hood)
     await receiving.judge_feeds(hood)
     for address in hood.addresses:

@@ -145,6 +145,30 @@ def _at_any_time(original: Any) -> Any:
     )
 
 
+def _kept_on(_original: Any) -> Any:
+    """Return a method that takes a SCIM token away and keeps it."""
+    return lambda stored, organization_id, token_id: next(
+        (one for one in stored.of_organization(organization_id) if one.id == token_id), None
+    )
+
+
+def _of_any_organization(original: Any) -> Any:
+    """Return a method that finds what was made for any organization."""
+
+    def find(things: Any, organization_id: UUID, thing_id: UUID) -> Any:
+        query = """
+            SELECT c.organization_id
+            FROM   scim_tokens t
+            JOIN   organizations i ON i.id = t.organization_id
+            JOIN   service_customers c ON c.id = i.internal_of
+            WHERE  t.id = %s
+        """
+        row = things._connection.execute(query, (thing_id,)).fetchone()
+        return original(things, row[0] if row is not None else organization_id, thing_id)
+
+    return find
+
+
 def _whatever_the_status(_original: Any) -> Any:
     """Return a function that authorizes a directory whatever its organization is."""
     return lambda uow: uow.scim_caller
@@ -443,5 +467,17 @@ MAKINGS: Final = (
         _of_any_service,
         "stranger",
         "another vendor",
+    ),
+    _making(
+        "what an owner has taken the vendor knows no longer",
+        ("adapters.postgres.scim.tokens.PostgresScimTokens", "remove"),
+        _kept_on,
+        OUTLIVED,
+    ),
+    _making(
+        "only the organization for which a vendor has made a thing takes it",
+        ("adapters.postgres.customers.made_for_us.PostgresMadeForUs", "find"),
+        _of_any_organization,
+        "stranger",
     ),
 )

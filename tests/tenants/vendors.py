@@ -77,6 +77,8 @@ class MadeCustomer:
     slug: str = ""
     owner: str = ""
     vendor_setup: set[str] = field(default_factory=set[str])
+    # The secrets of tokens that the owner has adopted.
+    adopted: list[str] = field(default_factory=list[str])
     is_paused: bool = False
     is_ended: bool = False
     # Who has signed in for it.
