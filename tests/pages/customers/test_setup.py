@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
 from typing import Any
 
 import pytest
@@ -178,3 +180,68 @@ async def test_a_link_of_a_member_ends_with_the_right_to_manage_the_service(
     )
 
     assert (await visitor.open("/app/setup/parts/scim")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [
+        ("upstream", "upstream"),
+        ("mail_domain", "mail-domains"),
+        ("scim", "scim"),
+        ("groups", "service-roles"),
+    ],
+)
+async def test_each_part_leads_back_to_the_vendor_with_path_and_query(
+    setup: CustomerSetup, visitor: Visitor, part: str, path: str
+) -> None:
+    setup.trade.world.connection.execute(
+        "UPDATE services SET redirect_uris = %s WHERE id = %s",
+        (["https://shop.example.com/callback"], setup.trade.service.id),
+    )
+    await setup.connect()
+    back = f"https://shop.example.com/setup/{part}?account=7&step=2"
+    await begin(visitor, await setup.link(part, return_url=back))
+
+    shown = await visitor.open(f"/app/setup/parts/{path}")
+
+    assert f'href="{escape(back)}"' in shown.text
+    assert shown.headers.get("Location") is None
+
+
+async def test_without_a_return_url_no_page_leads_back(setup: CustomerSetup, visitor: Visitor) -> None:
+    page = await begin(visitor, await setup.link("scim"))
+
+    assert "shop.example.com" not in page.text
+    assert "shop.example.com" not in (await visitor.open("/app/setup/parts/scim")).text
+
+
+async def test_the_pages_wear_the_brand_of_the_vendor(setup: CustomerSetup, visitor: Visitor) -> None:
+    trade = setup.trade
+    setup.claim("scim")
+    changed = await trade.vendor.request("owner", "PATCH", "/branding", body={"primary_color": "#123456"})
+    assert changed.status == 200, changed.text
+    link = await setup.link("scim")
+
+    opened = await visitor.open(link["url"].removeprefix(BASE_URL))
+    begun = await begin(visitor, link)
+
+    for page in (opened, begun, await visitor.open("/app/setup/parts/scim")):
+        assert page.status == 200
+        [sheet] = [one for one in re.findall(r'<link rel="stylesheet" href="([^"]+)"', page.text) if "brand" in one]
+        assert "#123456" in (await visitor.open(sheet)).text
+
+
+async def test_a_link_of_an_ended_relation_opens_no_part_and_cannot_be_begun(
+    setup: CustomerSetup, visitor: Visitor
+) -> None:
+    connection = await setup.connect()
+    link = await setup.link("upstream", "mail_domain", "scim", "groups")
+    await begin(visitor, link)
+    setup.claim("upstream", "mail_domain", "scim", "groups")
+
+    assert (await setup.trade.at_vendor("DELETE", f"/{setup.customer_id}")).status == 204
+
+    for path in ("upstream", f"upstream/{connection['id']}", "mail-domains", "scim", "service-roles"):
+        assert (await visitor.open(f"/app/setup/parts/{path}")).status == 404, path
+    assert (await visitor.open(link["url"].removeprefix(BASE_URL))).status == 404
+    assert setup.trade.world.value("SELECT count(*) FROM setup_links") == 0
