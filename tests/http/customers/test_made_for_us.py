@@ -15,6 +15,7 @@ from tests.world.builder import NO_ID, new_id
 from tests.world.customer_setups import CONNECTION
 from tests.world.directory import Directory
 from tests.world.internal import add_mail_domain, admit
+from tests.world.organization_keys import insert_program
 from tests.world.trade import Trade
 from tests.world.world import assert_refused
 
@@ -603,3 +604,48 @@ async def test_no_secret_is_recorded(adoption: Adoption) -> None:
     for table in ("audit_entries", "events"):
         column = "details" if table == "audit_entries" else "data"
         assert adoption.world.value(f"SELECT count(*) FROM {table} WHERE {column}::text LIKE %s", f"%{token}%") == 0
+
+
+# Other callers
+
+
+async def test_no_key_of_the_organization_adopts_or_removes(adoption: Adoption) -> None:
+    made = await adoption.make("/scim-tokens", name="Okta")
+    program = insert_program(adoption.trade.customer, maker="head")
+
+    for method, path in (
+        ("GET", THINGS),
+        ("POST", f"{THINGS}/{made['id']}/adopt"),
+        ("DELETE", f"{THINGS}/{made['id']}"),
+    ):
+        assert (await program.request(method, path)).status in {401, 403}
+
+    assert len(await adoption.things()) == 1
+
+
+async def test_an_organization_that_waits_for_approval_adopts_what_it_has_claimed(
+    adoption: Adoption, trade: Trade
+) -> None:
+    made = await adoption.make("/scim-tokens", name="Okta")
+    link = await adoption.setup.link("scim")
+    adoption.world.connection.execute(
+        "UPDATE organizations SET status = 'pending', claimed_at = now() WHERE slug = 'beta'"
+    )
+
+    assert len(await adoption.things()) == 2
+    assert (await adoption.remove(link["id"])).status == 204
+    adopted = await adoption.adopt(made["id"])
+
+    assert adopted.status == 200, adopted.text
+    assert trade.world.value(
+        "SELECT count(*) FROM scim_tokens WHERE organization_id = %s", trade.customer.organization_id
+    )
+
+
+async def test_an_organization_that_is_suspended_adopts_nothing(adoption: Adoption) -> None:
+    made = await adoption.make("/scim-tokens", name="Okta")
+    await adoption.trade.customer.token("head")
+    adoption.world.connection.execute("UPDATE organizations SET status = 'suspended' WHERE slug = 'beta'")
+
+    assert_refused(await adoption.adopt(made["id"]), 403, "ORGANIZATION_NOT_ACTIVE")
+    assert_refused(await adoption.remove(made["id"]), 403, "ORGANIZATION_NOT_ACTIVE")
