@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from core.sign_in.upstream import trials
+from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
 from tests.concurrency import at_once
 from tests.world.adoptions import DOMAIN, THINGS, Adoption, make_adoption
@@ -297,6 +300,36 @@ async def test_an_adopted_connection_is_not_enabled_before_a_trial(adoption: Ado
 
     assert (await adoption.own("PATCH", path, body={"client_secret": "another"})).status == 200
     assert (await adoption.own("GET", path)).json["enabled"] is False
+
+
+async def test_an_adopted_connection_is_enabled_after_a_trial_as_it_is(adoption: Adoption) -> None:
+    await adoption.prove()
+    made = await adoption.setup.connect()
+    await adoption.adopt(made["id"])
+    path, world = f"/upstream-providers/{made['id']}", adoption.world
+    own_id, head = adoption.trade.customer.organization_id, adoption.trade.customer.ids["head"]
+
+    def try_it(uow: UnitOfWork) -> None:
+        found = uow.upstream_connections.find(own_id, UUID(made["id"]))
+        assert found is not None, "the connection is there"
+        world.connection.execute(
+            """
+            INSERT INTO trial_sign_ins (organization_id, id, connection_id, user_id, session_id, state_hash, tested_as,
+                                        expires_at, concluded_at)
+            SELECT %s, %s, %s, user_id, id, %s, %s, %s, %s FROM sessions WHERE user_id = %s
+            """,
+            (own_id, new_id(), found.id, new_id().bytes, trials.fingerprint(found), uow.now, uow.now, head),
+        )
+
+    await world.installation.database.transact(try_it)
+    # What was tested is not what would be enabled.
+    assert_refused(await adoption.own("PATCH", path, body={"enabled": True, "client_id": "other"}), 409, "CONFLICT")
+
+    assert (await adoption.own("PATCH", path, body={"enabled": True})).json["enabled"] is True
+
+    # It is like every other one from then on.
+    for is_on in (False, True):
+        assert (await adoption.own("PATCH", path, body={"enabled": is_on})).status == 200
 
 
 async def test_the_own_domains_lead_to_an_adopted_connection_where_no_other_one_is_on(adoption: Adoption) -> None:
