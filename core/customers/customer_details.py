@@ -7,6 +7,7 @@ and `setup_links.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -56,11 +57,13 @@ def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> Cu
     service = authorized.service
     customer = customers.find(uow, service, customer_id)
     month = month_of(uow.now)
+    progress = setup_progress.of_customers(uow, service, [customer])[customer.id]
+    refused = setup_progress.refused_call(uow, customer)
     sees_people = Capability.END_USERS_VIEW in authorized.capabilities
     return CustomerInDetail(
         numbers=found_customers.in_numbers(uow, service, customer),
         refused=refused_sign_ins.told(uow, service, customer) if sees_people else None,
-        progress=setup_progress.of_customers(uow, service, [customer])[customer.id],
+        progress=replace(progress, troubles=[refused, *progress.troubles]) if refused is not None else progress,
         owner=uow.customer_claims.named(service, customer.id) if customer.is_accepted else None,
         parts=setup_callers.open_parts(customer),
         active_people=uow.customer_usage.of_customer(service, customer.id, month),

@@ -11,17 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.customers import setup_callers
 from core.customers.customers import ServiceCustomer
 from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
+from core.organizations.link_callers import Part
 from core.services.services import Service
 from core.sign_in.upstream.provider_problems import ProviderProblem
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+
+# From this status on, a call was refused.
+_REFUSED: Final = 400
 
 
 class SetupStep(StrEnum):
@@ -122,6 +128,27 @@ def of_customers(
     for one in uow.elsewhere.customer_setup_progress.troubles(service, made):
         troubles[one.customer_id].append(one)
     return {one.id: _progress(one, known.get(one.id), troubles[one.id]) for one in customers}
+
+
+def refused_call(uow: UnitOfWork, customer: ServiceCustomer) -> CustomerTrouble | None:
+    """Return the last call of the directory of a customer, if it was refused; None where the vendor sees no directory.
+
+    The log of such calls may be on other machines than the rest, so the list of customers does not ask it.
+    """
+    internal = uow.organizations.find_internal(customer.id)
+    if internal is None or Part.SCIM not in setup_callers.open_parts(customer):
+        return None
+    entries = uow.scim_log.last_of_tokens(internal.id)
+    last = max(entries, key=lambda one: one.id, default=None)
+    if last is None or last.status < _REFUSED:
+        return None
+    return CustomerTrouble(
+        customer_id=customer.id,
+        kind=TroubleKind.DIRECTORY_REFUSED,
+        name=last.token_name,
+        since=last.created_at,
+        detail=last.detail or str(last.status),
+    )
 
 
 def _progress(customer: ServiceCustomer, made: MadeSoFar | None, troubles: Sequence[CustomerTrouble]) -> SetupProgress:

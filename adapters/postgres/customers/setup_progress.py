@@ -59,21 +59,12 @@ _DOMAINS: Final = f"""
       AND  (r.status = 'failing' OR (r.status = 'pending' AND r.checked_at IS NOT NULL))
 """
 _DIRECTORIES: Final = f"""
-    SELECT c.id, CASE WHEN call.status IS NULL THEN 'directory_expired' ELSE 'directory_refused' END, t.name,
-           coalesce(call.created_at, t.expires_at), NULL, coalesce(call.detail, call.status::text)
+    SELECT c.id, 'directory_expired', t.name, t.expires_at, NULL, NULL
     FROM   scim_tokens t
-    LEFT   JOIN LATERAL (
-        SELECT   token_id, status, detail, created_at
-        FROM     scim_log_entries
-        WHERE    organization_id = i.id
-        ORDER BY id DESC
-        LIMIT    1) AS call ON call.token_id = t.id AND call.status >= 400
-    WHERE  t.organization_id = i.id AND {_SEES_DIRECTORY} AND t.last_used_at IS NOT NULL
-      AND  (call.status IS NOT NULL
-            OR (t.expires_at <= %(at)s
-                AND NOT EXISTS (SELECT FROM scim_tokens valid
-                                WHERE  valid.organization_id = t.organization_id
-                                  AND  (valid.expires_at IS NULL OR valid.expires_at > %(at)s))))
+    WHERE  t.organization_id = i.id AND {_SEES_DIRECTORY} AND t.last_used_at IS NOT NULL AND t.expires_at <= %(at)s
+      AND  NOT EXISTS (SELECT FROM scim_tokens valid
+                       WHERE  valid.organization_id = t.organization_id
+                         AND  (valid.expires_at IS NULL OR valid.expires_at > %(at)s))
 """
 # An organization that the vendor has made is no other person's to hear about first.
 CLOSED: Final = "(o.is_unclaimed AND o.status IN ('rejected', 'suspended'))"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.organizations.memberships import ADMIN, MEMBER, OWNER
-from entrypoints.pages.events.actions import CHANGES, RULES, SETUP_LINKS
+from entrypoints.pages.events.actions import ADOPTED, CHANGES, RULES, SETUP_LINKS
 from entrypoints.pages.frame.languages import marked
 
 # A name with a dot is that of a part of an object.
@@ -114,6 +114,16 @@ FIELDS: Final[Mapping[str, str]] = {
     "max_services": marked("Most services"),
     "max_users": marked("Most users"),
     "match": marked("Claims"),
+    "made_for_customer": marked("What was made for the customer"),
+    "made_for_customer.action": marked("What the owner did"),
+    "made_for_customer.id": marked("Id"),
+    "made_for_customer.kind": marked("Kind"),
+    "made_for_customer.name": marked("Name"),
+    "made_for_us": marked("What the vendor had made"),
+    "made_for_us.action": marked("What was done"),
+    "made_for_us.id": marked("Id"),
+    "made_for_us.kind": marked("Kind"),
+    "made_for_us.name": marked("Name"),
     "mfa_required": marked("Second factor required"),
     "mfa_methods": marked("Second factors that count"),
     "certificates_added": marked("Certificates that are new"),
@@ -266,6 +276,7 @@ VALUES: Final[Mapping[str, Mapping[str, str]]] = {
         "ways": marked("Ways to sign in"),
     },
     "group_rule.action": RULES,
+    **dict.fromkeys(("made_for_customer.action", "made_for_us.action"), ADOPTED),
     "reason": {
         "account_closed": marked("The account was closed"),
         "address_proved_by_another_account": marked("Another account has proved the address"),

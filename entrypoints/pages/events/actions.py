@@ -160,6 +160,10 @@ SETUP_LINKS: Final[Mapping[str, str]] = {
     "created": marked("Created a setup link"),
     "revoked": marked("Withdrew a setup link"),
 }
+ADOPTED: Final[Mapping[str, str]] = {
+    "adopted": marked("Adopted"),
+    "removed": marked("Removed by the organization"),
+}
 RULES: Final[Mapping[str, str]] = {
     "changed": marked("Changed the rule"),
     "created": marked("Made the rule"),

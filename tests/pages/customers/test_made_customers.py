@@ -126,6 +126,19 @@ class TestList:
         assert shows(page.text, "The mail domain globex.example is being lost.")
         assert "connection_failing domain_failing" in file.text
 
+    async def test_a_refused_call_of_the_directory_stands_on_the_page_of_the_customer(
+        self, trade: Trade, claims: Claims, owner: Visitor
+    ) -> None:
+        customer_id = await claims.make()
+        made = await trade.at_vendor("POST", f"/{customer_id}/scim-tokens", body={"name": "Entra"})
+        headers = {"Authorization": f"Bearer {made.json['token']}"}
+        refused = await trade.world.client.post("/scim/v2/Users", body={}, headers=headers)
+        assert refused.status == 400
+
+        page = await owner.open(f"{CUSTOMERS}/{customer_id}")
+
+        assert shows(page.text, "The last call of the directory was refused.")
+
     async def test_what_the_owner_does_not_let_the_vendor_set_up_is_not_told(
         self, trade: Trade, claims: Claims, owner: Visitor
     ) -> None:
