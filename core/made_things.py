@@ -117,7 +117,9 @@ class MadeKind(Enum):
     # Also of a program: what its key has made has the maker of the key.
     CUSTOMER_SETUP = _made("what customers are set up with", _SWITCHED_OFF, Operation.CUSTOMER_SETUP)
     CUSTOMER_PERSON = _made("roles of people of customers", _FALLS_BACK, Operation.CUSTOMER_PEOPLE_CHANGE)
-    PRODUCT = _made("product", _TAKEN_BACK, Operation.PRODUCT_ACCEPT, Operation.PRODUCTS_CHANGE)
+    PRODUCT = _made(
+        "product", _TAKEN_BACK, Operation.PRODUCT_ACCEPT, Operation.PRODUCTS_CHANGE, Operation.VENDOR_SETUP_CHANGE
+    )
     SERVICE = _made("where a service leads", _FALLS_BACK, Operation.SERVICE_UPDATE)
     SAML = _made("SAML settings of a service", _FALLS_BACK, Operation.SAML_CHANGE)
     PROVIDER_CREDENTIALS = _made("credentials at a provider", _TAKEN_BACK, Operation.OAUTH_CREDENTIALS_SET)

@@ -195,6 +195,7 @@ class Operation(Enum):
     PRODUCTS_READ = ("read the products of other organizations", RequiredStanding.MEMBER, _ACTIVE, _READS)
     PRODUCT_ACCEPT = ("accept a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _CLOSED)
     PRODUCTS_CHANGE = ("change who may use a product", Capability.PRODUCTS_MANAGE, _ACTIVE, _JUDGED)
+    VENDOR_SETUP_CHANGE = ("say what a vendor may set up", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
     PRODUCT_END = ("end a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _TAKES_AWAY)
     MADE_FOR_US_READ = ("read what vendors have made for it", RequiredStanding.OWNER, _ACTIVE, _READS)
     MADE_FOR_US_ADOPT = ("adopt what a vendor has made", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
@@ -333,11 +334,12 @@ _MAKES_CREDENTIAL: Final = frozenset(
     }
 )
 # What an organization opens, besides what every status opens, that a vendor has made and a person has claimed while it
-# waits for approval: what vendors have made for it, and the end of what is between the two. Its relation to the vendor
-# works all the same.
+# waits for approval: what vendors have made and may set up for it, and the end of what is between the two. Its relation
+# to the vendor works all the same.
 _OF_CLAIMED_AND_PENDING: Final = frozenset(
     {
         Operation.PRODUCTS_READ,
+        Operation.VENDOR_SETUP_CHANGE,
         Operation.PRODUCT_END,
         Operation.MADE_FOR_US_READ,
         Operation.MADE_FOR_US_ADOPT,

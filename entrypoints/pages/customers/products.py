@@ -297,7 +297,7 @@ async def change_product_sight(call: Call, org_slug: str, client_id: UUID, form:
 
 
 @routes.get(f"{PRODUCT}/setup", refuses=(ProductUnknown, Forbidden))
-@in_console(Operation.PRODUCTS_CHANGE)
+@in_console(Operation.VENDOR_SETUP_CHANGE)
 async def show_vendor_setup(
     call: Call,
     org_slug: str,
@@ -307,7 +307,8 @@ async def show_vendor_setup(
     refusal: Refusal | None = None,
 ) -> Page:
     """Show which parts of a product its vendor may set up, for the owner to change."""
-    await recent_for_form(call, if_acting=False)
+    await call.read(authorize, org_slug, Operation.VENDOR_SETUP_CHANGE)
+    await recent_for_form(call)
     standing, found = await opened(call, org_slug, Operation.PRODUCTS_READ, found_products.show, client_id)
     return console_page(
         call,
@@ -326,10 +327,11 @@ async def show_vendor_setup(
 
 
 @routes.post(f"{PRODUCT}/setup", refuses=_CHANGING)
-@in_console(Operation.PRODUCTS_CHANGE)
+@in_console(Operation.VENDOR_SETUP_CHANGE)
 @shows_again(show_vendor_setup, BadRequest)
 async def change_vendor_setup(call: Call, org_slug: str, client_id: UUID, form: VendorSetupForm) -> PageOrRedirect:
     """Set what the vendor sets up; programs use `PATCH /api/organizations/:slug/products/:client_id`."""
+    await call.read(authorize, org_slug, Operation.VENDOR_SETUP_CHANGE)
     await recent(call, page=f"{page_of_product(org_slug, client_id)}/setup")
     await call.transact(products.change, org_slug, client_id, {"vendor_setup": form.vendor_setup})
     return after(page_of_product(org_slug, client_id), "product-saved")

@@ -91,6 +91,8 @@ async def test_what_a_claimed_organization_opens_while_it_waits_for_approval(tra
     closed = [await send("GET", below) for below in ("/members", "/services", "/keys", "/setup-links", "/groups")]
     assert closed == [403] * 5
     assert await send("PATCH", product, body={"paused": True}) == 403
+    assert await send("PATCH", product, body={"vendor_setup": ["scim"], "paused": True}) == 403
+    assert await send("PATCH", product, body={"vendor_setup": ["scim"]}) == 200
     assert await send("DELETE", product) == 204
     assert (await trade.at_vendor("GET", f"/{customer_id}")).status == 404
 
@@ -113,7 +115,7 @@ def test_one_list_says_what_a_claimed_organization_opens_while_it_waits() -> Non
 
     # The relation alone: no member, role, key, service or setting. What is adopted is the owner's.
     assert {one.name for one in opened} == {
-        *("PRODUCTS_READ", "PRODUCT_END"),
+        *("PRODUCTS_READ", "PRODUCT_END", "VENDOR_SETUP_CHANGE"),
         *("MADE_FOR_US_READ", "MADE_FOR_US_ADOPT", "MADE_FOR_US_REMOVE"),
     }
     assert not any(OrganizationStatus.PENDING in one.statuses for one in opened)
