@@ -38,18 +38,6 @@ PARTS: Final = {
 # Members of enumerations that no page gets, although it gets others of theirs; with the reason.
 UNSEEN: Final = {
     "AuthMethod": {"PASSWORD"},  # a page gets a connection, or nothing
-    # One customer is set up: its connection was not tested, and its mail domain is not proved.
-    "CustomerConnectionState": {"TESTED", "IN_USE", "FAILING"},
-    "SetupStep": {"LINK_UNOPENED", "LINK_OPENED", "DOMAIN", "DIRECTORY", "SIGN_IN"},
-    "TroubleKind": {
-        "ORGANIZATION_REJECTED",
-        "ORGANIZATION_SUSPENDED",
-        "CONNECTION_FAILING",
-        "CONNECTION_OFF",
-        "DOMAIN_FAILING",
-        "DIRECTORY_EXPIRED",
-        "DIRECTORY_REFUSED",
-    },
     "LinkOrigin": {"KEY"},  # a link by a key takes the backend of a service
     "ListedMailState": {"SENT"},  # mails that were sent are not counted
     "MailState": {"DISCARDED"},  # such a mail is in no list

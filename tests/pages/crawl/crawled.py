@@ -98,7 +98,7 @@ async def look_around(hostile: HostileWorld, recorder: Recorder) -> None:
     starts = (
         (Spider("the owner", hostile.owner.visitor, recorder, times_max=3), "/app/account", _console(FULL)),
         (Spider("a newcomer", hostile.newcomer.visitor, recorder), "/app/account", _console(EMPTY)),
-        (Spider("a platform owner", hostile.root.visitor, recorder), "/app/platform"),
+        (Spider("a platform owner", hostile.root.visitor, recorder), "/app/platform", *_of_full(hostile)),
         (Spider("a member", hostile.member.visitor, recorder, times_max=1), _console(FULL)),
         (Spider("a stranger", Visitor(hostile.world.client), recorder), "/app/register", "/app/account"),
     )
@@ -109,6 +109,11 @@ async def look_around(hostile: HostileWorld, recorder: Recorder) -> None:
         await ways.take(ground)
         for spider in (*(spider for spider, *_ in starts), *ground.pressed_last):
             await spider.press()
+
+
+def _of_full(hostile: HostileWorld) -> tuple[str, str]:
+    """Return the pages of the full organization and its owner, whom the lists of the platform may show late."""
+    return f"/app/platform/organizations/{hostile.full.id}", f"/app/platform/users/{hostile.owner.id}"
 
 
 def _console(slug: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from tests.pages.crawl import connections, organizations, people, receivers, records, services
+from tests.pages.crawl import connections, made_customers, organizations, people, receivers, records, services
 from tests.pages.crawl.organizations import EMPTY, Organization
 from tests.pages.crawl.people import Person
 from tests.pages.crawl.rows import Rows
@@ -50,6 +50,7 @@ async def insert_hostile_world(world: World, rows: Rows) -> HostileWorld:
     receivers.insert_directory(full, states)
     receivers.insert_receivers(full)
     records.insert_customers(world, full, organizations.insert_vendor(rows), list(states.values()))
+    await made_customers.insert_made_customers(world, full, owner, member.id)
     records.insert_sales(full)
     records.insert_sign_in_counts(full)
     await records.write_logs(world, full, owner, root)

@@ -10,12 +10,13 @@ from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
 from core.services.sales import ChangeKind
 from core.sign_in.reasons import SignInReason
+from tests.pages.crawl.made_customers import internal_rows
 from tests.pages.crawl.organizations import FULL, Organization, insert_organization, join
 from tests.pages.crawl.people import METHODS, Person
 from tests.pages.crawl.receivers import SENT
 from tests.pages.crawl.rows import Rows
 from tests.pages.crawl.values import EMAIL, HOST, NAME, RIGHT_TO_LEFT, UNBROKEN, URL
-from tests.world.builder import TIERS, Service
+from tests.world.builder import Service
 from tests.world.world import World
 
 
@@ -59,61 +60,12 @@ def insert_customers(world: World, vendor: Organization, customer: Organization,
         offer_expires_at=vendor.rows.ago(days=-3),
     )
     _insert_made_things(vendor.rows, customer_id, people[0])
-    _insert_made_customers(world, vendor, service, people[0])
     return customer_id
 
 
-def _insert_made_customers(world: World, vendor: Organization, service: Service, maker_id: UUID) -> None:
-    """Insert customers that the full organization has made: one that is set up, and one that has ended."""
-    rows = vendor.rows
-    organization_id = insert_organization(rows, "c-made", name=NAME)
-    world.connection.execute("UPDATE organizations SET is_unclaimed = true WHERE id = %s", (organization_id,))
-    customer_id = world.customer(service, organization_id, external_id=f"<b>made{UNBROKEN}")
-    world.connection.execute("UPDATE service_customers SET is_made = true WHERE id = %s", (customer_id,))
-    rows.add(
-        "customer_claims",
-        customer_id=customer_id,
-        vendor_id=vendor.id,
-        email=EMAIL,
-        token_hash=b"asked",
-        expires_at=rows.ago(days=-3),
-        claimed_at=None,
-    )
-    _insert_made_things(rows, customer_id, maker_id, named=b"set up")
-    ended_id = insert_organization(rows, "c-ended", name=RIGHT_TO_LEFT)
-    world.connection.execute(
-        """
-        UPDATE organizations
-        SET    is_unclaimed = true, status = 'deleting', status_before_deletion = 'active', deletes_at = %s
-        WHERE  id = %s
-        """,
-        (rows.ago(days=-3), ended_id),
-    )
-    rows.add(
-        "service_customers",
-        vendor_id=vendor.id,
-        service_id=service.id,
-        organization_id=None,
-        offered_slug=None,
-        offer_expires_at=None,
-        is_made=True,
-        ended_at=rows.clock(),
-        ended_organization_id=ended_id,
-        ended_external_id=f"<b>{UNBROKEN}",
-    )
-
-
-def _insert_made_things(rows: Rows, customer_id: UUID, maker_id: UUID, *, named: bytes = b"made") -> None:
-    """Insert what a vendor has made for a customer, one of each kind; `named` tells their secrets from others."""
-    internal_id = rows.add(
-        "organizations",
-        slug=f"internal:{customer_id}",
-        name=NAME,
-        status="active",
-        tier_id=TIERS["free"],
-        internal_of=customer_id,
-    )
-    theirs = rows.of(organization_id=internal_id, customer_id=customer_id, created_by=maker_id)
+def _insert_made_things(rows: Rows, customer_id: UUID, maker_id: UUID) -> None:
+    """Insert what a vendor has made for a customer, one of each kind."""
+    theirs = internal_rows(rows, customer_id, maker_id)
     connection_id = theirs.add(
         "upstream_connections",
         type="saml",
@@ -133,11 +85,11 @@ def _insert_made_things(rows: Rows, customer_id: UUID, maker_id: UUID, *, named:
         status="pending",
         made_through="program",
     )
-    theirs.add("scim_tokens", name=RIGHT_TO_LEFT, token_hash=named, groups="directory", made_through="member")
+    theirs.add("scim_tokens", name=RIGHT_TO_LEFT, token_hash=b"made", groups="directory", made_through="member")
     theirs.add(
         "customer_group_rules", connection_id=connection_id, asserted_group=f"<b>{UNBROKEN}", role_ids=[], group_id=None
     )
-    theirs.add("setup_links", parts=["scim", "groups"], secret_hash=named, expires_at=rows.ago(days=-3))
+    theirs.add("setup_links", parts=["scim", "groups"], secret_hash=b"made", expires_at=rows.ago(days=-3))
 
 
 def insert_sales(organization: Organization) -> None:

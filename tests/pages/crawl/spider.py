@@ -19,9 +19,10 @@ from tests.world.visitor import Visitor
 NEVER = re.compile(
     r"/app/sign-out|/app/language|.*/feed|/docs.*|/auth/(?:codehost|websuite|officesuite|upstream|logout|start).*"
 )
-# What ends something for good is pressed late, and what ends the crawl of the caller last.
+# What ends something for good is pressed late, then what closes a customer, and what ends the crawl of the caller last.
 LATE = (
     re.compile(r"deletion|delete|/end\b|leave|remove|removal|revoke|suspen|demote|stop"),
+    re.compile(r"/customers/:customer_id/(pause|end)"),
     re.compile(r"/app/organizations/:org_slug/settings|/app/account/(closing|lock|password|sessions|second-factor)"),
 )
 # Pages that show the forms of others, and organizations of which only the first page is opened.
@@ -80,6 +81,8 @@ class Spider:
     recorder: Recorder
     # How often one page is opened, with other rows of the world.
     times_max: int = 2
+    # Links to pages that are not below this path are not followed.
+    within: str = ""
     opened: Counter[tuple[str, frozenset[tuple[str, str]]]] = field(
         default_factory=Counter[tuple[str, frozenset[tuple[str, str]]]]
     )
@@ -95,7 +98,7 @@ class Spider:
                 continue
             page: Any = html.fromstring(answer.text)
             for link in links_of(page):
-                if link not in known and not BEYOND.fullmatch(link):
+                if link not in known and link.startswith(self.within) and not BEYOND.fullmatch(link):
                     known.add(link)
                     waiting.append(link)
             if not QUIET.match(address):

@@ -30,6 +30,7 @@ from tests.pages.crawl.ways_of_accounts import (
     required_second_factors,
     second_factors_of_accounts,
 )
+from tests.pages.crawl.ways_of_customers import adoptions, codes_for_addresses, owners_links, setups_of_customers
 from tests.pages.crawl.ways_of_services import authorizations, devices, domains, saml_sign_ins, sandbox
 from tests.world.visitor import Visitor, forms_of
 
@@ -135,12 +136,6 @@ async def forms(ground: Ground) -> None:
     await owner.submit(await owner.open(keys), keys, name=UNBROKEN + "2", permissions="services.view", days="")
     await owner.submit(await owner.open(links), links, parts="domain", days="7")
     await owner.submit(await owner.open(f"{service}/tryout"), f"{service}/tryout")
-    [(ended_id,)] = ground.world.rows("SELECT id FROM service_customers WHERE ended_at IS NOT NULL")
-    for address in (f"{service}/customers?state=ended", f"{service}/customers/{ended_id}"):
-        await owner.open(address)
-    [(made_id,)] = ground.world.rows("SELECT id FROM service_customers WHERE is_made AND ended_at IS NULL")
-    setup_links = f"{service}/customers/{made_id}/setup-links"
-    await owner.submit(await owner.open(setup_links), setup_links, parts="upstream")
     preview = f"{organization}/branding/preview"
     page = await owner.open(f"{organization}/branding")
     fields = next(form.fields for form in forms_of(page) if form.action == f"{organization}/branding")
@@ -241,6 +236,10 @@ WAYS: Final[tuple[Callable[[Ground], Awaitable[None]], ...]] = (
     required_connections,
     invitations,
     setups,
+    setups_of_customers,
+    owners_links,
+    codes_for_addresses,
+    adoptions,
     sandbox,
     impersonations,
     authorizations,
