@@ -60,12 +60,17 @@ def ask(
     *,
     browser: str,
 ) -> AddressCodeDue:
-    """Mail a code to an address, and keep the sign-in until it is typed in this browser."""
+    """Mail a code to an address, and keep the sign-in until it is typed in this browser.
+
+    Above a limit of the address no mail leaves, and no code counts; the answer is the same.
+    """
     code = uow.randomness.choice("0123456789", mailed_codes.DIGITS)
     continue_id = flows.keep_proven(uow, sign_in, proven, None, browser=browser)
     state_hash = hash_token(continue_id.reveal())
-    uow.upstream_sign_ins.set_code(state_hash, _hash(uow, state_hash, code), expires_at=uow.now + LIFETIME)
-    mail.send(uow, email, MailTemplate.ADDRESS_CODE, place=made_for.service_name, code=code)
+    is_sent = mail.send(uow, email, MailTemplate.ADDRESS_CODE, place=made_for.service_name, code=code)
+    # The limits on mails to an address limit guesses, too: what was not mailed cannot be typed.
+    right = code if is_sent else uow.randomness.token().reveal()
+    uow.upstream_sign_ins.set_code(state_hash, _hash(uow, state_hash, right), expires_at=uow.now + LIFETIME)
     return AddressCodeDue(continue_id=continue_id, email=email)
 
 

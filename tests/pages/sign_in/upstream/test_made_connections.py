@@ -11,7 +11,7 @@ import pytest
 from core.sessions.origins import BACKGROUND
 from core.sign_in.lookup_email import MOVES_AFTER
 from core.sign_in.upstream import domain_routes
-from tests.application import Answer
+from tests.application import Answer, serving, with_mail_limits
 from tests.shown_text import shows
 from tests.world import internal
 from tests.world.authorization import address_of, led_back
@@ -124,6 +124,21 @@ async def test_a_wrong_code_signs_nobody_in_and_five_end_the_sign_in(made: Made,
     assert over.status == 400
     assert made.world.value("SELECT count(*) FROM sessions") == 1
     assert made.world.value("SELECT count(*) FROM identities") == 0
+
+
+async def test_a_code_that_the_limits_of_its_address_keep_back_signs_nobody_in(made: Made, world: World) -> None:
+    visitor = Visitor(serving(with_mail_limits(world.installation)))
+    for _ in range(5):
+        await made.arrive(visitor)
+        visitor.cookies.clear()
+    page = await made.arrive(visitor)
+    # As who guesses long enough knows it.
+    assert world.connection.execute("UPDATE mails SET state = 'queued' WHERE state = 'discarded'").rowcount == 1
+
+    refused = await visitor.submit(page, CODE, code=await made.code())
+
+    assert refused.status == 400
+    assert world.value("SELECT count(*) FROM users WHERE email = %s", ADA) == 0
 
 
 async def test_the_code_of_an_account_opens_nothing_else_of_it(made: Made, visitor: Visitor, world: World) -> None:
