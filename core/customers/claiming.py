@@ -252,6 +252,8 @@ def close_parts(uow: UnitOfWork, customer_id: UUID, parts: Sequence[str]) -> Non
 
     Setup links to them end, and a SCIM token that the vendor was shown is replaced by one that nobody knows.
     """
+    # Locked, so that what the vendor makes at this moment is here already, or is refused.
+    uow.organizations.lock_internal(customer_id)
     uow.customer_claims.end_setup_links(customer_id, parts)
     if SetupPart.SCIM in parts:
         uow.customer_claims.replace_scim_tokens(customer_id)

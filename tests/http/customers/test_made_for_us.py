@@ -232,6 +232,24 @@ async def test_of_the_vendor_that_revokes_and_the_owner_that_adopts_one_does(ado
     assert adoption.world.value("SELECT count(*) FROM scim_tokens") == int(adopted.status == 200)
 
 
+async def test_a_token_that_is_made_while_the_part_is_taken_away_is_none_that_the_vendor_knows(
+    adoption: Adoption,
+) -> None:
+    for turn in range(4):
+        await adoption.trade.change_product(vendor_setup=["scim"])
+        made, taken = await both_at_once(
+            lambda: adoption.setup.by_key("POST", "/scim-tokens", body={"name": "Okta"}),
+            lambda: adoption.trade.at_customer("PATCH", body={"vendor_setup": []}),
+        )
+
+        assert taken.status == 200, taken.text
+        if made.status == 200:
+            directory = Directory(adoption.trade.vendor, made.json["token"])
+            assert (await directory.request("GET", "/Users")).status == 401, turn
+        else:
+            assert_refused(made, 403, "FORBIDDEN")
+
+
 # Connections
 
 
