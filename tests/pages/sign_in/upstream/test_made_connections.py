@@ -158,6 +158,28 @@ async def test_the_code_of_an_account_opens_nothing_else_of_it(made: Made, visit
     ]
 
 
+async def test_its_word_changes_nothing_of_an_account_that_is_used_nowhere_else(
+    made: Made, visitor: Visitor, world: World
+) -> None:
+    world.user(ADA)
+    await made.come(visitor)
+    # As its provider comes from then on, without a code.
+    visitor.cookies.clear()
+    code = led_back(await made.arrive(visitor))["code"]
+    token = (await made.party.redeem(code)).json["access_token"]
+    await world.mails()
+
+    page = await visitor.open("/app/account/email")
+    by_service = [
+        await world.client.request("PATCH", "/api/user", token=token, body={"email": "eve@elsewhere.example"}),
+        await world.client.request("POST", "/api/user/mfa/setup", token=token),
+    ]
+
+    assert not any(form.action == "/app/account/email" for form in forms_of(page))
+    assert [answer.status for answer in by_service] == [403, 403]
+    assert await world.mails() == []
+
+
 async def test_a_vendor_that_has_no_room_admits_nobody(made: Made, visitor: Visitor, world: World) -> None:
     world.connection.execute(
         "UPDATE organizations SET max_users = 1 WHERE id = (SELECT vendor_id FROM service_customers WHERE id = %s)",
