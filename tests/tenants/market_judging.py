@@ -110,7 +110,8 @@ async def judge_confined(hood: Neighbourhood, visit: Visit) -> None:
     if claims.get("customer_role") and _email_of(hood, visit) != visit.customer.owner:
         raise Violation(BEYOND, f"{_told(visit)} has the role {claims['customer_role']} of a member")
     sent: dict[str, Any] = {"token": visit.token, "by": visit.person}
-    if _belongs_elsewhere(hood, visit):
+    # The word of a connection that a vendor has made speaks for no account.
+    if visit.is_by_connection or _belongs_elsewhere(hood, visit):
         renamed = await hood.send("PATCH", "/api/user", {"email": f"stolen-{visit.user_id}@evil.example"}, **sent)
         factor = await hood.send("POST", "/api/user/mfa/setup", {}, **sent)
         if 200 in {renamed.status, factor.status}:
