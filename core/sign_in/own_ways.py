@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class AccountLimit(StrEnum):
     """Why this session changes nothing of the whole account."""
 
-    # The session is for one organization alone, and the account is used elsewhere too.
+    # The session is for one organization alone, and the account is used elsewhere too, or the session began by what a
+    # vendor has made for a customer.
     USED_ELSEWHERE = "used_elsewhere"
     # Nothing but the word of an organization's connection says whose the session is.
     NOT_CONFIRMED = "not_confirmed"
