@@ -27,6 +27,10 @@ _CREDENTIALS_OF_OTHERS: Final = frozenset(
 # Their names say what they do only together with the name of their group; the others are those of a module of its own.
 _KEEP_GROUP: Final = ("SCIM", "platform")
 _LEAVE_GROUP_OUT: Final = "service "
+# How groups end of which each operation is about one thing of a customer.
+_OF_CUSTOMERS: Final = " of customers"
+# How operations end that take the key of a service, and are the same for others: its module has no others.
+_BY_KEY: Final = "_by_key"
 # A shorter word of the name of a group, such as "API", says nothing about a function.
 _WORD_CHARACTERS_MIN: Final = 4
 
@@ -53,12 +57,24 @@ def _names(routes: Sequence[Route]) -> dict[str, str]:
 
 
 def _short_name(route: Route) -> str:
-    name = route.operation_id.removeprefix(re.sub(r"\W+", "_", route.capability) + "_")
+    own = route.operation_id.removeprefix(re.sub(r"\W+", "_", route.capability) + "_").removesuffix(_BY_KEY)
+    name = _completed(own, route.capability)
     return name if _says_enough(name, route.capability) else route.operation_id
+
+
+def _completed(name: str, group: str) -> str:
+    """Return a name with all words of what it is about: of SCIM tokens, `customer_token` is `customer_scim_token`."""
+    things, found, _ = group.partition(_OF_CUSTOMERS)
+    if not found:
+        return name
+    *words, last = things.lower().removesuffix("s").split()
+    return name.replace(f"customer_{last}", "_".join(["customer", *words, last]))
 
 
 def _says_enough(name: str, group: str) -> bool:
     """Return whether a name says what it is about without its group: `list_members` does, `list_mine` does not."""
+    if group.endswith(_OF_CUSTOMERS):
+        return True
     if group.startswith(_KEEP_GROUP) or "_" not in name:
         return False
     stems = [word.removesuffix("s") for word in group.split() if len(word) >= _WORD_CHARACTERS_MIN]

@@ -35,4 +35,4 @@ def test_a_checkout_is_kept_longer_than_it_can_be_taken_up_and_its_page_is_open(
 
 
 def test_every_kind_of_leftover_has_a_unique_name() -> None:
-    assert len({leftover.value for leftover in Leftover}) == len(Leftover) == 41
+    assert len({leftover.value for leftover in Leftover}) == len(Leftover) == 42

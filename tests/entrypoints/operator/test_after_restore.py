@@ -39,6 +39,7 @@ ENDED: Final = {
     Issued.AUTHORIZATION_CODE,
     Issued.DEVICE_APPROVAL,
     Issued.SAML_SESSION,
+    Issued.ADMITTED_SESSION,
     Issued.SECOND_FACTOR_CHALLENGE,
     Issued.MAILED_SIGN_IN,
     Issued.MAILED_RESET,
@@ -89,7 +90,7 @@ async def test_ending_all_sessions_ends_what_leads_to_one_and_leaves_credentials
     done = restored(empty_database_url, tmp_path / "backup.tar", ends_sessions=True, now=everything.world.clock())
 
     assert set(Issued) - alive(empty_database_url, everything) == ENDED
-    assert done.sessions_ended == 6
+    assert done.sessions_ended == 7
 
 
 def test_what_is_done_to_a_sealed_column_is_declared_for_each() -> None:

@@ -67,7 +67,9 @@ def test_every_program_calls_a_function_of_the_package_with_its_arguments() -> N
         if isinstance(node, ast.FunctionDef)
     }
 
-    assert set(client_functions(ROUTES).values()) == set(functions)
+    # One operation offers a service to an organization, or makes one for a customer: the package says which.
+    others = {"service.make_customer", "management.make_customer"}
+    assert set(client_functions(ROUTES).values()) == set(functions) - others
     for name, text in programs().items():
         [call] = [
             node
