@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any, Final, cast
 
 from core.tables import PartialTable
@@ -25,13 +25,15 @@ _CREDENTIALS: Final = PartialTable(
         CredentialKind.SCIM_TOKEN: ("token", "SCIM_TOKEN"),
     }
 )
+# What the function does not take of an operation that offers a service, or makes a customer by another function.
+_OF_ANOTHER_FUNCTION: Final = {"offer_service": frozenset({"name", "owner_email"})}
 # Beyond it, each argument has a line of its own.
 _LINE_CHARACTERS_MAX: Final = 88
 
 
 def python_example(route: Route, function: str, schemas: Schemas, base_url: str) -> str:
     """Return the program that sends the call of a function (`management.list_members`) and prints its answer."""
-    module, _, _ = function.partition(".")
+    module, _, name = function.partition(".")
     credential = _CREDENTIALS.get(route.who.kind)
     opening = [_literal(base_url)]
     if credential is not None:
@@ -42,12 +44,12 @@ def python_example(route: Route, function: str, schemas: Schemas, base_url: str)
         f"from gatehouse_client import Gatehouse, {module}",
         "",
         f"gatehouse = Gatehouse({', '.join(opening)})",
-        *_sending(function, list(_arguments(route, schemas))),
+        *_sending(function, list(_arguments(route, schemas, _OF_ANOTHER_FUNCTION.get(name, frozenset())))),
     ]
     return "\n".join(lines)
 
 
-def _arguments(route: Route, schemas: Schemas) -> Iterator[str]:
+def _arguments(route: Route, schemas: Schemas, left_out: Set[str]) -> Iterator[str]:
     """Return the parts of the path in their order, then by name what is required in the query and the body."""
     for parameter in parameters_of(route, schemas):
         value = _literal(example(schemas, parameter["schema"]))
@@ -58,7 +60,8 @@ def _arguments(route: Route, schemas: Schemas) -> Iterator[str]:
     shape = route.body if route.body is not None else route.form
     if shape is not None:
         for name, value in _sent(schemas, shape).items():
-            yield f"{_argument(name)}={_literal(value)}"
+            if name not in left_out:
+                yield f"{_argument(name)}={_literal(value)}"
 
 
 def _sent(schemas: Schemas, shape: Any) -> dict[str, Any]:
