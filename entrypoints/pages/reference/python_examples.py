@@ -26,14 +26,15 @@ _CREDENTIALS: Final = PartialTable(
     }
 )
 # What the function does not take of an operation that offers a service, or makes a customer by another function.
-_OF_ANOTHER_FUNCTION: Final = {"offer_service": frozenset({"name", "owner_email"})}
+_OF_ANOTHER_FUNCTION: Final = frozenset({"name", "owner_email"})
 # Beyond it, each argument has a line of its own.
 _LINE_CHARACTERS_MAX: Final = 88
 
 
 def python_example(route: Route, function: str, schemas: Schemas, base_url: str) -> str:
     """Return the program that sends the call of a function (`management.list_members`) and prints its answer."""
-    module, _, name = function.partition(".")
+    module, _, _ = function.partition(".")
+    left_out = _OF_ANOTHER_FUNCTION if function.endswith("offer_service") else frozenset[str]()
     credential = _CREDENTIALS.get(route.who.kind)
     opening = [_literal(base_url)]
     if credential is not None:
@@ -44,7 +45,7 @@ def python_example(route: Route, function: str, schemas: Schemas, base_url: str)
         f"from gatehouse_client import Gatehouse, {module}",
         "",
         f"gatehouse = Gatehouse({', '.join(opening)})",
-        *_sending(function, list(_arguments(route, schemas, _OF_ANOTHER_FUNCTION.get(name, frozenset())))),
+        *_sending(function, list(_arguments(route, schemas, left_out))),
     ]
     return "\n".join(lines)
 
