@@ -250,10 +250,9 @@ def checked_parts(names: Collection[str]) -> list[str]:
 def close_parts(uow: UnitOfWork, customer_id: UUID, parts: Sequence[str]) -> None:
     """End what would let the vendor go on with parts that it may not set up any more.
 
-    Setup links to them end, and a SCIM token that the vendor was shown is replaced by one that nobody knows.
+    Setup links to them end, and a SCIM token that the vendor was shown is replaced by one that nobody knows. The
+    organization of the customer is locked, so that the vendor makes nothing meanwhile (`setup_callers.py`).
     """
-    # Locked, so that what the vendor makes at this moment is here already, or is refused.
-    uow.organizations.lock_internal(customer_id)
     uow.customer_claims.end_setup_links(customer_id, parts)
     if SetupPart.SCIM in parts:
         uow.customer_claims.replace_scim_tokens(customer_id)

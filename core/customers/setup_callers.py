@@ -187,8 +187,11 @@ def enter_to_change(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupC
     """
     vendor = _vendor(uow, path, Operation.CUSTOMER_SETUP)
     customer = _require_open(uow, vendor.service, path.customer_id, parts)
+    assert customer.organization_id is not None, "a customer that has accepted is no organization"
+    # Who claims it, and its owner who takes a part away, lock it too.
+    uow.organizations.lock_later(customer.organization_id)
     organization = internal_organizations.lock_or_add(uow, customer)
-    # Again, behind the lock, because the customer may have been claimed meanwhile.
+    # Again, behind the locks, because either may have happened meanwhile.
     customer = _require_open(uow, vendor.service, path.customer_id, parts)
     return _enter(uow, vendor, customer, organization, parts)
 
