@@ -12,11 +12,22 @@ import pytest
 
 from core.organizations import link_callers
 from core.organizations.access import Capability, Operation, OrganizationAccess, implied_by
-from core.organizations.link_callers import LinkCaller, Part, SetupLinkDead, SetupVisit, opened_for_customer
+from core.organizations.link_callers import LinkCaller, MadeFor, Part, SetupLinkDead, SetupVisit, opened_for_customer
 from core.organizations.setup_links import AVAILABLE
 from core.secrets import hash_token
 from core.sessions.callers import Caller
 from core.sessions.limits import CallerLimits, LinkLimits
+
+MADE_FOR = MadeFor(
+    customer_id=UUID(int=3),
+    vendor_id=UUID(int=4),
+    vendor_name="Acme",
+    customer_name="Globex",
+    service_name="Shop",
+    return_url=None,
+    reported_actor=None,
+    is_allowed=True,
+)
 
 
 def link_of(*parts: Part, service_slug: str | None = None) -> LinkCaller:
@@ -36,6 +47,14 @@ def link_of(*parts: Part, service_slug: str | None = None) -> LinkCaller:
         key_permissions=None,
         maker=nothing,
     )
+
+
+def test_the_pages_of_a_link_wear_the_brand_of_the_organization_whose_member_made_it() -> None:
+    organization: Any = SimpleNamespace(id=UUID(int=2))
+    own = replace(link_of(Part.SCIM), organization=organization)
+
+    assert own.branded_id == organization.id
+    assert replace(own, made_for=MADE_FOR).branded_id == MADE_FOR.vendor_id
 
 
 @pytest.mark.parametrize("part", list(Part))
