@@ -186,6 +186,37 @@ async def test_a_link_that_the_intruder_mailed_is_withdrawn(claims: Claims, owne
     assert (await claims.record(customer_id))["unclaimed"] is True
 
 
+async def test_of_several_links_to_an_owner_the_one_that_counted_is_named(claims: Claims, owner: Stolen) -> None:
+    customer_id = await claims.make()
+    world = claims.trade.world
+    path = f"{claims.trade.vendor.path}/services/shop/customers/{customer_id}/owner"
+    for email in ("friend@evil.example", "other@evil.example"):
+        named = await world.client.post(path, body={"email": email}, token=owner.token)
+        assert named.status == 200, named.text
+    await world.mails()
+
+    await owner.get_back()
+
+    [mail] = [one for one in await world.mails() if one.template == "takeover_undone"]
+    assert mail.values["withdrawn"].count("link to an owner") == 1
+    assert (await claims.record(customer_id))["unclaimed"] is True
+
+
+async def test_a_link_to_an_owner_of_a_customer_that_has_ended_is_passed_over(claims: Claims, owner: Stolen) -> None:
+    customer_id = await claims.make()
+    path = f"{claims.trade.vendor.path}/services/shop/customers/{customer_id}/owner"
+    named = await claims.trade.world.client.post(path, body={"email": "friend@evil.example"}, token=owner.token)
+    assert named.status == 200, named.text
+    token = await claims.mailed_token()
+    assert (await claims.trade.at_vendor("DELETE", f"/{customer_id}")).status == 204
+
+    await owner.get_back()
+
+    assert (await claims.trade.world.client.get(f"/app/claims?token={token}")).status == 400
+    assert (await claims.trade.at_vendor("POST", f"/{customer_id}/restore")).status == 200
+    assert (await claims.trade.world.client.get(f"/app/claims?token={token}")).status == 400
+
+
 async def test_what_was_claimed_by_a_link_of_the_intruder_nobody_owns_again(claims: Claims, owner: Stolen) -> None:
     customer_id = await claims.make()
     path, friend = f"{claims.trade.vendor.path}/services/shop/customers/{customer_id}/owner", "friend@evil.example"

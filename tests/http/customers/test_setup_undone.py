@@ -82,6 +82,43 @@ async def test_a_rule_that_the_intruder_has_changed_is_deleted(setup: CustomerSe
     assert world.rows("SELECT id FROM customer_group_rules") == []
 
 
+async def test_a_rule_that_was_deleted_since_is_passed_over(setup: CustomerSetup, trade: Trade) -> None:
+    world = trade.world
+    owner = Stolen(Claims(trade), "admin@example.com")
+    await owner.take_over()
+    made = await set_up(setup, owner.token, "evil")
+    deleted = await setup.by_member("DELETE", f"/group-rules/{made['rule']}")
+    assert deleted.status == 204, deleted.text
+    await world.mails()
+
+    await owner.get_back()
+
+    assert world.rows("SELECT name, enabled FROM upstream_connections") == [("evil", False)]
+    [mail] = [one for one in await world.mails() if one.template.value == "takeover_undone"]
+    assert "rule of groups" not in mail.values["withdrawn"]
+
+
+async def test_what_is_set_up_for_a_customer_that_has_ended_comes_back_without_power(
+    setup: CustomerSetup, trade: Trade
+) -> None:
+    world = trade.world
+    owner = Stolen(Claims(trade), "admin@example.com")
+    await owner.take_over()
+    await set_up(setup, owner.token, "evil")
+    ended = await trade.at_vendor("DELETE", f"/{setup.customer_id}")
+    assert ended.status == 204, ended.text
+
+    await owner.get_back()
+
+    # Neither log says more of a customer that is gone than that it has ended.
+    assert [action for action, _, _ in trade.log_of(trade.vendor, "customer.changed")] == []
+    restored = await trade.at_vendor("POST", f"/{setup.customer_id}/restore")
+    assert restored.status == 200, restored.text
+    assert world.rows("SELECT name, enabled FROM upstream_connections") == [("evil", False)]
+    assert world.value("SELECT count(*) FROM scim_tokens") == 0
+    assert world.value("SELECT count(*) FROM setup_links") == 0
+
+
 async def test_what_is_set_up_for_customers_of_others_stays(trade: Trade, setup: CustomerSetup) -> None:
     await set_up(setup, (await trade.world.sign_in("owner@example.com")).access_token, "honest")
     head = Stolen(Claims(trade), "chief@example.com")
