@@ -159,16 +159,16 @@ def send_link(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, addres
         owner_email=address,
         **relation.seen_by_vendor,
     )
+    assert relation.customer_organization_id is not None, "an unclaimed customer has no organization"
     # Its owner will read in the customer's own log whom the vendor has asked.
-    if relation.customer_organization_id is not None:
-        uow.audit_elsewhere(
-            AuditAction.CUSTOMER_OWNER_NAMED,
-            customer.id,
-            organization_id=relation.customer_organization_id,
-            by=CustomerSide.VENDOR,
-            owner_email=address,
-            **relation.seen_by_customer,
-        )
+    uow.audit_elsewhere(
+        AuditAction.CUSTOMER_OWNER_NAMED,
+        customer.id,
+        organization_id=relation.customer_organization_id,
+        by=CustomerSide.VENDOR,
+        owner_email=address,
+        **relation.seen_by_customer,
+    )
     mail.send(
         uow,
         address,

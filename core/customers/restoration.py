@@ -37,13 +37,8 @@ class EndedCustomer:
     deletes_at: datetime
 
 
-def list_ended(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[EndedCustomer]:
-    """List the customers of a service that can be restored, the last to end first."""
-    return list_ended_of(uow, access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service)
-
-
 def list_ended_of(uow: UnitOfWork, service: Service) -> Sequence[EndedCustomer]:
-    """Do what `list_ended` does, for a service whose caller is authorized."""
+    """List the customers of a service that can be restored, the last to end first; the caller is authorized."""
     return uow.ended_customers.of_service(service, at=uow.now, limit=SHOWN_MAX)
 
 
