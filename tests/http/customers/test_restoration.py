@@ -13,6 +13,7 @@ from tests.application import Answer
 from tests.concurrency import at_once
 from tests.world.backend import KEY, Backend, insert_key
 from tests.world.claims import CLAIMS, Claims
+from tests.world.customer_setups import make_customer_setup
 from tests.world.trade import Trade
 from tests.world.world import assert_refused
 
@@ -244,3 +245,18 @@ async def test_the_platform_deletes_an_unclaimed_organization_with_the_customer(
     assert answer.status == 204, answer.text
     assert (status_of(claims, organization_id), status_of(claims, internal)) == (None, None)
     assert (await claims.trade.at_vendor("GET", f"/{customer_id}")).status == 404
+
+
+async def test_who_finds_its_connection_while_it_ends_comes_by_it_no_more(claims: Claims) -> None:
+    trade = claims.trade
+    setup = await make_customer_setup(trade)
+    connection = await setup.connect(enabled=True)
+    path = f"/auth/upstream?connection_id={connection['id']}"
+    await end(claims, setup.customer_id)
+    # As one sees both who reads the connection before the end, and the customer after it.
+    trade.world.connection.execute("UPDATE organizations SET status = 'active' WHERE id = %s", (setup.internal_id,))
+
+    refused = await trade.world.client.get(path)
+
+    assert refused.status == 404
+    assert "Signing in here is not set up any more" in refused.text

@@ -9,6 +9,7 @@ import pytest
 
 from tests.world import internal
 from tests.world.customer_setups import CustomerSetup, make_customer_setup
+from tests.world.support import SupportDesk
 from tests.world.trade import Trade
 
 ADA = "ada@globex.example"
@@ -66,6 +67,31 @@ async def test_where_the_mail_domain_leads_is_told(setup: CustomerSetup) -> None
 
     assert [one["route"] for one in told] == ["unproved", "leads", "failing"]
     assert {one["leads_to"] for one in told} == {str(connection_id(setup))}
+
+
+async def test_a_mail_domain_that_an_organization_has_proved_for_itself_leads_there_no_more(
+    setup: CustomerSetup,
+) -> None:
+    world = setup.trade.world
+    internal.add_mail_domain(world, connection_id(setup), setup.internal_id, DOMAIN)
+    world.mail_domain(world.organization("initech"), DOMAIN)
+
+    made = (await ask(setup))["setup"]
+
+    assert (made["route"], made["leads_to"]) == ("taken", str(connection_id(setup)))
+
+
+async def test_the_platform_is_told_that_a_person_is_admitted_and_no_member(
+    setup: CustomerSetup, desk: SupportDesk
+) -> None:
+    world = setup.trade.world
+    internal.admit(world, setup.internal_id, world.user(ADA))
+
+    query = f"email={ADA}&organization=acme&service=shop&customer={setup.customer_id}"
+    told = await desk.request("GET", f"/api/platform/why?{query}")
+
+    assert told.status == 200, told.text
+    assert told.json["customer"]["membership"] == "admitted"
 
 
 async def test_by_what_a_person_was_admitted_is_told(setup: CustomerSetup) -> None:

@@ -103,6 +103,16 @@ async def test_an_unknown_client_is_refused_on_a_page(
             assert (answer.status, answer.headers.get("Location")) == (400, None)
 
 
+async def test_an_unknown_client_is_refused_whoever_is_signed_in(shop: RelyingParty, visitor: Visitor) -> None:
+    shop.world.user("ada@anybody.example")
+    await visitor.sign_in("ada@anybody.example")
+
+    answer = await visitor.send("GET", address_of(shop, client_id="0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"))
+
+    assert (answer.status, answer.headers.get("Location")) == (400, None)
+    assert "is not known, or is not active" in answer.text
+
+
 async def test_a_parameter_that_is_sent_twice_is_refused(shop: RelyingParty, visitor: Visitor) -> None:
     answer = await visitor.send("GET", f"{address_of(shop)}&redirect_uri=https://evil.example/")
 

@@ -126,6 +126,30 @@ async def test_a_wrong_code_signs_nobody_in_and_five_end_the_sign_in(made: Made,
     assert made.world.value("SELECT count(*) FROM identities") == 0
 
 
+async def test_what_is_no_code_uses_up_no_try(made: Made, visitor: Visitor) -> None:
+    page = await made.arrive(visitor)
+    code = await made.code()
+
+    for _ in range(6):
+        refused = await visitor.submit(page, CODE, code="soon")
+        assert (refused.status, "This code is wrong" in refused.text) == (400, True)
+
+    assert (await made.claims(await made.type_code(visitor, page, code)))["email"] == ADA
+
+
+async def test_right_codes_are_not_counted_among_the_wrong_ones_of_a_network(made: Made, world: World) -> None:
+    visitor = Visitor(serving(with_mail_limits(world.installation)))
+    page = await made.arrive(visitor)
+    code = await made.code()
+
+    await visitor.submit(page, CODE, code=f"{(int(code) + 1) % 10**6:06}")
+    counted = world.rows("SELECT key, sent_at FROM mail_counts")
+    answer = await made.type_code(visitor, page, code)
+
+    assert led_back(answer)["code"]
+    assert [one for one in world.rows("SELECT key, sent_at FROM mail_counts") if one in counted] == counted
+
+
 async def test_a_code_that_the_limits_of_its_address_keep_back_signs_nobody_in(made: Made, world: World) -> None:
     visitor = Visitor(serving(with_mail_limits(world.installation)))
     for _ in range(5):
@@ -199,6 +223,27 @@ async def test_it_leads_nowhere_else(made: Made, visitor: Visitor, world: World)
     for query in ("", "&org=globex", f"&org=internal:{made.customer_id}", "&org=vendor"):
         answer = await visitor.open(f"/auth/upstream?connection_id={made.acme.connection_id}{query}")
         assert answer.status == 404, query
+
+
+async def test_its_link_leads_to_the_service_and_names_the_customer(made: Made, visitor: Visitor) -> None:
+    asked = address_of(made.party).partition("?")[2]
+    path = f"/auth/upstream?connection_id={made.acme.connection_id}&org=vendor&service=shop&{asked}"
+
+    page = await made.follow(visitor, await visitor.send("GET", path))
+    back = led_back(await made.type_code(visitor, page))
+
+    token = (await made.party.redeem(back["code"])).json["access_token"]
+    assert claims_of(token)["customer_id"] == str(made.customer_id)
+
+
+async def test_its_link_leads_nowhere_when_the_service_serves_no_customers(
+    made: Made, visitor: Visitor, world: World
+) -> None:
+    world.connection.execute("UPDATE services SET customers = 'none'")
+
+    answer = await visitor.open(f"/auth/upstream?connection_id={made.acme.connection_id}&org=vendor&service=shop")
+
+    assert answer.status == 404
 
 
 async def test_a_mail_domain_leads_to_it_at_the_service_alone(made: Made, visitor: Visitor, world: World) -> None:
