@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from core.sign_in.lookup_email import MOVES_AFTER
 from tests.world import internal
 from tests.world.customer_setups import CustomerSetup, make_customer_setup
-from tests.world.support import SupportDesk
+from tests.world.platform import Platform
 from tests.world.trade import Trade
 
 ADA = "ada@globex.example"
@@ -75,6 +76,10 @@ async def test_a_mail_domain_that_an_organization_has_proved_for_itself_leads_th
     world = setup.trade.world
     internal.add_mail_domain(world, connection_id(setup), setup.internal_id, DOMAIN)
     world.mail_domain(world.organization("initech"), DOMAIN)
+    world.connection.execute(
+        "UPDATE upstream_connections SET enabled = true, issuer = 'https://initech.example' WHERE name = 'Directory'"
+    )
+    setup.trade.pass_time(MOVES_AFTER)
 
     made = (await ask(setup))["setup"]
 
@@ -82,13 +87,15 @@ async def test_a_mail_domain_that_an_organization_has_proved_for_itself_leads_th
 
 
 async def test_the_platform_is_told_that_a_person_is_admitted_and_no_member(
-    setup: CustomerSetup, desk: SupportDesk
+    setup: CustomerSetup,
 ) -> None:
     world = setup.trade.world
+    root = world.user("root@platform.example", is_platform_owner=True)
+    platform = Platform(world, root, await world.sign_in("root@platform.example"))
     internal.admit(world, setup.internal_id, world.user(ADA))
 
     query = f"email={ADA}&organization=acme&service=shop&customer={setup.customer_id}"
-    told = await desk.request("GET", f"/api/platform/why?{query}")
+    told = await platform.request("GET", f"/api/platform/why?{query}")
 
     assert told.status == 200, told.text
     assert told.json["customer"]["membership"] == "admitted"
