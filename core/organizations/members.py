@@ -128,7 +128,8 @@ def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int
 def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0) -> Deferred[bool]:
     """Defer reading whether an organization may have as many members as it has, and those who are about to join.
 
-    Whom it admits for the customers of its services counts too. An internal organization has the room of the vendor.
+    Whom it admits for the customers of its services counts too. An internal organization has the room of the vendor; it
+    is locked and active, so that neither its customer nor its vendor ends meanwhile.
     """
     if organization.is_internal:
         return _defer_room_of_vendor(uow, organization, joining=joining)
@@ -146,12 +147,12 @@ def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0)
 
 def _defer_room_of_vendor(uow: UnitOfWork, internal: Organization, *, joining: int) -> Deferred[bool]:
     place = uow.organizations.internal_place(internal.id)
-    if place is None:
-        return lambda: False
+    assert place is not None, "an internal organization that is locked and active has no customer"
     # Those who join for another customer of the vendor at this moment are counted by whoever comes second.
     uow.members.lock_count(place.vendor_id)
     vendor = uow.organizations.by_slug(place.vendor_slug)
-    return defer_room(uow, vendor, joining=joining) if vendor is not None else lambda: False
+    assert vendor is not None, "an internal organization that is locked and active has no vendor"
+    return defer_room(uow, vendor, joining=joining)
 
 
 def list_page(

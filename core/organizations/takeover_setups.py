@@ -57,13 +57,13 @@ def _tell(uow: UnitOfWork, customer: SetUpCustomer) -> None:
         setup_withdrawn=True,
         reason=REASON,
     )
-    if relation.customer_organization_id is not None:
-        uow.audit_elsewhere(
-            AuditAction.CUSTOMER_CHANGED,
-            customer.customer_id,
-            organization_id=relation.customer_organization_id,
-            **relation.seen_by_customer,
-            by="vendor",
-            setup_withdrawn=True,
-            reason=REASON,
-        )
+    assert relation.customer_organization_id is not None, "a customer that has not ended has no organization"
+    uow.audit_elsewhere(
+        AuditAction.CUSTOMER_CHANGED,
+        customer.customer_id,
+        organization_id=relation.customer_organization_id,
+        **relation.seen_by_customer,
+        by="vendor",
+        setup_withdrawn=True,
+        reason=REASON,
+    )
