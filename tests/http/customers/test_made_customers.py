@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from core.customers.customers import OFFERS_MAX, OFFERS_WINDOW
 from core.customers.made_customers import UNCLAIMED_MAX
+from core.organizations import creation
+from core.organizations.organizations import Organization
+from ports.unit_of_work import UnitOfWork
 from tests.application import Answer, serving, with_mail_limits
 from tests.concurrency import at_once
+from tests.ids import Clock, FollowingRandomness
 from tests.world.trade import Trade
 from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    from adapters.postgres.database import PostgresDatabase
 
 
 async def test_a_made_customer_is_active_at_once_and_has_no_owner(trade: Trade) -> None:
@@ -157,3 +166,28 @@ async def test_the_limits_are_of_the_vendor_whatever_its_services(trade: Trade) 
     ]
 
     assert [one.status for one in answers] == [200] * OFFERS_MAX + [429] * 2
+
+
+class DrawingRandomness(FollowingRandomness):
+    """Randomness of which the next texts are known."""
+
+    def __init__(self, clock: Clock, *texts: str) -> None:
+        super().__init__(clock)
+        self._texts = list(texts)
+
+    def choice(self, alphabet: str, length: int) -> str:
+        """Return the next text."""
+        return self._texts.pop(0)
+
+
+async def test_a_random_slug_that_is_taken_is_drawn_again(trade: Trade) -> None:
+    trade.world.organization("c-aaaaaaaa")
+    database = cast("PostgresDatabase", trade.world.installation.database)
+    randomness = DrawingRandomness(trade.world.clock, "aaaaaaaa", "bbbbbbbb")
+    drawing = replace(database, tools=replace(database.tools, randomness=randomness))
+
+    def add(uow: UnitOfWork) -> Organization:
+        return creation.add_unclaimed(uow, creation.new_organization(uow, "", "Globex"))
+
+    assert (await drawing.transact(add)).slug == "c-bbbbbbbb"
+    assert trade.world.value("SELECT is_unclaimed FROM organizations WHERE slug = 'c-bbbbbbbb'") is True
