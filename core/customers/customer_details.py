@@ -14,7 +14,6 @@ from uuid import UUID
 
 from core.customers import customers, found_customers, refused_sign_ins, setup_callers, setup_progress
 from core.customers.claiming import NamedOwner
-from core.customers.customers import ServiceCustomer
 from core.customers.found_customers import CustomerInNumbers
 from core.customers.refused_sign_ins import RefusedSignIn
 from core.customers.setup_progress import SetupProgress
@@ -44,11 +43,6 @@ class CustomerInDetail:
     parts: Sequence[Part]
     active_people: int
     month: date
-
-    @property
-    def customer(self) -> ServiceCustomer:
-        """The customer itself."""
-        return self.numbers.customer
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> CustomerInDetail:

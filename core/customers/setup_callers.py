@@ -284,8 +284,10 @@ def _program(uow: UnitOfWork, *, is_change: bool) -> SetupVendor:
     organization = find(key.organization_id)
     caller = api_keys.authorize(uow, Permission.SETUP_CUSTOMERS)
     service = uow.services.by_id(caller.organization_id, caller.service_id)
-    if service is None or organization is None:
+    if service is None:
+        # It was deleted at this moment, and its keys with it.
         raise ApiKeyInvalid
+    assert organization is not None, "a service has no organization"
     made_by = uow.users.by_id(caller.made_by) if caller.made_by is not None else None
     if made_by is None:
         raise MakerOfKeyGone

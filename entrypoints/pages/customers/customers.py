@@ -273,7 +273,7 @@ async def show_customer_page(
         )
     except CustomerUnknown:
         return await _ended_page(call, org_slug, service_slug, customer_id)
-    customer, owner = found.customer, found.owner
+    customer, owner = found.numbers.customer, found.owner
     is_of_owner = isinstance(form, CustomerOwnerForm)
     typed_id = form.external_id if isinstance(form, CustomerExternalIdForm) else customer.external_id or ""
     typed_email = form.email if isinstance(form, CustomerOwnerForm) else owner.email if owner is not None else ""
@@ -460,11 +460,11 @@ def _numbers(shown: CustomersOverview, search: str, page: str) -> list[tuple[str
 
 def _programs_of(org_slug: str, service_slug: str, found: CustomerInDetail, typed_email: str) -> Sequence[Program]:
     """Return the calls by which programs do the rest of what the page of a customer does."""
-    customer_id, programs = found.customer.id, list[Program]()
-    if found.customer.is_accepted:
+    customer_id, programs = found.numbers.customer.id, list[Program]()
+    if found.numbers.customer.is_accepted:
         month = {"month": f"{found.month:%Y-%m}"}
         programs.append(Program("customers_show_usage", org_slug, service_slug, customer_id, query=month))
-    if found.customer.is_unclaimed:
+    if found.numbers.customer.is_unclaimed:
         asked = {"email": typed_email or "ann@globex.example"}
         programs.append(Program("customers_name_owner", org_slug, service_slug, customer_id, body=asked))
     if found.parts:

@@ -8,11 +8,14 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import trio
 
 from core.sign_in.upstream import trials
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
 from tests.concurrency import at_once
+from tests.identity_provider import IdentityProvider
+from tests.waiting import waiting_for_a_lock
 from tests.world.adoptions import DOMAIN, THINGS, Adoption, make_adoption
 from tests.world.builder import NO_ID, new_id
 from tests.world.customer_setups import CONNECTION
@@ -210,6 +213,15 @@ async def test_a_token_that_has_expired_is_not_adopted(adoption: Adoption) -> No
     assert (await adoption.remove(made["id"])).status == 204
 
 
+async def test_a_token_beyond_the_limit_is_not_adopted(adoption: Adoption, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = await adoption.make("/scim-tokens", name="Okta")
+    monkeypatch.setattr("core.scim.tokens.TOKENS_MAX", 0)
+
+    assert_refused(await adoption.adopt(made["id"]), 400, "BAD_REQUEST")
+
+    assert count_of(adoption, "scim_tokens", made["id"]) == (0, 1)
+
+
 async def test_of_two_that_adopt_a_token_at_once_one_does(adoption: Adoption) -> None:
     made = await adoption.make("/scim-tokens", name="Okta")
     await adoption.trade.customer.token("head")
@@ -305,6 +317,20 @@ async def test_the_secret_that_the_vendor_knows_is_gone(adoption: Adoption) -> N
     assert await adoption.world.installation.database.transact(read) != CONNECTION["client_secret"]
     after = adoption.world.value("SELECT client_secret_sealed FROM upstream_connections WHERE id = %s", made["id"])
     assert before != after
+
+
+async def test_an_adopted_saml_connection_keeps_its_certificates_and_takes_no_others(adoption: Adoption) -> None:
+    await adoption.prove()
+    idp = IdentityProvider(now=adoption.world.clock)
+    made = await adoption.make("/connections", type="saml", name="Globex", metadata_xml=idp.metadata())
+    asked = "SELECT certificates FROM upstream_connections WHERE id = %s"
+    before = adoption.world.value(asked, made["id"])
+
+    assert (await adoption.adopt(made["id"])).status == 200
+
+    assert count_of(adoption, "upstream_connections", made["id"]) == (1, 0)
+    assert before
+    assert adoption.world.value(asked, made["id"]) == before
 
 
 async def test_an_adopted_connection_is_not_enabled_before_a_trial(adoption: Adoption) -> None:
@@ -538,6 +564,36 @@ async def test_each_kind_is_removed_once_and_the_vendor_finds_it_no_longer(adopt
     assert await adoption.things() == []
     for path in ("/setup-links", "/group-rules", "/scim-tokens", "/mail-domains", "/connections"):
         assert (await adoption.setup.by_key("GET", path)).json["total"] == 0, path
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "is_adopted"),
+    [
+        ("scim_token", "scim_tokens", True),
+        ("scim_token", "scim_tokens", False),
+        ("mail_domain", "domain_routes", False),
+        ("setup_link", "setup_links", False),
+    ],
+)
+async def test_what_ends_at_this_moment_is_neither_adopted_nor_removed(
+    adoption: Adoption, kind: str, table: str, *, is_adopted: bool
+) -> None:
+    made, world = await make_everything(adoption), adoption.world
+    take = adoption.adopt if is_adopted else adoption.remove
+    answers: list[Answer] = []
+    await adoption.trade.customer.token("head")
+
+    async def send() -> None:
+        answers.append(await take(made[kind]))
+
+    async with trio.open_nursery() as nursery:
+        with world.connection.transaction():
+            # As the holder of a setup link does, or the end of a key, who lock no organization.
+            world.connection.execute(f"DELETE FROM {table} WHERE id = %s", (made[kind],))
+            nursery.start_soon(send)
+            await waiting_for_a_lock(world.connection)
+
+    assert_refused(answers[0], 404, "NOT_FOUND")
 
 
 async def test_a_removed_link_is_dead(adoption: Adoption) -> None:

@@ -6,12 +6,15 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import trio
 
 from core.sign_in.upstream import setup_states, trials
 from core.sign_in.upstream.setup_states import ConnectionSetupState
 from ports.unit_of_work import UnitOfWork
+from tests.application import Answer
+from tests.waiting import waiting_for_a_lock
 from tests.world.backend import Backend, insert_key
-from tests.world.builder import new_id
+from tests.world.builder import NO_ID, new_id
 from tests.world.customer_setups import CONNECTION, CustomerSetup, make_customer_setup
 from tests.world.trade import Trade
 from tests.world.world import assert_refused
@@ -87,6 +90,118 @@ async def test_a_mail_domain_token_and_rule(setup: CustomerSetup) -> None:
         assert changed.json["service_roles"] == ["editor", "viewer"]
         assert (await send("GET", "/group-rules")).json["total"] == 1
         assert (await send("DELETE", f"/group-rules/{rule.json['id']}")).status == 204
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options"),
+    [
+        ("GET", "/connections", {}),
+        ("DELETE", "/connections", {}),
+        ("GET", "/mail-domains", {}),
+        ("DELETE", "/mail-domains", {}),
+        ("DELETE", "/scim-tokens", {}),
+        ("GET", "/group-rules", {}),
+        ("PATCH", "/group-rules", {"body": {"service_roles": ["editor"]}}),
+        ("DELETE", "/group-rules", {}),
+    ],
+)
+async def test_what_was_never_made_is_unknown(
+    setup: CustomerSetup, method: str, path: str, options: dict[str, Any]
+) -> None:
+    for send in (setup.by_member, setup.by_key):
+        assert_refused(await send(method, f"{path}/{NO_ID}", **options), 404, "NOT_FOUND")
+
+
+async def test_a_rule_gives_roles_that_the_service_has(setup: CustomerSetup) -> None:
+    connection = await setup.connect()
+    rule = {"source": connection["id"], "group": "Editors", "service_roles": ["editor"]}
+
+    for names in ([], ["nothing"], ["editor", "nothing"]):
+        refused = await setup.by_key("POST", "/group-rules", body=rule | {"service_roles": names})
+        assert_refused(refused, 400, "BAD_REQUEST")
+        assert [one["field"] for one in refused.json["details"]] == ["service_roles"]
+
+
+async def test_a_customer_has_few_rules(setup: CustomerSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = await setup.connect()
+    monkeypatch.setattr("core.customers.group_rules.RULES_MAX", 1)
+    rule = {"source": connection["id"], "group": "Editors", "service_roles": ["editor"]}
+    assert (await setup.by_key("POST", "/group-rules", body=rule)).status == 200
+
+    refused = await setup.by_key("POST", "/group-rules", body=rule | {"group": "Viewers"})
+
+    assert_refused(refused, 400, "BAD_REQUEST")
+    assert (await setup.by_key("GET", "/group-rules")).json["total"] == 1
+
+
+async def test_a_customer_has_few_links_and_a_vendor_more(
+    setup: CustomerSetup, trade: Trade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await trade.at_vendor("POST", body={"name": "Initech"})
+    other = CustomerSetup(trade, setup.backend, made.json["id"])
+    monkeypatch.setattr("core.customers.setup_links.LINKS_MAX", 1)
+    monkeypatch.setattr("core.customers.setup_links.VENDOR_LINKS_MAX", 2)
+    body = {"parts": ["scim"]}
+
+    first, of_one = [await setup.by_key("POST", "/setup-links", body=body) for _ in range(2)]
+    second, of_all = [await other.by_key("POST", "/setup-links", body=body) for _ in range(2)]
+
+    assert (first.status, second.status) == (200, 200)
+    assert_refused(of_one, 400, "BAD_REQUEST")
+    assert_refused(of_all, 400, "BAD_REQUEST")
+    assert of_one.json["error"] != of_all.json["error"]
+    assert "Your customers can have at most" in of_all.json["error"]
+
+
+async def test_a_connection_by_which_sign_ins_fail_is_failing(setup: CustomerSetup, trade: Trade) -> None:
+    connection, now = await setup.connect(), trade.world.clock()
+    trade.world.connection.execute(
+        """
+        INSERT INTO upstream_failures (organization_id, connection_id, problem, first_at, last_at, occurrences,
+                                       last_request_id)
+        VALUES (%s, %s, 'wrong_secret', %s, %s, 1, 'abc')
+        """,
+        (setup.internal_id, connection["id"], now, now),
+    )
+
+    shown = (await setup.by_key("GET", f"/connections/{connection['id']}")).json
+
+    assert shown["state"] == "failing"
+    assert (shown["last_attempt"]["succeeded"], shown["last_attempt"]["reason"]) == (False, "wrong_secret")
+
+
+async def test_the_last_call_of_a_directory_is_the_last_attempt_of_its_token(
+    setup: CustomerSetup, trade: Trade
+) -> None:
+    made = (await setup.by_key("POST", "/scim-tokens", body={"name": "Okta"})).json
+    headers = {"Authorization": f"Bearer {made['token']}"}
+    attempts: list[dict[str, Any]] = []
+
+    for body in ({}, {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": "ann@globex.com"}):
+        await trade.world.client.post("/scim/v2/Users", body=body, headers=headers)
+        [listed] = (await setup.by_key("GET", "/scim-tokens")).json["tokens"]
+        attempts.append(listed["last_attempt"])
+
+    assert [one["succeeded"] for one in attempts] == [False, True]
+    assert attempts[0]["reason"]
+    assert attempts[1]["reason"] is None
+
+
+async def test_a_key_whose_service_is_deleted_at_this_moment_sets_nothing_up(setup: CustomerSetup) -> None:
+    connection = setup.trade.world.connection
+    answers: list[Answer] = []
+
+    async def send() -> None:
+        answers.append(await setup.by_key("POST", "/scim-tokens", body={"name": "Okta"}))
+
+    async with trio.open_nursery() as nursery:
+        with connection.transaction():
+            connection.execute("SELECT FROM organizations WHERE slug = 'acme' FOR NO KEY UPDATE")
+            nursery.start_soon(send)
+            await waiting_for_a_lock(connection)
+            connection.execute("DELETE FROM services")
+
+    assert_refused(answers[0], 401, "UNAUTHORIZED")
 
 
 async def test_a_key_without_the_permission_and_a_member_without_the_right_set_nothing_up(

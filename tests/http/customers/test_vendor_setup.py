@@ -76,6 +76,22 @@ async def test_what_is_taken_away_ends_its_links_and_the_tokens_that_the_vendor_
     assert world.value("SELECT token_hash FROM scim_tokens") != b"\x01"
 
 
+async def test_what_is_taken_away_leaves_the_tokens_of_a_part_that_stays(trade: Trade) -> None:
+    internal = await Claims(trade).internal(await trade.begin())
+    await trade.change_product(vendor_setup=["scim", "upstream"])
+    trade.world.connection.execute(
+        """
+        INSERT INTO scim_tokens (id, organization_id, name, prefix, token_hash, created_at)
+        VALUES (gen_random_uuid(), %s, 'made', 'scim_live_abc123', '\\x01', now())
+        """,
+        (internal,),
+    )
+
+    await trade.change_product(vendor_setup=["scim"])
+
+    assert trade.world.value("SELECT token_hash FROM scim_tokens") == b"\x01"
+
+
 async def test_what_a_claimed_organization_opens_while_it_waits_for_approval(trade: Trade) -> None:
     claims = Claims(trade)
     customer_id = await claims.claimed()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
 
 from core.organizations.creation import PENDING_MAX
+from tests.application import Answer
 from tests.concurrency import at_once
 from tests.shown_text import shows
 from tests.world.builder import PASSWORD
@@ -73,6 +75,15 @@ async def test_a_person_who_signs_in_claims_it_under_a_name_and_slug_of_their_ow
     assert record["organization"] == {"slug": "globex-corp", "name": "Globex Corporation"}
     assert (record["unclaimed"], record["vendor_setup"], record["state"]) == (False, ["scim"], "active")
     assert owner_of(claims, customer_id) == ANN
+
+
+async def test_a_part_that_there_is_not_is_refused(claims: Claims) -> None:
+    customer_id = await claims.make()
+
+    refused = await claims.claim(await claims.browser(), await claims.token(customer_id), vendor_setup="siem")
+
+    assert refused.status == 400
+    assert owner_of(claims, customer_id) is None
 
 
 async def test_the_page_counts_what_was_made_and_says_what_the_vendor_may_do(claims: Claims) -> None:
@@ -344,10 +355,17 @@ async def test_a_new_owner_is_named_while_the_one_before_claims(claims: Claims) 
     path = f"{claims.trade.vendor.path}/services/shop/customers/{customer_id}/owner"
     vendor = await claims.trade.vendor.token("owner")
 
-    named, claimed = await at_once(
-        lambda: claims.trade.world.client.post(path, body={"email": EVE}, token=vendor),
-        lambda: browser.submit(page, OWN, name="Globex", slug="globex"),
+    answers: dict[str, Answer] = {}
+
+    async def keep(name: str, send: Callable[[], Awaitable[Answer]]) -> Answer:
+        answers[name] = await send()
+        return answers[name]
+
+    await at_once(
+        lambda: keep("named", lambda: claims.trade.world.client.post(path, body={"email": EVE}, token=vendor)),
+        lambda: keep("claimed", lambda: browser.submit(page, OWN, name="Globex", slug="globex")),
     )
+    named, claimed = answers["named"], answers["claimed"]
 
     assert (named.status, claimed.status) in {(200, 400), (409, 200)}
     assert owner_of(claims, customer_id) == (ANN if claimed.status == 200 else None)

@@ -96,6 +96,15 @@ class TestList:
         assert shows((await owner.open(f"{CUSTOMERS}?state=setting_up")).text, "waits for a test sign-in")
         assert listed((await owner.open(f"{CUSTOMERS}?state=unclaimed&search=HOO")).text) == ["Hooli"]
 
+    async def test_a_file_of_ended_customers_has_none(self, claims: Claims, trade: Trade, owner: Visitor) -> None:
+        await trade.at_vendor("DELETE", f"/{await claims.make('Umbrella')}")
+        await claims.make("Globex")
+
+        ended, others = [await owner.open(f"{CUSTOMERS}/customers.csv?state={state}") for state in ("ended", "active")]
+
+        assert (len(ended.text.splitlines()), len(others.text.splitlines())) == (1, 2)
+        assert "Globex" in others.text
+
     async def test_what_fails_stands_in_the_list_with_the_reason(
         self, trade: Trade, claims: Claims, owner: Visitor
     ) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.shown_text import shows
+from tests.world.builder import NO_ID
 from tests.world.customer_setups import CustomerSetup, make_customer_setup
 from tests.world.trade import Trade
 from tests.world.visitor import Visitor
@@ -107,6 +108,16 @@ class TestConnections:
         assert "The connection is deleted." in removed.text
         assert (await setup.by_key("GET", "/connections")).json["total"] == 0
 
+    async def test_the_provider_is_asked_before_one_is_changed(self, setup: CustomerSetup, owner: Visitor) -> None:
+        made = await setup.connect()
+        here = f"{page_of(setup)}/connections/{made['id']}"
+
+        refused = await owner.submit(await owner.open(here), here, name="Globex Inc.")
+
+        assert refused.status == 400
+        assert 'value="Globex Inc."' in refused.text
+        assert (await setup.by_key("GET", f"/connections/{made['id']}")).json["name"] == "Globex"
+
     async def test_the_form_of_a_provider_stays_with_what_was_typed(self, setup: CustomerSetup, owner: Visitor) -> None:
         new = f"{page_of(setup)}/connections/new"
 
@@ -152,6 +163,9 @@ class TestMailDomains:
 
 
 class TestTokens:
+    async def test_no_page_asks_for_one_that_was_never_made(self, setup: CustomerSetup, owner: Visitor) -> None:
+        assert (await owner.open(f"{page_of(setup)}/scim-tokens/{NO_ID}/revoke")).status == 404
+
     async def test_a_token_is_shown_once_and_revoked(self, setup: CustomerSetup, owner: Visitor) -> None:
         here = f"{page_of(setup)}/scim-tokens"
 
