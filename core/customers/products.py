@@ -188,7 +188,7 @@ def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, An
     What the vendor sets up its owner says, who has just signed in. Raise `ProductUnknown`, `ProductOnlyOffered`,
     `SignInTooOld`, and `BadRequest` for what is none of the organization or the service.
     """
-    is_setup_alone = changes.keys() == {"vendor_setup"}
+    is_setup_alone = set(changes) == {"vendor_setup"}
     operation = Operation.VENDOR_SETUP_CHANGE if is_setup_alone else Operation.PRODUCTS_CHANGE
     authorized = access.authorize_and_lock(uow, slug, operation)
     organization = authorized.organization

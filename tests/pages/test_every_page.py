@@ -37,6 +37,7 @@ PARTS: Final = {
 }
 # Members of enumerations that no page gets, although it gets others of theirs; with the reason.
 UNSEEN: Final = {
+    "AccountLimit": {"NOT_CONFIRMED"},  # whose address is not confirmed comes by a vendor's connection, which says more
     "AuthMethod": {"PASSWORD"},  # a page gets a connection, or nothing
     "LinkOrigin": {"KEY"},  # a link by a key takes the backend of a service
     "ListedMailState": {"SENT"},  # mails that were sent are not counted

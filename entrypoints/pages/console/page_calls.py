@@ -31,6 +31,7 @@ _NAMED: Final[Mapping[str, str]] = {
     f"{_ORGANIZATION}/people/selected/remove": "members_remove_member",
     f"{_ORGANIZATION}/products/:client_id/assignments/remove": "products_change_product",
     f"{_ORGANIZATION}/products/:client_id/groups/remove": "products_change_product",
+    f"{_ORGANIZATION}/products/:client_id/setup": "products_change_product",
     f"{_CUSTOMER}/connections/:provider_id": "connections_of_customers_change_customer_connection",
     f"{_CUSTOMER}/connections/:provider_id/remove": "connections_of_customers_delete_customer_connection",
     f"{_CUSTOMER}/connections/:provider_id/switch": "connections_of_customers_change_customer_connection",

@@ -30,6 +30,8 @@ async def test_nobody_else_does(trade: Trade) -> None:
     body = {"vendor_setup": ["scim"]}
 
     assert_refused(await trade.at_customer("PATCH", by="chief", body=body), 403, "FORBIDDEN")
+    beside = body | {"hidden": True}
+    assert_refused(await trade.at_customer("PATCH", by="chief", body=beside), 403, "FORBIDDEN")
     assert_refused(await trade.at_customer("PATCH", body={"vendor_setup": ["siem"]}), 400, "BAD_REQUEST")
     made = await trade.customer.request("head", "POST", "/keys", body={"name": "K", "permissions": ["products.manage"]})
     key = {"X-Api-Key": made.json["secret"]}
