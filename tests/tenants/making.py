@@ -182,7 +182,8 @@ async def vendor_ends_made(hood: Neighbourhood, of: str, pick: int, whole: bool)
         ended = await vendors.at(hood, customer, "DELETE", "")
     if ended.status != 204:
         raise Violation("denied", f"{of} cannot end {customer.id}: {ended.text}")
-    customer.is_ended = True
+    # The link to its owner ends with it, and does not come back where it is restored.
+    customer.is_ended, customer.is_claimable = True, False
     was_active = customer.active
     await _judge_closed(hood, customer)
     await market_judging.recheck(hood)
