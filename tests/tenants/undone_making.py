@@ -232,6 +232,12 @@ MAKINGS: Final = (
         BEYOND,
     ),
     _making(
+        "an account that another vendor admits belongs elsewhere",
+        ("adapters.postgres.sessions.callers", "OF_SESSION"),
+        _instead("made_for IS DISTINCT FROM s.customer_id", "false"),
+        POWER,
+    ),
+    _making(
         "a connection of a customer that is closed signs in no person",
         ("adapters.postgres.organizations.organizations.PostgresOrganizations", "of_connection"),
         _whether_active_or_not,
