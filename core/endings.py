@@ -161,7 +161,7 @@ _WAYS_IN: Final = frozenset(
         Issued.ADMITTED_IDENTITY,
     }
 )
-# Of what a vendor has made for a customer, whom it admits.
+# Of the people that a vendor admits by what it has made for a customer.
 _OF_ADMISSION: Final = frozenset(
     {Issued.ADMISSION, Issued.ADMITTED_IDENTITY, Issued.ADMITTED_SESSION, Issued.ADMITTED_VISIT}
 )

@@ -4040,7 +4040,7 @@ COMMENT ON COLUMN upstream_connections.metadata_since IS 'Since when its metadat
 COMMENT ON COLUMN upstream_connections.name_id_format IS 'The format of names that requests by SAML ask for; null for whichever the identity provider chooses.';
 COMMENT ON COLUMN upstream_connections.signs_out_at_provider IS 'Whether who signs out here is led on to the end_session_endpoint of the OpenID provider.';
 COMMENT ON COLUMN upstream_connections.setup_state IS 'How far the vendor was told that a connection is which it made for a customer; null for one of an organization of its own.';
-COMMENT ON COLUMN upstream_connections.made_through IS 'By whom a vendor has made it for a customer: a member, its program, or the holder of a setup link; null for one of an organization of its own.';
+COMMENT ON COLUMN upstream_connections.made_through IS 'How a vendor has made it for a customer: by a member, by its program, or by a setup link; null for one of an organization of its own.';
 COMMENT ON COLUMN upstream_connections.awaits_trial IS 'Whether the organization has adopted it, and it was not switched on after a trial sign-in since.';
 ALTER TABLE ONLY upstream_connections
     ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);

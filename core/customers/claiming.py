@@ -160,7 +160,7 @@ def send_link(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, addres
         **relation.seen_by_vendor,
     )
     assert relation.customer_organization_id is not None, "an unclaimed customer has no organization"
-    # Its owner will read in the customer's own log whom the vendor has asked.
+    # Its owner will read in the customer's own log which address the vendor has asked.
     uow.audit_elsewhere(
         AuditAction.CUSTOMER_OWNER_NAMED,
         customer.id,
@@ -250,7 +250,7 @@ def checked_parts(names: Collection[str]) -> list[str]:
 def close_parts(uow: UnitOfWork, customer_id: UUID, parts: Sequence[str]) -> None:
     """End what would let the vendor go on with parts that it may not set up any more.
 
-    Setup links to them end, and a SCIM token that the vendor was shown is replaced by one that nobody knows. The
+    Setup links to them end, and a SCIM token that the vendor was shown is replaced by one that no person knows. The
     organization of the customer is locked, so that the vendor makes nothing meanwhile (`setup_callers.py`).
     """
     uow.customer_claims.end_setup_links(customer_id, parts)

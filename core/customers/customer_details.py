@@ -32,8 +32,8 @@ class CustomerInDetail:
     """A customer or an open offer in numbers, with what the vendor has made and what fails.
 
     `refused` are the latest refused sign-ins; None where the reader may not see the people of customers. `owner` is
-    whom the vendor has asked to own it, the last time, and None for an offer and without any. `parts` are those that
-    the vendor may set up, and `active_people` how many have used the service for it in the present month.
+    the person that the vendor has asked to own it, the last time, and None for an offer and without any. `parts` are
+    those that the vendor may set up, and `active_people` how many have used the service for it in this month.
     """
 
     numbers: CustomerInNumbers

@@ -2,7 +2,7 @@
 
 Vendors make things for their customers in internal organizations (`internal_organizations.py`), where they have power
 in one relation alone. What is adopted becomes the organization's own, as if it had made it, with other secrets: the
-vendor neither reads nor changes it any more, and it outlives the relation. Adopting makes no members. People whom a
+vendor neither reads nor changes it any more, and it outlives the relation. Adopting makes no members. The people that a
 thing has let in for the vendor's service stay let in there.
 
 Each thing has rules of its own. A connection takes mail domains that the organization has proved itself, and is off

@@ -101,7 +101,7 @@ class SetupCaller:
 
     @property
     def made_through(self) -> MadeThrough:
-        """By whom of the vendor something is made: a program has a key of the service, or of the organization."""
+        """How the vendor makes something: a program has a key of the service, or of the organization."""
         is_program = self.vendor.api_key_id is not None or self.maker.limits.key_id is not None
         return MadeThrough.PROGRAM if is_program else MadeThrough.MEMBER
 

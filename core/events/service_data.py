@@ -239,7 +239,7 @@ class CustomerClaimedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerChangedData(EventData):
-    """The names of what the vendor has noted of a customer and has removed, or that nobody owns it again.
+    """The names of what the vendor has noted of a customer and has removed, or that it has no owner again.
 
     `setup_withdrawn` says that what was made for it with the power of a takeover is ended or switched off, and
     `made_for_customer` what the customer has adopted or removed of what the vendor had made for it.
@@ -311,7 +311,7 @@ class CustomerUserData(EventData):
     own_roles: EntryOnly[list[str]] = ABSENT
     old_own_roles: EntryOnly[list[str]] = ABSENT
     reason: EntryOnly[str] = ABSENT
-    # In the log of the customer, of people whom its vendor lets in.
+    # In the log of the customer, of the people that its vendor lets in.
     user_email: EntryOnly[str | None] = ABSENT
     connection_id: EntryOnly[UUID] = ABSENT
     change: EntryOnly[str] = ABSENT

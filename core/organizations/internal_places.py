@@ -12,7 +12,7 @@ from core.lazy_dataclasses import dataclass
 
 
 class MadeThrough(StrEnum):
-    """By whom a vendor has made something for a customer."""
+    """How a vendor has made something for a customer."""
 
     MEMBER = "member"
     PROGRAM = "program"

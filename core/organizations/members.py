@@ -128,8 +128,8 @@ def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int
 def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0) -> Deferred[bool]:
     """Defer reading whether an organization may have as many members as it has, and those who are about to join.
 
-    Whom it admits for the customers of its services counts too. An internal organization has the room of the vendor; it
-    is locked and active, so that neither its customer nor its vendor ends meanwhile.
+    The people that it admits for the customers of its services count too. An internal organization has the room of the
+    vendor; it is locked and active, so that neither its customer nor its vendor ends meanwhile.
     """
     if organization.is_internal:
         return _defer_room_of_vendor(uow, organization, joining=joining)

@@ -1,7 +1,7 @@
 """What explains to a vendor how a person comes in by what it has made for a customer: connections, domains, directory.
 
 It says of the typed address no more than where its mail domain leads. Of an account it says only what the vendor knows
-already: by what a person was let in whom the vendor has admitted. To any other person the answer is the same, whether
+already: by what the vendor has let a person in. To any other person the answer is the same, whether
 an account has the address or not.
 """
 
@@ -24,6 +24,7 @@ from core.organizations.organizations import Organization, OrganizationStatus
 from core.platform.explained_customers import CustomerOfUser
 from core.services.services import Service
 from core.sign_in.identities import IdentityContext
+from core.sign_in.lookup_email import MOVES_AFTER
 from core.sign_in.upstream.provider_problems import ProviderProblem
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class AdmittedBy(StrEnum):
-    """By what a person is let in whom the vendor has admitted."""
+    """By what the vendor lets a person in."""
 
     CONNECTION = "connection"
     DIRECTORY = "directory"
@@ -44,7 +45,7 @@ class MadeRoute(StrEnum):
     UNPROVED = "unproved"
     # The TXT record is gone; the domain counts for seven days more.
     FAILING = "failing"
-    # An organization has proved the domain for itself.
+    # An organization has proved the domain for itself, seven days ago or longer.
     TAKEN = "taken"
 
 
@@ -66,7 +67,7 @@ class ExplainedSetup:
     `parts` are those that the vendor may set up, of which alone it is told. `internal_id` is the organization that has
     it, None where nothing is made yet. `organization` is the status of one that the vendor has made and no person owns;
     None for any other one. `route` is None where the vendor has made no mail domain of the address, and `leads_to` is
-    the connection to which it leads. `admitted_by` and `is_deactivated` are of a person whom the vendor has admitted,
+    the connection to which it leads. `admitted_by` and `is_deactivated` are of a person that the vendor has admitted,
     None for any other one. `takes_code` says whether a sign-in by an open connection takes a code that is mailed once;
     None without one.
     """
@@ -98,7 +99,9 @@ def explain(
     status = _status(uow, customer)
     connections = _connections(uow, internal) if internal is not None and Part.UPSTREAM in parts else ()
     shows_domains = internal is not None and Part.MAIL_DOMAIN in parts
-    route, leads_to = _route(uow, internal, address) if internal is not None and shows_domains else (None, None)
+    route, leads_to = (
+        _route(uow, service, internal, address) if internal is not None and shows_domains else (None, None)
+    )
     is_admitted = told is not None and told.is_admitted
     by = _admitted_by(uow, internal, connections, user_id) if is_admitted and internal is not None else None
     works = customer.state is CustomerState.ACTIVE and status not in {
@@ -142,17 +145,29 @@ def _connections(uow: UnitOfWork, internal: Organization) -> Sequence[MadeConnec
     ]
 
 
-def _route(uow: UnitOfWork, internal: Organization, address: str) -> tuple[MadeRoute | None, UUID | None]:
+def _route(
+    uow: UnitOfWork, service: Service, internal: Organization, address: str
+) -> tuple[MadeRoute | None, UUID | None]:
     domain = domain_of(address)
     claim = next((one for one in uow.domain_routes.of_organization(internal.id) if one.proof.domain == domain), None)
     if claim is None:
         return None, None
     if claim.proof.status is ProofStatus.PENDING:
         return MadeRoute.UNPROVED, claim.connection_id
-    if uow.domain_routes.open_route(domain) is not None:
+    if uow.domain_routes.open_route(domain) is not None and not _leads(uow, service, domain):
         return MadeRoute.TAKEN, claim.connection_id
     is_failing = claim.proof.status is ProofStatus.FAILING
     return MadeRoute.FAILING if is_failing else MadeRoute.LEADS, claim.connection_id
+
+
+def _leads(uow: UnitOfWork, service: Service, domain: str) -> bool:
+    """Return whether addresses still lead to what the vendor has made, as a sign-in asks."""
+    vendor = uow.organizations.by_id(service.organization_id)
+    moved_before = uow.now - MOVES_AFTER
+    return (
+        vendor is not None
+        and uow.domain_routes.made_route(domain, vendor.slug, service.slug, moved_before=moved_before) is not None
+    )
 
 
 def _admitted_by(

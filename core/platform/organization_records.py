@@ -119,7 +119,7 @@ class UsedProduct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:
-    """Who has made an organization that nobody owns yet: the vendor, for a customer of one of its services."""
+    """Who has made an organization that has no owner yet: the vendor, for a customer of one of its services."""
 
     vendor_id: UUID
     vendor_name: str

@@ -81,7 +81,7 @@ class SeenLimits:
 class PlatformOrganization:
     """An organization as the platform lists it.
 
-    Nobody owns an unclaimed one, which a vendor has made for a customer: its `owner` is None.
+    An unclaimed one, which a vendor has made for a customer, has no owner: its `owner` is None.
     """
 
     organization: Organization

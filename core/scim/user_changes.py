@@ -55,7 +55,7 @@ _ATTRIBUTES: Final = {
     "display_name": "displayName",
     "is_primary": "emails.primary",
 }
-# What a customer reads of people whom a directory lets in that its vendor has connected: they are members of nothing.
+# What a customer reads of the people that a directory of its vendor lets in: they are members of nothing.
 _FOR_CUSTOMERS: Final = PartialTable(
     {
         AuditAction.USER_JOINED: AuditAction.CUSTOMER_USER_ADDED,

@@ -20,7 +20,7 @@ class CustomerGroupRules(Protocol):
         ...
 
     def add(self, internal_id: UUID, rule: CustomerGroupRule, made_through: MadeThrough | None) -> None:
-        """Store a rule, and by whom the vendor made it."""
+        """Store a rule, and how the vendor made it."""
         ...
 
     def save(self, internal_id: UUID, rule: CustomerGroupRule) -> None:

@@ -118,7 +118,7 @@ class OrganizationsUnit(Protocol):
 
     @property
     def made_through(self) -> MadeThrough | None:
-        """By whom of a vendor the caller makes something for a customer; None where an organization makes its own."""
+        """How a vendor makes something for a customer; None where an organization makes its own."""
         ...
 
     def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:

@@ -32,7 +32,7 @@ class ScimTokens(Protocol):
         authority: Authority,
         made_through: MadeThrough | None = None,
     ) -> None:
-        """Store a new token with the authority that it keeps, and by whom a vendor made it for a customer."""
+        """Store a new token with the authority that it keeps, and how a vendor made it for a customer."""
         ...
 
     def of_organization(self, organization_id: UUID) -> Sequence[ScimToken]:

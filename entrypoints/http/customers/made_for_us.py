@@ -40,7 +40,7 @@ routes = Routes(
 MadeBy = Annotated[
     MadeThrough | None,
     msgspec.Meta(
-        description="By whom the vendor has made it: a `member`, its `program`, or the holder of a `setup_link`; null"
+        description="How the vendor has made it: by a `member`, by its `program`, or by a `setup_link`; null"
         " if that was not recorded."
     ),
 ]

@@ -59,7 +59,7 @@ async def list_organizations(call: Call, query: OrganizationsQuery) -> PlatformO
     """List organizations, the newest first.
 
     The id of an owner whose account no longer exists is `unknown`. An organization that a vendor has made for a
-    customer, and that nobody has claimed yet, is `unclaimed` and has no `owner`.
+    customer, and that is not claimed yet, is `unclaimed` and has no `owner`.
     """
     page = await call.read(
         platform_organizations.list_all,

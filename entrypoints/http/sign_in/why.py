@@ -140,7 +140,7 @@ class CustomerOfSignIn(msgspec.Struct, kw_only=True):
 
 
 class SetupOfSignIn(Record, of=ExplainedSetup, without=("internal_id",)):
-    """What you have made for the customer: where the address leads, and by what a person comes in whom you admit.
+    """What you have made for the customer: where the address leads, and by what you let a person in.
 
     `organization` is the status of a customer that you have made and no person owns yet. `takes_code` says whether the
     next sign-in by an open connection takes a code that is mailed to the address, once; null without such a connection.
@@ -193,7 +193,7 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
 
     As the vendor of a service with customers, name one by `customer` beside `service`: you are told of people who have
     signed in for it, or whom it shows you, and any other person is answered as one without an account. Of a customer
-    that you set up, `setup` says what you have made for it, alike for every person whom you do not know. As a customer,
+    that you set up, `setup` says what you have made for it, alike for every person that you do not know. As a customer,
     name a product by its client id as `product`: you are told of your members, and which side has paused the product.
     """
     question = SignInQuestion(

@@ -202,8 +202,8 @@ NO_CONNECTION: Final = marked("You have made no connection for this customer.")
 CONNECTION_OFF: Final = marked("The connection %(name)s is switched off.")
 CONNECTION_FAILING: Final = marked("The connection %(name)s fails. What failed is below.")
 TAKES_CODE: Final = marked(
-    "The first sign-in of a person by it takes a code that is mailed to the address, once. Until it is typed, nobody is"
-    " signed in."
+    "The first sign-in of a person by it takes a code that is mailed to the address, once. Until it is typed, the"
+    " person is not signed in."
 )
 TAKES_NO_CODE: Final = marked("The person has typed the mailed code: nothing more is asked for.")
 

@@ -184,7 +184,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     "is_platform_owner": _field("Whether the user manages the whole platform."),
     "user": _field("The user."),
     "owner": _field("The owner of the organization."),
-    "PlatformOrganization.owner": _field("The owner of the organization; null while nobody owns it."),
+    "PlatformOrganization.owner": _field("The owner of the organization; null while it has none."),
     "PlatformOrganization.unclaimed": _field(
         "Whether a vendor has made the organization for a customer, and no person owns it yet."
     ),

@@ -180,7 +180,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "MadeConnection.is_enabled": _field("Whether people sign in by the connection."),
     "SetupOfSignIn.route": _field("The mail domain of the address, if you have claimed it; null for any other."),
     "SetupOfSignIn.leads_to": _field("The connection to which the address leads; null for none."),
-    "SetupOfSignIn.admitted_by": _field("By what you let the person in; null for a person whom you do not."),
+    "SetupOfSignIn.admitted_by": _field("By what you let the person in; null for a person that you do not let in."),
     "SetupOfSignIn.is_deactivated": _field("Whether the directory that you have made has deactivated the person."),
     "SetupOfSignIn.takes_code": _field(
         "Whether the next sign-in by an open connection takes a mailed code, once; null without such a connection."
@@ -242,7 +242,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "OrganizationClaimedData.setup_links_ended": _field("How many open setup links of the vendor have ended."),
     "CustomerClaimedData.vendor_setup": _field("What the owner lets you go on setting up.", examples=[["scim"]]),
     "CustomerOwnerNamedData.owner_email": _field("The address to which the link was mailed."),
-    "CustomerChangedData.unclaimed": _field("True where nobody owns the customer any more."),
+    "CustomerChangedData.unclaimed": _field("True where the customer has no owner again."),
     "CustomerChangedData.setup_withdrawn": _field(
         "True where what was set up with the power of a stolen account has ended or is switched off."
     ),

@@ -137,7 +137,7 @@ class UpstreamConnections(Protocol):
         ...
 
     def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str, made_through: MadeThrough | None) -> None:
-        """Store how far the vendor was told that a new connection is, which it made for a customer, and by whom."""
+        """Store how far the vendor was told that a new connection is, which it made for a customer, and how."""
         ...
 
     def await_trial(self, organization_id: UUID, connection_id: UUID) -> None:

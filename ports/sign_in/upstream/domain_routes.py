@@ -23,7 +23,7 @@ class DomainRoutes(Protocol):
         ...
 
     def add(self, claim: RouteClaim, made_through: MadeThrough | None = None) -> bool:
-        """Store a claim, and by whom a vendor made it for a customer; False for a domain that has one there."""
+        """Store a claim, and how a vendor made it for a customer; False for a domain that has one there."""
         ...
 
     def save(self, claim: RouteClaim) -> None:

@@ -1,4 +1,4 @@
-"""Whom a vendor admits for a customer: they use its service there, and are members of nothing."""
+"""People that a vendor admits for a customer: they use its service there, and are members of nothing."""
 
 from __future__ import annotations
 

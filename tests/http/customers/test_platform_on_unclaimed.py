@@ -1,4 +1,4 @@
-"""Organizations that vendors have made for customers and that nobody owns yet, as the platform decides about them."""
+"""Organizations that vendors have made for customers and that have no owner yet, as the platform decides about them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_nothing_of_the_relation_works_while_it_is_suspended(claims: Claim
 
 
 async def assert_nothing_works(claims: Claims, customer_id: str, token: str) -> None:
-    """Assert that what was made admits nobody, that nothing more is set up, and that it cannot be claimed."""
+    """Assert that what was made admits no person, that nothing more is set up, and that it cannot be claimed."""
     trade = claims.trade
     status = trade.world.value("SELECT status FROM organizations WHERE internal_of = %s", customer_id)
     assert status == "suspended"

@@ -79,11 +79,13 @@ async def test_a_mail_domain_that_an_organization_has_proved_for_itself_leads_th
     world.connection.execute(
         "UPDATE upstream_connections SET enabled = true, issuer = 'https://initech.example' WHERE name = 'Directory'"
     )
+    before = (await ask(setup))["setup"]
     setup.trade.pass_time(MOVES_AFTER)
 
     made = (await ask(setup))["setup"]
 
-    assert (made["route"], made["leads_to"]) == ("taken", str(connection_id(setup)))
+    assert (before["route"], made["route"]) == ("leads", "taken")
+    assert {before["leads_to"], made["leads_to"]} == {str(connection_id(setup))}
 
 
 async def test_the_platform_is_told_that_a_person_is_admitted_and_no_member(

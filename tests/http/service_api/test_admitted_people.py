@@ -1,4 +1,4 @@
-"""What the backend of a service sees of the people whom its vendor admits for a customer."""
+"""What the backend of a service sees of the people that its vendor admits for a customer."""
 
 from __future__ import annotations
 

@@ -338,9 +338,9 @@ async def test_an_organization_that_nobody_owns_yet_says_so_and_who_has_made_it(
 
     table = every.text.partition("<table")[2]
     assert "Unclaimed" in table
-    assert "Nobody yet" in table
+    assert "No owner yet" in table
     assert "internal:" not in table
-    assert all(text in one.text for text in ("Nobody owns it yet", "Vendor &amp; Sons", "The Shop", f"{PAGE}/{vendor}"))
+    assert all(text in one.text for text in ("No owner yet", "Vendor &amp; Sons", "The Shop", f"{PAGE}/{vendor}"))
     assert internal.status == 404
     assert "Unclaimed" in (await platform_owner.open("/app/platform")).text
 

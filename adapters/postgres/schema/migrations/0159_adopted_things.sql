@@ -1,10 +1,10 @@
 -- gatehouse: compatible from 0079
--- The owner of an organization reads what vendors have made for it, and by whom at the vendor, and adopts it. A
--- connection that was adopted signs nobody in before it was tested anew.
+-- The owner of an organization reads what vendors have made for it, and how the vendor made it, and adopts it. A
+-- connection that was adopted signs no person in before it was tested anew.
 ALTER TABLE upstream_connections
     ADD COLUMN made_through text,
     ADD COLUMN awaits_trial boolean NOT NULL DEFAULT false;
-COMMENT ON COLUMN upstream_connections.made_through IS 'By whom a vendor has made it for a customer: a member, its program, or the holder of a setup link; null for one of an organization of its own.';
+COMMENT ON COLUMN upstream_connections.made_through IS 'How a vendor has made it for a customer: by a member, by its program, or by a setup link; null for one of an organization of its own.';
 COMMENT ON COLUMN upstream_connections.awaits_trial IS 'Whether the organization has adopted it, and it was not switched on after a trial sign-in since.';
 
 ALTER TABLE domain_routes

@@ -108,7 +108,7 @@ class ConnectionData(TypedDict):
 
 
 class CustomerChangedData(TypedDict):
-    """The names of what the vendor has noted of a customer and has removed, or that nobody owns it again."""
+    """The names of what the vendor has noted of a customer and has removed, or that it has no owner again."""
 
     customer_id: str
     client_id: str

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.7"
+API_VERSION: Final = "3.8"
 
 
 class AddressLimits(TypedDict):
@@ -3022,7 +3022,7 @@ class SetupLinkList(TypedDict):
 
 
 class SetupOfSignIn(TypedDict):
-    """What you have made for the customer: where the address leads, and by what a person comes in whom you admit."""
+    """What you have made for the customer: where the address leads, and by what you let a person in."""
 
     parts: list[str]
     organization: OrganizationStatus | None

@@ -159,7 +159,7 @@ def test_a_claimed_customer_is_an_organization_with_an_owner(gatehouse: Gatehous
     assert owner["membership"]["role"] == "owner"
     record = Gatehouse(gatehouse.base_url, api_key=globex.key).send(service.show_customer(globex.id))
     assert (record["unclaimed"], record["vendor_setup"]) == (False, ["groups"])
-    # Those whom the vendor admits go on.
+    # The people that the vendor admits go on.
     assert claims_of(gatehouse.token(ANN, customer=globex, provider=okta))["customer"] == "globex"
 
 
