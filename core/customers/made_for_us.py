@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 THINGS_SHOWN: Final = 100
 
 
-class MadeKind(StrEnum):
+class ThingKind(StrEnum):
     """What a vendor makes for a customer."""
 
     CONNECTION = "connection"
@@ -121,11 +121,11 @@ class LinkNotAdopted(Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeThing:
+class ThingForUs:
     """A thing that a vendor has made for the organization; `made_by` is a word of `MadeThrough`, None if not known."""
 
     id: UUID
-    kind: MadeKind
+    kind: ThingKind
     name: str
     made_at: datetime
     made_by: str | None
@@ -143,7 +143,7 @@ class MadeThing:
 class MadeThingsPage:
     """A part of what vendors have made, and how much there is."""
 
-    things: Sequence[MadeThing]
+    things: Sequence[ThingForUs]
     total: int
 
 
@@ -155,7 +155,7 @@ class MadeThingDetail:
     thing takes, each with whether the organization has proved it. `rules` are those that end with a connection.
     """
 
-    thing: MadeThing
+    thing: ThingForUs
     connection: ConnectionRecord | None
     domains: Sequence[tuple[str, bool]]
     rules: Sequence[str]
@@ -165,7 +165,7 @@ class MadeThingDetail:
 class Adopted:
     """What became of a thing: the id of what the organization has now, and its secret, which is shown once."""
 
-    kind: MadeKind
+    kind: ThingKind
     id: UUID
     client_id: UUID
     secret: Secret | None = None
@@ -176,7 +176,7 @@ class _Taking:
     """An owner who adopts or removes a thing: all that it concerns is locked."""
 
     authorized: OrganizationAccess
-    thing: MadeThing
+    thing: ThingForUs
     relation: Relation
 
     @property
@@ -195,7 +195,7 @@ def show(uow: UnitOfWork, slug: str, thing_id: UUID) -> MadeThingDetail:
     organization = authorize(uow, slug, Operation.MADE_FOR_US_READ).organization
     thing = _found(uow.made_for_us.find(organization.id, thing_id))
     connection = None
-    if thing.kind is MadeKind.CONNECTION:
+    if thing.kind is ThingKind.CONNECTION:
         connection = uow.upstream_connections.find(thing.internal_id, thing_id)
     return MadeThingDetail(
         thing=thing,
@@ -321,7 +321,7 @@ def _adopt_link(_uow: UnitOfWork, _taking: _Taking) -> Adopted:
     raise LinkNotAdopted
 
 
-def _remove_connection(uow: UnitOfWork, thing: MadeThing) -> None:
+def _remove_connection(uow: UnitOfWork, thing: ThingForUs) -> None:
     """Remove a connection with its identities, its mail domains and its rules; tell the vendor."""
     lost = [route for route in _routes_to(uow, thing) if route.proof.verified_at is not None]
     changes.end_sessions(uow, thing.internal_id, thing.id)
@@ -332,7 +332,7 @@ def _remove_connection(uow: UnitOfWork, thing: MadeThing) -> None:
         domain_routes.tell_of_loss(uow, thing.internal_id, route.proof.domain, DomainLoss.REMOVED)
 
 
-def _remove_domain(uow: UnitOfWork, thing: MadeThing) -> None:
+def _remove_domain(uow: UnitOfWork, thing: ThingForUs) -> None:
     claim = uow.domain_routes.lock(thing.internal_id, thing.id)
     if claim is None:
         raise MadeThingUnknown
@@ -341,34 +341,34 @@ def _remove_domain(uow: UnitOfWork, thing: MadeThing) -> None:
         domain_routes.tell_of_loss(uow, thing.internal_id, claim.proof.domain, DomainLoss.REMOVED)
 
 
-def _remove_token(uow: UnitOfWork, thing: MadeThing) -> None:
+def _remove_token(uow: UnitOfWork, thing: ThingForUs) -> None:
     if uow.scim_tokens.remove(thing.internal_id, thing.id) is None:
         raise MadeThingUnknown
     tokens.tell_vendor(uow, thing.internal_id, thing.id, "removed")
 
 
-def _remove_rule(uow: UnitOfWork, thing: MadeThing) -> None:
+def _remove_rule(uow: UnitOfWork, thing: ThingForUs) -> None:
     uow.customer_group_rules.remove(thing.internal_id, thing.id)
 
 
-def _remove_link(uow: UnitOfWork, thing: MadeThing) -> None:
+def _remove_link(uow: UnitOfWork, thing: ThingForUs) -> None:
     if uow.customer_setup_links.remove(thing.internal_id, thing.id) is None:
         raise MadeThingUnknown
 
 
 _ADOPTING: Final = {
-    MadeKind.CONNECTION: _adopt_connection,
-    MadeKind.MAIL_DOMAIN: _adopt_domain,
-    MadeKind.SCIM_TOKEN: _adopt_token,
-    MadeKind.GROUP_RULE: _adopt_rule,
-    MadeKind.SETUP_LINK: _adopt_link,
+    ThingKind.CONNECTION: _adopt_connection,
+    ThingKind.MAIL_DOMAIN: _adopt_domain,
+    ThingKind.SCIM_TOKEN: _adopt_token,
+    ThingKind.GROUP_RULE: _adopt_rule,
+    ThingKind.SETUP_LINK: _adopt_link,
 }
 _REMOVING: Final = {
-    MadeKind.CONNECTION: _remove_connection,
-    MadeKind.MAIL_DOMAIN: _remove_domain,
-    MadeKind.SCIM_TOKEN: _remove_token,
-    MadeKind.GROUP_RULE: _remove_rule,
-    MadeKind.SETUP_LINK: _remove_link,
+    ThingKind.CONNECTION: _remove_connection,
+    ThingKind.MAIL_DOMAIN: _remove_domain,
+    ThingKind.SCIM_TOKEN: _remove_token,
+    ThingKind.GROUP_RULE: _remove_rule,
+    ThingKind.SETUP_LINK: _remove_link,
 }
 
 
@@ -384,21 +384,21 @@ def _require_proved(uow: UnitOfWork, taking: _Taking) -> None:
         raise MailDomainNotProved(None)
 
 
-def _domains_of(uow: UnitOfWork, thing: MadeThing) -> Sequence[str]:
+def _domains_of(uow: UnitOfWork, thing: ThingForUs) -> Sequence[str]:
     """Return the mail domains that adopting a thing takes: its own, or those that lead to it."""
-    if thing.kind is MadeKind.MAIL_DOMAIN:
+    if thing.kind is ThingKind.MAIL_DOMAIN:
         return [thing.name]
     return [route.proof.domain for route in _routes_to(uow, thing)]
 
 
-def _routes_to(uow: UnitOfWork, thing: MadeThing) -> Sequence[domain_routes.RouteClaim]:
-    if thing.kind is not MadeKind.CONNECTION:
+def _routes_to(uow: UnitOfWork, thing: ThingForUs) -> Sequence[domain_routes.RouteClaim]:
+    if thing.kind is not ThingKind.CONNECTION:
         return []
     return [one for one in uow.domain_routes.of_organization(thing.internal_id) if one.connection_id == thing.id]
 
 
-def _rules_of(uow: UnitOfWork, thing: MadeThing) -> Sequence[Any]:
-    if thing.kind is not MadeKind.CONNECTION:
+def _rules_of(uow: UnitOfWork, thing: ThingForUs) -> Sequence[Any]:
+    if thing.kind is not ThingKind.CONNECTION:
         return []
     return [one for one in uow.customer_group_rules.of_customer(thing.internal_id) if one.source == str(thing.id)]
 
@@ -426,7 +426,7 @@ def _record(uow: UnitOfWork, taking: _Taking, action: str, own: dict[str, str]) 
     )
 
 
-def _found(thing: MadeThing | None) -> MadeThing:
+def _found(thing: ThingForUs | None) -> ThingForUs:
     if thing is None:
         raise MadeThingUnknown
     return thing

@@ -3,7 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.customers.made_for_us import MadeThing, MadeThingsPage
+from core.customers.made_for_us import MadeThingsPage, ThingForUs
 
 
 class MadeForUs(Protocol):
@@ -13,7 +13,7 @@ class MadeForUs(Protocol):
         """Return a part of what was made, by vendor, service and kind, without setup links that have expired."""
         ...
 
-    def find(self, organization_id: UUID, thing_id: UUID) -> MadeThing | None:
+    def find(self, organization_id: UUID, thing_id: UUID) -> ThingForUs | None:
         """Return a thing of the same; None for any other."""
         ...
 

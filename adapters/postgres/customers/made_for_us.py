@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.customers.made_for_us import MadeKind, MadeThing, MadeThingsPage
+from core.customers.made_for_us import MadeThingsPage, ThingForUs, ThingKind
 from core.organizations.internal_places import MadeThrough
 
 # Each is found by its internal organization, of which there is at most one for each relation of the organization.
@@ -65,7 +65,7 @@ class PostgresMadeForUs(Aggregate):
             total=self._value(COUNTED, asked),
         )
 
-    def find(self, organization_id: UUID, thing_id: UUID) -> MadeThing | None:
+    def find(self, organization_id: UUID, thing_id: UUID) -> ThingForUs | None:
         return self._one(_thing, FOUND, self._asked(organization_id) | {"thing_id": thing_id})
 
     def own_group(self, organization_id: UUID, name: str) -> UUID | None:
@@ -83,5 +83,5 @@ class PostgresMadeForUs(Aggregate):
         }
 
 
-def _thing(*, kind: str, **columns: Any) -> MadeThing:
-    return MadeThing(kind=MadeKind(kind), **columns)
+def _thing(*, kind: str, **columns: Any) -> ThingForUs:
+    return ThingForUs(kind=ThingKind(kind), **columns)

@@ -11,11 +11,11 @@ from core.customers.made_for_us import (
     Adopted,
     GroupMissing,
     LinkNotAdopted,
-    MadeKind,
-    MadeThing,
     MadeThingUnknown,
     MailDomainNotProved,
     RuleOfConnection,
+    ThingForUs,
+    ThingKind,
     TokenExpired,
 )
 from core.customers.products import SignInTooOld
@@ -50,7 +50,7 @@ class MadeThingRecord(msgspec.Struct, kw_only=True):
     """Something that a vendor has made for the organization."""
 
     id: UUID
-    kind: MadeKind
+    kind: ThingKind
     vendor: ProductVendor
     service: ProductService
     name: Annotated[
@@ -64,7 +64,7 @@ class MadeThingRecord(msgspec.Struct, kw_only=True):
     made_by: MadeBy
 
     @classmethod
-    def of(cls, thing: MadeThing) -> Self:
+    def of(cls, thing: ThingForUs) -> Self:
         """Return a thing as the owner sees it."""
         return cls(
             id=thing.id,
@@ -94,7 +94,7 @@ class AdoptedThing(SecretBody, kw_only=True):
             " route; its new SCIM token; or the group to which the product is assigned."
         ),
     ]
-    kind: MadeKind
+    kind: ThingKind
     token: Annotated[
         str | None, msgspec.Meta(description="The secret of a SCIM token, shown only here; null for other kinds.")
     ]

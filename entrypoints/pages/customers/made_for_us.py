@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.customers import made_for_us
-from core.customers.made_for_us import THINGS_SHOWN, Adopted, MadeKind, MadeThingUnknown
+from core.customers.made_for_us import THINGS_SHOWN, Adopted, MadeThingUnknown, ThingKind
 from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation, authorize
 from core.organizations.internal_places import MadeThrough
@@ -29,11 +29,11 @@ routes: Routes = console_pages()
 MADE_FOR_US: Final = "/app/organizations/:org_slug/made-for-us"
 THING: Final = f"{MADE_FOR_US}/:thing_id"
 KINDS: Final = {
-    MadeKind.CONNECTION: marked("Connection"),
-    MadeKind.MAIL_DOMAIN: marked("Mail domain"),
-    MadeKind.SCIM_TOKEN: marked("SCIM token"),
-    MadeKind.GROUP_RULE: marked("Rule for a group"),
-    MadeKind.SETUP_LINK: marked("Setup link"),
+    ThingKind.CONNECTION: marked("Connection"),
+    ThingKind.MAIL_DOMAIN: marked("Mail domain"),
+    ThingKind.SCIM_TOKEN: marked("SCIM token"),
+    ThingKind.GROUP_RULE: marked("Rule for a group"),
+    ThingKind.SETUP_LINK: marked("Setup link"),
 }
 MAKERS: Final = {
     MadeThrough.MEMBER: marked("By a person of the vendor"),
@@ -109,11 +109,11 @@ async def adopt_here(call: Call, org_slug: str, thing_id: UUID) -> PageOrRedirec
 
     def to_show(adopted: Adopted) -> ToShow:
         # What there is to do next is on the page of a connection.
-        is_connection = adopted.kind is MadeKind.CONNECTION
+        is_connection = adopted.kind is ThingKind.CONNECTION
         page = f"{page_of(org_slug)}/sign-in/connections/{adopted.id}" if is_connection else _page_of(org_slug)
         return ToShow(page=page, secrets=(adopted.secret,) if adopted.secret is not None else ())
 
-    done = "connection-adopted" if kind is MadeKind.CONNECTION else "thing-adopted"
+    done = "connection-adopted" if kind is ThingKind.CONNECTION else "thing-adopted"
     return await leading_to(call, lambda uow: made_for_us.adopt(uow, org_slug, thing_id), to_show, query={"done": done})
 
 

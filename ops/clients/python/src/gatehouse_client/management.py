@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.8"
+API_VERSION: Final = "3.9"
 
 
 class AddressLimits(TypedDict):
@@ -34,7 +34,7 @@ class AdoptedThing(TypedDict):
     """What the organization has now; `token` is the secret of an adopted SCIM token, which is shown only here."""
 
     id: str
-    kind: MadeKind
+    kind: ThingKind
     token: str | None
 
 
@@ -1414,9 +1414,6 @@ class MadeConnection(TypedDict):
     failing_since: str | None
 
 
-MadeKind: TypeAlias = Literal["connection", "group_rule", "mail_domain", "scim_token", "setup_link"]
-
-
 MadeRoute: TypeAlias = Literal["failing", "leads", "taken", "unproved"]
 
 
@@ -1431,7 +1428,7 @@ class MadeThingRecord(TypedDict):
     """Something that a vendor has made for the organization."""
 
     id: str
-    kind: MadeKind
+    kind: ThingKind
     vendor: ProductVendor
     service: ProductService
     name: str
@@ -3285,6 +3282,9 @@ TargetType: TypeAlias = Literal[
     "user",
     "workload",
 ]
+
+
+ThingKind: TypeAlias = Literal["connection", "group_rule", "mail_domain", "scim_token", "setup_link"]
 
 
 class Tier(TypedDict):
