@@ -3317,6 +3317,7 @@ COMMENT ON COLUMN scim_tokens.made_through IS 'As of upstream_connections.';
 ALTER TABLE ONLY scim_tokens
     ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
 CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX scim_tokens_made_by_key ON scim_tokens USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
 CREATE INDEX scim_tokens_of_organization ON scim_tokens USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX scim_tokens_prefix ON scim_tokens USING btree (prefix);
 CREATE TRIGGER scim_tokens_removed AFTER DELETE ON scim_tokens FOR EACH ROW WHEN ((old.groups = 'directory'::text)) EXECUTE FUNCTION scim_tokens_removed();

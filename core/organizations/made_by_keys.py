@@ -1,7 +1,8 @@
-"""What a key of an organization has made, and what of it ends when the key is deleted (decisions 5.13).
+"""What a key of an organization has made, and what of it ends when the key is deleted.
 
-API keys of services, SCIM tokens and setup links keep the id of the key that made them. Its setup links act within its
-capabilities, and end with it. The others stay, so that keys can be replaced, unless they are to end too.
+API keys of services, SCIM tokens and setup links keep the id of the key that made them, also those that it made for
+customers of the organization. Its setup links act within its capabilities, and end with it. The others stay, so that
+keys can be replaced, unless they are to end too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.parts import ROWS_AT_ONCE_MAX
 
@@ -37,13 +39,15 @@ class MadeByKeyKind(StrEnum):
 class MadeByKey:
     """Something that a key has made; the name of a setup link is its parts.
 
-    `service_slug` is the service of an API key, or of a link for SAML.
+    `service_slug` is the service of an API key, or of a link for SAML; of what was made for a customer, which
+    `customer_id` names, it is the customer's.
     """
 
     kind: MadeByKeyKind
     id: UUID
     name: str
     service_slug: str | None
+    customer_id: UUID | None
     made_at: datetime
 
 
@@ -57,10 +61,15 @@ class MadeByKeyPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedWithKey:
-    """Something that ends with the key that made it, and the details by which an audit entry names it."""
+    """Something that ends with the key that made it, and the details by which an audit entry names it.
+
+    What was made for a customer is in its internal organization.
+    """
 
     kind: MadeByKeyKind
     id: UUID
+    organization_id: UUID
+    customer_id: UUID | None
     recorded: dict[str, Any]
 
 
@@ -80,5 +89,21 @@ def end(uow: UnitOfWork, organization_id: UUID, key_id: UUID) -> None:
 def record_ended(uow: UnitOfWork, organization_id: UUID, ended: Sequence[EndedWithKey]) -> None:
     """Record what has ended with the key that made it."""
     for one in ended:
+        if one.customer_id is not None:
+            _record_at_customer(uow, one, one.customer_id)
+            continue
         target_id = one.id if one.kind is MadeByKeyKind.API_KEY else organization_id
         uow.record(_ENDED[one.kind], target_id, organization_id=organization_id, **one.recorded, reason=REASON)
+
+
+def _record_at_customer(uow: UnitOfWork, ended: EndedWithKey, customer_id: UUID) -> None:
+    uow.audit_at_customer(
+        _ENDED[ended.kind], customer_id, ended.organization_id, is_of_vendor=True, **ended.recorded, reason=REASON
+    )
+    if ended.kind is MadeByKeyKind.SCIM_TOKEN:
+        uow.tell_vendor(
+            EventType.CUSTOMER_DIRECTORY_CHANGED,
+            ended.organization_id,
+            scim_token_id=str(ended.id),
+            state="removed",
+        )

@@ -178,8 +178,10 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "MadeByKey.kind": _field("`api_key`, `scim_token` or `setup_link`."),
     "MadeByKey.name": _field("The name; of a setup link its parts.", examples=["Backend"]),
     "MadeByKey.service_slug": _field(
-        "The service of an API key, or of a link for SAML; null otherwise.", examples=["shop"]
+        "The service of an API key, of a link for SAML, and of the customer for which it was made; null otherwise.",
+        examples=["shop"],
     ),
+    "MadeByKey.customer_id": _field("The customer for which it was made; null for the organization's own."),
     "MadeByKey.made_at": _field("When the key made it."),
     "key_id": _field("The id of the key."),
     "shown_id": _field("Under which the secret is kept until it is shown."),

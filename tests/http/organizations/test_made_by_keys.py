@@ -285,6 +285,7 @@ class TestEnding:
                 "id": things[kind]["id"],
                 "name": names[kind],
                 "service_slug": "shop" if kind == "api_key" else None,
+                "customer_id": None,
                 "made_at": things[kind]["created_at"],
             }
             for kind in ("setup_link", "scim_token", "api_key")

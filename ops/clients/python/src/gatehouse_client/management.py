@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.9"
+API_VERSION: Final = "3.10"
 
 
 class AddressLimits(TypedDict):
@@ -1391,6 +1391,7 @@ class MadeByKey(TypedDict):
     id: str
     name: str
     service_slug: str | None
+    customer_id: str | None
     made_at: str
 
 
