@@ -133,9 +133,9 @@ class Shop:
         answer = self.fleet.send("PATCH", path, changes, token=self.owner, process=process)
         assert answer.status == 200, answer.content
 
-    def sign_in(self, email: str) -> dict[str, Any]:
+    def sign_in(self, email: str, **target: str) -> dict[str, Any]:
         """Return tokens of the service, which were refreshed once."""
-        tokens = self.fleet.sign_in(email, **AT_SHOP)
+        tokens = self.fleet.sign_in(email, **AT_SHOP, **target)
         refreshed = self.refresh(tokens, 0)
         assert refreshed.status == 200, refreshed.content
         return refreshed.json
@@ -158,9 +158,9 @@ class Shop:
         assert self.fleet.uses(tokens) == [200] * PROCESSES
         assert self.is_active(tokens) == [True] * PROCESSES
 
-    def assert_closed(self, tokens: dict[str, Any]) -> None:
+    def assert_closed(self, tokens: dict[str, Any], *statuses: int) -> None:
         """Assert that tokens are good in no process, although their session may wait for its end."""
-        assert self.fleet.uses(tokens) == [401] * PROCESSES
+        assert set(self.fleet.uses(tokens)) <= {401, *statuses}
         assert self.is_active(tokens) == [False] * PROCESSES
         refused = [self.refresh(tokens, number) for number in range(PROCESSES)]
         assert [(one.status, one.json["error"]) for one in refused] == [(400, "invalid_grant")] * PROCESSES
@@ -172,6 +172,7 @@ def shop(builder: Builder, fleet: Fleet) -> Shop:
     [(organization_id,)] = builder.connection.execute("SELECT id FROM organizations WHERE slug = 'acme'").fetchall()
     service, secret = builder.service(organization_id, "shop"), secrets.token_urlsafe(32)
     builder.connection.execute("UPDATE services SET client_secret_hash = %s", (hash_token(secret),))
+    builder.serve_customers(service, individuals="all")
     builder.user(EVE)
     builder.connection.flush()
     client = {"client_id": str(service.client_id), "client_secret": secret}
@@ -203,3 +204,113 @@ def test_an_assignment_that_one_process_removes_is_gone_in_each_with_the_next_re
 
         shop.assert_closed(hers)
         shop.assert_open(his)
+
+
+@dataclass
+class MadeCustomer:
+    """A customer of the service that Acme has made, whose directory admits Eve."""
+
+    shop: Shop
+    id: str
+    directory: str
+
+    def change(self, process: int, method: str, path: str = "", body: Any = None) -> None:
+        """Change the customer by one process."""
+        path = f"/api/organizations/acme/services/shop/customers/{self.id}{path}"
+        answer = self.shop.fleet.send(method, path, body, token=self.shop.owner, process=process)
+        assert answer.status in {200, 204}, answer.content
+
+    def provisions(self) -> list[int]:
+        """Return what each process answers to the directory."""
+        fleet = self.shop.fleet
+        return [
+            fleet.send("GET", "/scim/v2/Users", token=self.directory, process=number).status
+            for number in range(PROCESSES)
+        ]
+
+    def assert_open(self, tokens: dict[str, Any]) -> None:
+        """Assert that each process lets Eve and the directory in."""
+        self.shop.assert_open(tokens)
+        assert self.provisions() == [200] * PROCESSES
+
+    def assert_closed(self, tokens: dict[str, Any]) -> None:
+        """Assert that no process lets them in."""
+        self.shop.assert_closed(tokens, 403)
+        self.assert_no_directory()
+
+    def assert_no_directory(self) -> None:
+        """Assert that no process lets the directory in: its token has gone, or the customer is closed."""
+        assert set(self.provisions()) <= {401, 403}
+
+
+@pytest.fixture
+def made(shop: Shop, builder: Builder) -> MadeCustomer:
+    """The customer; Eve has confirmed that it admits her."""
+    path = "/api/organizations/acme/services/shop/customers"
+    customer_id = shop.fleet.send("POST", path, {"name": "Globex"}, token=shop.owner).json["id"]
+    body = {"name": "Directory"}
+    directory = shop.fleet.send("POST", f"{path}/{customer_id}/scim-tokens", body, token=shop.owner).json["token"]
+    added = shop.fleet.send("POST", "/scim/v2/Users", {"userName": EVE, "active": True}, token=directory)
+    assert added.status == 201, added.content
+    builder.connection.execute("UPDATE memberships SET confirmed_at = created_at WHERE made_for IS NOT NULL")
+    builder.connection.flush()
+    return MadeCustomer(shop, customer_id, directory)
+
+
+def test_a_customer_that_one_process_pauses_or_ends_is_closed_in_each_with_the_next_request(made: MadeCustomer) -> None:
+    for process in range(PROCESSES):
+        hers = made.shop.sign_in(EVE, customer=made.id)
+        made.assert_open(hers)
+
+        made.change(process, "PATCH", body={"paused": True})
+
+        made.assert_closed(hers)
+        made.change(process, "PATCH", body={"paused": False})
+        assert made.provisions() == [200] * PROCESSES
+
+    hers = made.shop.sign_in(EVE, customer=made.id)
+    made.change(0, "DELETE")
+    made.assert_closed(hers)
+    made.change(1, "POST", "/restore")
+    again = made.shop.sign_in(EVE, customer=made.id)
+    made.assert_open(again)
+
+
+def test_a_vendor_that_is_suspended_is_closed_in_each_process_with_the_next_request(
+    made: MadeCustomer, builder: Builder
+) -> None:
+    hers = made.shop.sign_in(EVE, customer=made.id)
+    made.assert_open(hers)
+
+    builder.connection.execute("UPDATE organizations SET status = 'suspended' WHERE slug = 'acme'")
+    builder.connection.flush()
+
+    assert set(made.shop.fleet.uses(hers)) <= {401, 403}
+    made.assert_no_directory()
+    builder.connection.execute("UPDATE organizations SET status = 'active' WHERE slug = 'acme'")
+    builder.connection.flush()
+    assert made.provisions() == [200] * PROCESSES
+
+
+def test_a_part_that_the_owner_takes_away_is_closed_in_each_process_with_the_next_request(
+    made: MadeCustomer, builder: Builder
+) -> None:
+    query = "SELECT organization_id FROM service_customers WHERE id = %s"
+    [(organization_id,)] = builder.connection.execute(query, (made.id,)).fetchall()
+    builder.connection.execute(
+        "UPDATE organizations SET is_unclaimed = false, status = 'active' WHERE id = %s", (organization_id,)
+    )
+    builder.connection.execute("UPDATE service_customers SET vendor_setup = '{scim}' WHERE id = %s", (made.id,))
+    builder.member(organization_id, builder.user_id(BOB), "owner")
+    builder.connection.flush()
+    [(slug,)] = builder.connection.execute(
+        "SELECT slug FROM organizations WHERE id = %s", (organization_id,)
+    ).fetchall()
+    assert made.provisions() == [200] * PROCESSES
+    owner = made.shop.fleet.sign_in(BOB, org_slug=slug)["access_token"]
+
+    path = f"/api/organizations/{slug}/products/{made.shop.client['client_id']}"
+    answer = made.shop.fleet.send("PATCH", path, {"vendor_setup": []}, token=owner, process=2)
+
+    assert answer.status == 200, answer.content
+    made.assert_no_directory()
