@@ -6,7 +6,7 @@ memberships, revocations, single uses and limits are in none of these aggregates
 calls here (`tests/core/test_reads_elsewhere.py`). Nothing is written here; a replica refuses it.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
@@ -63,152 +63,53 @@ from ports.webhooks.known_addresses import KnownAddresses
 class ReadsElsewhere(Protocol):
     """The aggregates that are read elsewhere."""
 
-    @property
-    def analytics(self) -> Analytics: ...
-
-    @property
-    def audit_chains(self) -> AuditChains: ...
-
-    @property
-    def audit_log(self) -> AuditLog: ...
-
-    @property
-    def audit_searches(self) -> AuditSearches: ...
-
-    @property
-    def browsed_outbox(self) -> BrowsedOutbox: ...
-
-    @property
-    def bulk_jobs(self) -> BulkJobs: ...
-
-    @property
-    def customer_people(self) -> CustomerPeople: ...
-
-    @property
-    def customer_setup_progress(self) -> CustomerSetupProgresses: ...
-
-    @property
-    def directory_groups(self) -> DirectoryGroups: ...
-
-    @property
-    def end_users(self) -> EndUsers: ...
-
-    @property
-    def event_feed(self) -> EventFeed: ...
-
-    @property
-    def figures(self) -> Figures: ...
-
-    @property
-    def found_customers(self) -> FoundCustomers: ...
-
-    @property
-    def found_end_users(self) -> FoundEndUsers: ...
-
-    @property
-    def found_products(self) -> FoundProducts: ...
-
-    @property
-    def found_services(self) -> FoundServicesOfOrganization: ...
-
-    @property
-    def found_users(self) -> FoundUserList: ...
-
-    @property
-    def invitations(self) -> Invitations: ...
-
-    @property
-    def invited(self) -> Invited: ...
-
-    @property
-    def known_addresses(self) -> KnownAddresses: ...
-
-    @property
-    def members(self) -> Members: ...
-
-    @property
-    def organization_records(self) -> OrganizationRecords: ...
-
-    @property
-    def people(self) -> People: ...
-
-    @property
-    def person_records(self) -> PersonRecords: ...
-
-    @property
-    def plans(self) -> Plans: ...
-
-    @property
-    def platform_audit_log(self) -> PlatformAuditLog: ...
-
-    @property
-    def platform_mails(self) -> PlatformMails: ...
-
-    @property
-    def platform_mfa(self) -> PlatformMfa: ...
-
-    @property
-    def platform_organizations(self) -> PlatformOrganizations: ...
-
-    @property
-    def platform_overviews(self) -> PlatformOverviews: ...
-
-    @property
-    def platform_searches(self) -> PlatformSearches: ...
-
-    @property
-    def privacy_export(self) -> PrivacyExport: ...
-
-    @property
-    def product_sign_ins(self) -> ProductSignIns: ...
-
-    @property
-    def products(self) -> Products: ...
-
-    @property
-    def refused_sign_ins(self) -> RefusedSignIns: ...
-
-    @property
-    def sales(self) -> SalesBook: ...
-
-    @property
-    def scim_directory(self) -> ScimDirectory: ...
-
-    @property
-    def scim_log(self) -> ScimLog: ...
-
-    @property
-    def service_customers(self) -> ServiceCustomers: ...
-
-    @property
-    def service_figures(self) -> ServiceFigures: ...
-
-    @property
-    def service_grants(self) -> ServiceGrants: ...
-
-    @property
-    def service_subscriptions(self) -> ServiceSubscriptions: ...
-
-    @property
-    def services(self) -> Services: ...
-
-    @property
-    def sign_in_counts(self) -> SignInCounts: ...
-
-    @property
-    def sign_in_log(self) -> SignInLog: ...
-
-    @property
-    def sign_ins(self) -> SignIns: ...
-
-    @property
-    def sold_subscriptions(self) -> SoldSubscriptions: ...
-
-    @property
-    def webhook_deliveries(self) -> WebhookDeliveries: ...
-
-    @property
-    def webhook_delivery_log(self) -> WebhookDeliveryLog: ...
-
-    @property
-    def webhook_healths(self) -> WebhookHealths: ...
+    analytics: Final[Analytics]
+    audit_chains: Final[AuditChains]
+    audit_log: Final[AuditLog]
+    audit_searches: Final[AuditSearches]
+    browsed_outbox: Final[BrowsedOutbox]
+    bulk_jobs: Final[BulkJobs]
+    customer_people: Final[CustomerPeople]
+    customer_setup_progress: Final[CustomerSetupProgresses]
+    directory_groups: Final[DirectoryGroups]
+    end_users: Final[EndUsers]
+    event_feed: Final[EventFeed]
+    figures: Final[Figures]
+    found_customers: Final[FoundCustomers]
+    found_end_users: Final[FoundEndUsers]
+    found_products: Final[FoundProducts]
+    found_services: Final[FoundServicesOfOrganization]
+    found_users: Final[FoundUserList]
+    invitations: Final[Invitations]
+    invited: Final[Invited]
+    known_addresses: Final[KnownAddresses]
+    members: Final[Members]
+    organization_records: Final[OrganizationRecords]
+    people: Final[People]
+    person_records: Final[PersonRecords]
+    plans: Final[Plans]
+    platform_audit_log: Final[PlatformAuditLog]
+    platform_mails: Final[PlatformMails]
+    platform_mfa: Final[PlatformMfa]
+    platform_organizations: Final[PlatformOrganizations]
+    platform_overviews: Final[PlatformOverviews]
+    platform_searches: Final[PlatformSearches]
+    privacy_export: Final[PrivacyExport]
+    product_sign_ins: Final[ProductSignIns]
+    products: Final[Products]
+    refused_sign_ins: Final[RefusedSignIns]
+    sales: Final[SalesBook]
+    scim_directory: Final[ScimDirectory]
+    scim_log: Final[ScimLog]
+    service_customers: Final[ServiceCustomers]
+    service_figures: Final[ServiceFigures]
+    service_grants: Final[ServiceGrants]
+    service_subscriptions: Final[ServiceSubscriptions]
+    services: Final[Services]
+    sign_in_counts: Final[SignInCounts]
+    sign_in_log: Final[SignInLog]
+    sign_ins: Final[SignIns]
+    sold_subscriptions: Final[SoldSubscriptions]
+    webhook_deliveries: Final[WebhookDeliveries]
+    webhook_delivery_log: Final[WebhookDeliveryLog]
+    webhook_healths: Final[WebhookHealths]

@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `accounts`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.accounts.profile import NamedCaller
 from ports.accounts.account_splits import AccountSplits
@@ -17,35 +17,16 @@ from ports.accounts.users import Credentials, Users
 class AccountsUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def users(self) -> Users: ...
-
-    @property
-    def credentials(self) -> Credentials: ...
-
-    @property
-    def user_import(self) -> UserImport: ...
-
-    @property
-    def sign_in_failures(self) -> SignInFailures: ...
-
-    @property
-    def one_time_tokens(self) -> OneTimeTokens: ...
-
-    @property
-    def open_registrations(self) -> OpenRegistrations: ...
-
-    @property
-    def person_names(self) -> StoredNames: ...
-
-    @property
-    def own_accounts(self) -> OwnAccounts: ...
-
-    @property
-    def account_splits(self) -> AccountSplits: ...
-
-    @property
-    def known_ids(self) -> KnownIds: ...
+    users: Final[Users]
+    credentials: Final[Credentials]
+    user_import: Final[UserImport]
+    sign_in_failures: Final[SignInFailures]
+    one_time_tokens: Final[OneTimeTokens]
+    open_registrations: Final[OpenRegistrations]
+    person_names: Final[StoredNames]
+    own_accounts: Final[OwnAccounts]
+    account_splits: Final[AccountSplits]
+    known_ids: Final[KnownIds]
 
     @property
     def named_caller(self) -> NamedCaller:

@@ -1,6 +1,6 @@
 """What a transaction offers of the area `audit`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
@@ -16,29 +16,12 @@ from ports.audit.sign_in_log import SignInLog
 class AuditUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def audit_log(self) -> AuditLog: ...
-
-    @property
-    def audit_searches(self) -> AuditSearches: ...
-
-    @property
-    def audit_chains(self) -> AuditChains: ...
-
-    @property
-    def person_records(self) -> PersonRecords: ...
-
-    @property
-    def siem_streams(self) -> SiemStreams: ...
-
-    @property
-    def siem_sign_ins(self) -> SiemSignIns: ...
-
-    @property
-    def analytics(self) -> Analytics: ...
-
-    @property
-    def sign_in_counts(self) -> SignInCounts: ...
-
-    @property
-    def sign_in_log(self) -> SignInLog: ...
+    audit_log: Final[AuditLog]
+    audit_searches: Final[AuditSearches]
+    audit_chains: Final[AuditChains]
+    person_records: Final[PersonRecords]
+    siem_streams: Final[SiemStreams]
+    siem_sign_ins: Final[SiemSignIns]
+    analytics: Final[Analytics]
+    sign_in_counts: Final[SignInCounts]
+    sign_in_log: Final[SignInLog]

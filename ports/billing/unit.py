@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `billing`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.billing.cancellations import BillingCancellations
 from ports.billing.checkout import BillingCheckouts
@@ -14,23 +14,10 @@ from ports.billing.subscriptions import BillingSubscriptions
 class BillingUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def billing_cancellations(self) -> BillingCancellations: ...
-
-    @property
-    def billing_checkouts(self) -> BillingCheckouts: ...
-
-    @property
-    def billing_customers(self) -> BillingCustomers: ...
-
-    @property
-    def billing_events(self) -> BillingEvents: ...
-
-    @property
-    def own_subscriptions(self) -> SubscriptionsOfUser: ...
-
-    @property
-    def billing_subscriptions(self) -> BillingSubscriptions: ...
-
-    @property
-    def sandbox(self) -> Sandbox: ...
+    billing_cancellations: Final[BillingCancellations]
+    billing_checkouts: Final[BillingCheckouts]
+    billing_customers: Final[BillingCustomers]
+    billing_events: Final[BillingEvents]
+    own_subscriptions: Final[SubscriptionsOfUser]
+    billing_subscriptions: Final[BillingSubscriptions]
+    sandbox: Final[Sandbox]

@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `credentials`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.credentials.devices import Devices, Locations
 from ports.credentials.mfa import SecondFactors, StoredBackupCodes, TotpSecrets
@@ -12,32 +12,13 @@ from ports.credentials.totp import Totp
 class CredentialsUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def locations(self) -> Locations: ...
-
-    @property
-    def devices(self) -> Devices: ...
-
-    @property
-    def totp(self) -> Totp: ...
-
-    @property
-    def totp_secrets(self) -> TotpSecrets: ...
-
-    @property
-    def second_factors(self) -> SecondFactors: ...
-
-    @property
-    def backup_codes(self) -> StoredBackupCodes: ...
-
-    @property
-    def webauthn(self) -> WebAuthn: ...
-
-    @property
-    def passkeys(self) -> Passkeys: ...
-
-    @property
-    def passkey_challenges(self) -> PasskeyChallenges: ...
-
-    @property
-    def mfa_events(self) -> MfaEvents: ...
+    locations: Final[Locations]
+    devices: Final[Devices]
+    totp: Final[Totp]
+    totp_secrets: Final[TotpSecrets]
+    second_factors: Final[SecondFactors]
+    backup_codes: Final[StoredBackupCodes]
+    webauthn: Final[WebAuthn]
+    passkeys: Final[Passkeys]
+    passkey_challenges: Final[PasskeyChallenges]
+    mfa_events: Final[MfaEvents]

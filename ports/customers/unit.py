@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `customers`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.customers.setup_callers import SetupCaller
 from ports.customers.claiming import CustomerClaims
@@ -31,59 +31,22 @@ class CustomersUnit(Protocol):
         """Let a vendor act in the internal organization of a customer, by its slug, besides what it acted in before."""
         ...
 
-    @property
-    def service_customers(self) -> ServiceCustomers: ...
-
-    @property
-    def customer_claims(self) -> CustomerClaims: ...
-
-    @property
-    def ended_customers(self) -> EndedCustomers: ...
-
-    @property
-    def made_for_us(self) -> MadeForUs: ...
-
-    @property
-    def products(self) -> Products: ...
-
-    @property
-    def found_customers(self) -> FoundCustomers: ...
-
-    @property
-    def found_products(self) -> FoundProducts: ...
-
-    @property
-    def service_role_uses(self) -> ServiceRoleUses: ...
-
-    @property
-    def customer_people(self) -> CustomerPeople: ...
-
-    @property
-    def token_previews(self) -> TokenPreviews: ...
-
-    @property
-    def refused_sign_ins(self) -> RefusedSignIns: ...
-
-    @property
-    def product_sign_ins(self) -> ProductSignIns: ...
-
-    @property
-    def own_customers(self) -> OwnCustomers: ...
-
-    @property
-    def my_applications(self) -> MyApplications: ...
-
-    @property
-    def people_news(self) -> PeopleNews: ...
-
-    @property
-    def customer_usage(self) -> CustomerUsages: ...
-
-    @property
-    def customer_setup_progress(self) -> CustomerSetupProgresses: ...
-
-    @property
-    def customer_setup_links(self) -> CustomerSetupLinks: ...
-
-    @property
-    def customer_group_rules(self) -> CustomerGroupRules: ...
+    service_customers: Final[ServiceCustomers]
+    customer_claims: Final[CustomerClaims]
+    ended_customers: Final[EndedCustomers]
+    made_for_us: Final[MadeForUs]
+    products: Final[Products]
+    found_customers: Final[FoundCustomers]
+    found_products: Final[FoundProducts]
+    service_role_uses: Final[ServiceRoleUses]
+    customer_people: Final[CustomerPeople]
+    token_previews: Final[TokenPreviews]
+    refused_sign_ins: Final[RefusedSignIns]
+    product_sign_ins: Final[ProductSignIns]
+    own_customers: Final[OwnCustomers]
+    my_applications: Final[MyApplications]
+    people_news: Final[PeopleNews]
+    customer_usage: Final[CustomerUsages]
+    customer_setup_progress: Final[CustomerSetupProgresses]
+    customer_setup_links: Final[CustomerSetupLinks]
+    customer_group_rules: Final[CustomerGroupRules]

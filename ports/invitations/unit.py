@@ -1,6 +1,6 @@
 """What a transaction offers of the area `invitations`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.invitations.invitations import Invitations
 from ports.invitations.invited import Invited
@@ -9,8 +9,5 @@ from ports.invitations.invited import Invited
 class InvitationsUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def invitations(self) -> Invitations: ...
-
-    @property
-    def invited(self) -> Invited: ...
+    invitations: Final[Invitations]
+    invited: Final[Invited]

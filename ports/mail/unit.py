@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `mail`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.mail.brands import MailBrands
 from ports.mail.mail import MailCounts, MailOutbox
@@ -10,17 +10,10 @@ from ports.mail.routed_mail import RoutedMail
 class MailUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def mail(self) -> MailOutbox: ...
-
-    @property
-    def mail_counts(self) -> MailCounts: ...
-
-    @property
-    def mail_brands(self) -> MailBrands: ...
-
-    @property
-    def routed_mail(self) -> RoutedMail: ...
+    mail: Final[MailOutbox]
+    mail_counts: Final[MailCounts]
+    mail_brands: Final[MailBrands]
+    routed_mail: Final[RoutedMail]
 
     @property
     def has_rate_limits(self) -> bool:

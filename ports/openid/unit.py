@@ -1,6 +1,6 @@
 """What a transaction offers of the area `openid`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.openid.authorization_codes import AuthorizationCodes
 from ports.openid.authorization_requests import AuthorizationRequests
@@ -13,20 +13,9 @@ from ports.openid.single_uses import SingleUses
 class OpenidUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def clients(self) -> Clients: ...
-
-    @property
-    def single_uses(self) -> SingleUses: ...
-
-    @property
-    def authorization_requests(self) -> AuthorizationRequests: ...
-
-    @property
-    def authorization_codes(self) -> AuthorizationCodes: ...
-
-    @property
-    def device_codes(self) -> DeviceCodes: ...
-
-    @property
-    def logout_notices(self) -> LogoutNotices: ...
+    clients: Final[Clients]
+    single_uses: Final[SingleUses]
+    authorization_requests: Final[AuthorizationRequests]
+    authorization_codes: Final[AuthorizationCodes]
+    device_codes: Final[DeviceCodes]
+    logout_notices: Final[LogoutNotices]

@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `organizations`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
 from core.organizations.access import AccessContext
@@ -34,74 +34,29 @@ from ports.organizations.tiers import Tiers
 class OrganizationsUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def organizations(self) -> Organizations: ...
-
-    @property
-    def deleted_organizations(self) -> DeletedOrganizations: ...
-
-    @property
-    def tiers(self) -> Tiers: ...
-
-    @property
-    def members(self) -> Members: ...
-
-    @property
-    def overviews(self) -> Overviews: ...
-
-    @property
-    def people(self) -> People: ...
-
-    @property
-    def departures(self) -> Departures: ...
-
-    @property
-    def bulk_jobs(self) -> BulkJobs: ...
-
-    @property
-    def roles(self) -> Roles: ...
-
-    @property
-    def group_rules(self) -> GroupRules: ...
-
-    @property
-    def branding(self) -> Brandings: ...
-
-    @property
-    def branding_versions(self) -> BrandingVersions: ...
-
-    @property
-    def custom_domains(self) -> CustomDomains: ...
-
-    @property
-    def mail_servers(self) -> MailServers: ...
-
-    @property
-    def setup_links(self) -> SetupLinks: ...
-
-    @property
-    def organization_keys(self) -> OrganizationKeys: ...
-
-    @property
-    def made_by_keys(self) -> MadeByKeys: ...
-
-    @property
-    def made_credentials(self) -> MadeCredentials: ...
-
-    @property
-    def takeovers(self) -> Takeovers: ...
-
-    @property
-    def takeover_claims(self) -> TakeoverClaims: ...
-
-    @property
-    def takeover_credentials(self) -> TakeoverCredentials: ...
-
-    @property
-    def takeover_records(self) -> TakeoverRecords: ...
-
-    @property
-    def relations(self) -> Relations: ...
+    organizations: Final[Organizations]
+    deleted_organizations: Final[DeletedOrganizations]
+    tiers: Final[Tiers]
+    members: Final[Members]
+    overviews: Final[Overviews]
+    people: Final[People]
+    departures: Final[Departures]
+    bulk_jobs: Final[BulkJobs]
+    roles: Final[Roles]
+    group_rules: Final[GroupRules]
+    branding: Final[Brandings]
+    branding_versions: Final[BrandingVersions]
+    custom_domains: Final[CustomDomains]
+    mail_servers: Final[MailServers]
+    setup_links: Final[SetupLinks]
+    organization_keys: Final[OrganizationKeys]
+    made_by_keys: Final[MadeByKeys]
+    made_credentials: Final[MadeCredentials]
+    takeovers: Final[Takeovers]
+    takeover_claims: Final[TakeoverClaims]
+    takeover_credentials: Final[TakeoverCredentials]
+    takeover_records: Final[TakeoverRecords]
+    relations: Final[Relations]
 
     def access_context(self, slug: str) -> AccessContext:
         """Load the caller, an organization and their membership in it; raise `Unauthorized` as `caller` does.

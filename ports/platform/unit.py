@@ -1,6 +1,6 @@
 """What a transaction offers of the area `platform`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.platform.audit_log import PlatformAuditLog
 from ports.platform.bulk_work import BulkWork
@@ -31,73 +31,27 @@ from ports.platform.users import PlatformUsers
 class PlatformUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def platform_organizations(self) -> PlatformOrganizations: ...
-
-    @property
-    def bulk_work(self) -> BulkWork: ...
-
-    @property
-    def primary(self) -> Primary: ...
-
-    @property
-    def platform_owners(self) -> PlatformOwners: ...
-
-    @property
-    def organization_records(self) -> OrganizationRecords: ...
-
-    @property
-    def platform_overviews(self) -> PlatformOverviews: ...
-
-    @property
-    def platform_searches(self) -> PlatformSearches: ...
-
-    @property
-    def platform_support(self) -> PlatformSupportStaff: ...
-
-    @property
-    def explained_customers(self) -> ExplainedCustomers: ...
-
-    @property
-    def platform_mails(self) -> PlatformMails: ...
-
-    @property
-    def browsed_outbox(self) -> BrowsedOutbox: ...
-
-    @property
-    def platform_audit_log(self) -> PlatformAuditLog: ...
-
-    @property
-    def platform_users(self) -> PlatformUsers: ...
-
-    @property
-    def found_users(self) -> FoundUserList: ...
-
-    @property
-    def platform_mfa(self) -> PlatformMfa: ...
-
-    @property
-    def housekeeping(self) -> Housekeeping: ...
-
-    @property
-    def log_months(self) -> LogMonths: ...
-    @property
-    def clusters(self) -> Clusters: ...
-
-    @property
-    def overlooked_work(self) -> OverlookedWork: ...
-
-    @property
-    def left_credentials(self) -> LeftCredentials: ...
-
-    @property
-    def public_names(self) -> PublicNames: ...
-
-    @property
-    def figures(self) -> Figures: ...
-
-    @property
-    def system(self) -> SystemReadings: ...
-
-    @property
-    def due_work(self) -> DueWork: ...
+    platform_organizations: Final[PlatformOrganizations]
+    bulk_work: Final[BulkWork]
+    primary: Final[Primary]
+    platform_owners: Final[PlatformOwners]
+    organization_records: Final[OrganizationRecords]
+    platform_overviews: Final[PlatformOverviews]
+    platform_searches: Final[PlatformSearches]
+    platform_support: Final[PlatformSupportStaff]
+    explained_customers: Final[ExplainedCustomers]
+    platform_mails: Final[PlatformMails]
+    browsed_outbox: Final[BrowsedOutbox]
+    platform_audit_log: Final[PlatformAuditLog]
+    platform_users: Final[PlatformUsers]
+    found_users: Final[FoundUserList]
+    platform_mfa: Final[PlatformMfa]
+    housekeeping: Final[Housekeeping]
+    log_months: Final[LogMonths]
+    clusters: Final[Clusters]
+    overlooked_work: Final[OverlookedWork]
+    left_credentials: Final[LeftCredentials]
+    public_names: Final[PublicNames]
+    figures: Final[Figures]
+    system: Final[SystemReadings]
+    due_work: Final[DueWork]

@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `saml`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.saml.certificates import SamlCertificates
 from ports.saml.configurations import SamlConfigurations, SamlProviders
@@ -12,20 +12,9 @@ from ports.saml.sessions import SamlSessions
 class SamlUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def saml_configurations(self) -> SamlConfigurations: ...
-
-    @property
-    def saml_providers(self) -> SamlProviders: ...
-
-    @property
-    def saml_certificates(self) -> SamlCertificates: ...
-
-    @property
-    def saml_requests(self) -> SamlRequests: ...
-
-    @property
-    def saml_sessions(self) -> SamlSessions: ...
-
-    @property
-    def saml_logouts(self) -> SamlLogouts: ...
+    saml_configurations: Final[SamlConfigurations]
+    saml_providers: Final[SamlProviders]
+    saml_certificates: Final[SamlCertificates]
+    saml_requests: Final[SamlRequests]
+    saml_sessions: Final[SamlSessions]
+    saml_logouts: Final[SamlLogouts]

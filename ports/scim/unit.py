@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `scim`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.scim.tokens import ScimCaller
 from ports.scim.directory import ScimDirectory
@@ -19,20 +19,9 @@ class ScimUnit(Protocol):
         """The directory that calls with a SCIM token, loaded once; raise `ScimTokenInvalid`."""
         ...
 
-    @property
-    def scim_tokens(self) -> ScimTokens: ...
-
-    @property
-    def scim_users(self) -> ScimUsers: ...
-
-    @property
-    def scim_groups(self) -> ScimGroups: ...
-
-    @property
-    def directory_groups(self) -> DirectoryGroups: ...
-
-    @property
-    def scim_directory(self) -> ScimDirectory: ...
-
-    @property
-    def scim_log(self) -> ScimLog: ...
+    scim_tokens: Final[ScimTokens]
+    scim_users: Final[ScimUsers]
+    scim_groups: Final[ScimGroups]
+    directory_groups: Final[DirectoryGroups]
+    scim_directory: Final[ScimDirectory]
+    scim_log: Final[ScimLog]

@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `service_api`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.service_api.analytics import ServiceFigures
 from ports.service_api.subscriptions import ServiceSubscriptions
@@ -10,11 +10,6 @@ from ports.service_api.users import ServiceUsers
 class ServiceApiUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def service_users(self) -> ServiceUsers: ...
-
-    @property
-    def service_subscriptions(self) -> ServiceSubscriptions: ...
-
-    @property
-    def service_figures(self) -> ServiceFigures: ...
+    service_users: Final[ServiceUsers]
+    service_subscriptions: Final[ServiceSubscriptions]
+    service_figures: Final[ServiceFigures]

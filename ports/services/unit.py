@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `services`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.services.api_keys import ServiceCaller
 from ports.services.api_keys import ApiKeys
@@ -30,53 +30,20 @@ class ServicesUnit(Protocol):
         """The backend of a service that calls with an API key, loaded once; raise `ApiKeyInvalid`."""
         ...
 
-    @property
-    def api_keys(self) -> ApiKeys: ...
-
-    @property
-    def applications(self) -> ApplicationsOfUser: ...
-
-    @property
-    def service_assignments(self) -> ServiceAssignments: ...
-
-    @property
-    def service_grants(self) -> ServiceGrants: ...
-
-    @property
-    def sales(self) -> SalesBook: ...
-
-    @property
-    def sold_subscriptions(self) -> SoldSubscriptions: ...
-
-    @property
-    def services(self) -> Services: ...
-
-    @property
-    def plans(self) -> Plans: ...
-
-    @property
-    def subscriptions(self) -> Subscriptions: ...
-
-    @property
-    def end_users(self) -> EndUsers: ...
-
-    @property
-    def first_sign_ins(self) -> FirstSignIns: ...
-
-    @property
-    def service_user_metadata(self) -> ServiceUserMetadata: ...
-
-    @property
-    def found_end_users(self) -> FoundEndUsers: ...
-
-    @property
-    def found_services(self) -> FoundServicesOfOrganization: ...
-
-    @property
-    def client_problems(self) -> ClientProblems: ...
-
-    @property
-    def workloads(self) -> Workloads: ...
-
-    @property
-    def verified_domains(self) -> VerifiedDomains: ...
+    api_keys: Final[ApiKeys]
+    applications: Final[ApplicationsOfUser]
+    service_assignments: Final[ServiceAssignments]
+    service_grants: Final[ServiceGrants]
+    sales: Final[SalesBook]
+    sold_subscriptions: Final[SoldSubscriptions]
+    services: Final[Services]
+    plans: Final[Plans]
+    subscriptions: Final[Subscriptions]
+    end_users: Final[EndUsers]
+    first_sign_ins: Final[FirstSignIns]
+    service_user_metadata: Final[ServiceUserMetadata]
+    found_end_users: Final[FoundEndUsers]
+    found_services: Final[FoundServicesOfOrganization]
+    client_problems: Final[ClientProblems]
+    workloads: Final[Workloads]
+    verified_domains: Final[VerifiedDomains]

@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `sessions`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.sessions.callers import Caller
 from core.sessions.origins import Origin
@@ -50,29 +50,12 @@ class SessionsUnit(Protocol):
         """As `caller_if_signed_in`, also for a caller whom the service does not let in any more."""
         ...
 
-    @property
-    def callers(self) -> Callers: ...
-
-    @property
-    def sessions(self) -> Sessions: ...
-
-    @property
-    def customer_sessions(self) -> CustomerSessions: ...
-
-    @property
-    def client_grants(self) -> ClientGrants: ...
-
-    @property
-    def browser_sessions(self) -> BrowserSessions: ...
-
-    @property
-    def shown_secrets(self) -> ShownSecrets: ...
-
-    @property
-    def unfinished_sign_ins(self) -> UnfinishedSignIns: ...
-
-    @property
-    def signing_keys(self) -> SigningKeys: ...
-
-    @property
-    def server_secrets(self) -> ServerSecrets: ...
+    callers: Final[Callers]
+    sessions: Final[Sessions]
+    customer_sessions: Final[CustomerSessions]
+    client_grants: Final[ClientGrants]
+    browser_sessions: Final[BrowserSessions]
+    shown_secrets: Final[ShownSecrets]
+    unfinished_sign_ins: Final[UnfinishedSignIns]
+    signing_keys: Final[SigningKeys]
+    server_secrets: Final[ServerSecrets]

@@ -1,6 +1,6 @@
 """The part of the unit of work that belongs to the area `sign_in`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.sign_in.account_figures import FiguresOfUser
 from ports.sign_in.browser_returns import BrowserReturns
@@ -27,61 +27,23 @@ from ports.sign_in.upstream.trials import TrialSignIns
 class SignInUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def login_events(self) -> LoginEvents: ...
-
-    @property
-    def sign_ins(self) -> SignIns: ...
-
-    @property
-    def own_sessions(self) -> SessionsOfUser: ...
-
-    @property
-    def account_figures(self) -> FiguresOfUser: ...
-
-    @property
-    def own_ways(self) -> WaysOfUser: ...
-
-    @property
-    def sign_in_places(self) -> SignInPlaces: ...
-
-    @property
-    def mfa_challenges(self) -> MfaChallenges: ...
-
-    @property
-    def sign_in_rules(self) -> MembersUnderRules: ...
-
-    @property
-    def customer_visits(self) -> CustomerVisits: ...
-
-    @property
-    def browser_returns(self) -> BrowserReturns: ...
-
-    @property
-    def identities(self) -> Identities: ...
-
-    @property
-    def upstream_sign_ins(self) -> UpstreamSignIns: ...
-
-    @property
-    def oauth_credentials(self) -> OauthCredentials: ...
-
-    @property
-    def connection_moves(self) -> ConnectionMoves: ...
-    @property
-    def upstream_connections(self) -> UpstreamConnections: ...
-
-    @property
-    def upstream_failures(self) -> UpstreamFailures: ...
-
-    @property
-    def trial_sign_ins(self) -> TrialSignIns: ...
-
-    @property
-    def connection_keys(self) -> ConnectionKeys: ...
-
-    @property
-    def provider_sessions(self) -> ProviderSessions: ...
-
-    @property
-    def domain_routes(self) -> DomainRoutes: ...
+    login_events: Final[LoginEvents]
+    sign_ins: Final[SignIns]
+    own_sessions: Final[SessionsOfUser]
+    account_figures: Final[FiguresOfUser]
+    own_ways: Final[WaysOfUser]
+    sign_in_places: Final[SignInPlaces]
+    mfa_challenges: Final[MfaChallenges]
+    sign_in_rules: Final[MembersUnderRules]
+    customer_visits: Final[CustomerVisits]
+    browser_returns: Final[BrowserReturns]
+    identities: Final[Identities]
+    upstream_sign_ins: Final[UpstreamSignIns]
+    oauth_credentials: Final[OauthCredentials]
+    connection_moves: Final[ConnectionMoves]
+    upstream_connections: Final[UpstreamConnections]
+    upstream_failures: Final[UpstreamFailures]
+    trial_sign_ins: Final[TrialSignIns]
+    connection_keys: Final[ConnectionKeys]
+    provider_sessions: Final[ProviderSessions]
+    domain_routes: Final[DomainRoutes]

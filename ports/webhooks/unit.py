@@ -1,6 +1,6 @@
 """What a transaction offers of the area `webhooks`."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ports.webhooks.deliveries import WebhookDeliveries
 from ports.webhooks.delivery_log import WebhookDeliveryLog
@@ -14,23 +14,10 @@ from ports.webhooks.webhooks import Webhooks
 class WebhooksUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
-    @property
-    def webhooks(self) -> Webhooks: ...
-
-    @property
-    def webhook_deliveries(self) -> WebhookDeliveries: ...
-
-    @property
-    def webhook_delivery_log(self) -> WebhookDeliveryLog: ...
-
-    @property
-    def webhook_healths(self) -> WebhookHealths: ...
-
-    @property
-    def event_feed(self) -> EventFeed: ...
-
-    @property
-    def known_addresses(self) -> KnownAddresses: ...
-
-    @property
-    def event_sequencing(self) -> EventSequencing: ...
+    webhooks: Final[Webhooks]
+    webhook_deliveries: Final[WebhookDeliveries]
+    webhook_delivery_log: Final[WebhookDeliveryLog]
+    webhook_healths: Final[WebhookHealths]
+    event_feed: Final[EventFeed]
+    known_addresses: Final[KnownAddresses]
+    event_sequencing: Final[EventSequencing]

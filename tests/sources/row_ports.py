@@ -52,13 +52,15 @@ def ports() -> Ports:
     many: set[str] = set()
     for path in sorted((ROOT / "ports").rglob("*.py")):
         for owner in _classes(ast.parse(path.read_bytes())):
-            for method in owner.body:
-                if not isinstance(method, ast.FunctionDef) or method.returns is None:
-                    continue
-                if path.name == "unit.py" and method.decorator_list:
-                    by_attribute[method.name] = ast.unparse(method.returns)
-                if names_in(method.returns) & (COLLECTIONS | holders):
-                    many.add(f"{owner.name}.{method.name}")
+            for one in owner.body:
+                match one:
+                    case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Subscript(slice=port)):
+                        by_attribute[name] = ast.unparse(port)
+                    case ast.FunctionDef(name=name, returns=ast.expr() as returns):
+                        if names_in(returns) & (COLLECTIONS | holders):
+                            many.add(f"{owner.name}.{name}")
+                    case _:
+                        pass
     return Ports(by_attribute, frozenset(many))
 
 
