@@ -166,64 +166,19 @@ class ShownJob:
     next: int | None
 
 
-def begin(uow: UnitOfWork, slug: str, kind: JobKind, rows: Sequence[WantedRow], details: Mapping[str, str]) -> UUID:
-    """Begin a job of an organization and return its id; raise `BadRequest` and `TooManyJobs`."""
-    assert kind.operation is not None, "a job of an organization takes a right there"
-    authorized = access.authorize_and_lock(uow, slug, kind.operation)
-    return _begin(uow, authorized.organization.id, kind, rows, details)
-
-
-def begin_for_platform(uow: UnitOfWork, kind: JobKind, rows: Sequence[WantedRow], details: Mapping[str, str]) -> UUID:
-    """Begin a job of the platform and return its id; raise `BadRequest` and `TooManyJobs`."""
-    authorize_platform(uow)
-    return _begin(uow, None, kind, rows, details)
-
-
-def search(uow: UnitOfWork, slug: str, *, after: Position | None, limit: int) -> FoundRows[Job]:
-    """List the jobs that the caller could have begun, newest first."""
-    authorized = access.authorize(uow, slug, Operation.JOBS_READ)
-    kinds = [kind for kind in JobKind if kind.operation is not None and _allows(authorized, kind.operation)]
-    return _found(uow, authorized.organization.id, kinds, after, limit)
-
-
-def search_for_platform(uow: UnitOfWork, *, after: Position | None, limit: int) -> FoundRows[Job]:
-    """List the jobs of the platform, newest first."""
-    authorize_platform(uow)
-    return _found(uow, None, [kind for kind in JobKind if kind.operation is None], after, limit)
-
-
-def show(uow: UnitOfWork, slug: str, job_id: UUID, *, state: RowState | None, after: int, limit: int) -> ShownJob:
-    """Return a job of an organization and its rows after a number; raise `JobUnknown`."""
-    return _with_rows(uow, _of_organization(uow, slug, job_id), state, after, limit)
-
-
-def show_for_platform(uow: UnitOfWork, job_id: UUID, *, state: RowState | None, after: int, limit: int) -> ShownJob:
-    """Return a job of the platform and its rows after a number; raise `JobUnknown`."""
-    return _with_rows(uow, _of_platform(uow, job_id), state, after, limit)
-
-
-def stop(uow: UnitOfWork, slug: str, job_id: UUID) -> None:
-    """Stop a job of an organization; what is done stays done. Raise `JobUnknown` and `JobOver`."""
-    _stop(uow, _of_organization(uow, slug, job_id))
-
-
-def stop_for_platform(uow: UnitOfWork, job_id: UUID) -> None:
-    """Stop a job of the platform; what is done stays done. Raise `JobUnknown` and `JobOver`."""
-    _stop(uow, _of_platform(uow, job_id))
-
-
-def too_many_rows() -> BadRequest:
-    """Return the refusal of more rows than a job has."""
-    return BadRequest.of_field("rows", Wording("A job has at most %(maximum)s rows.", maximum=ROWS_MAX))
-
-
-def _begin(
-    uow: UnitOfWork,
-    organization_id: UUID | None,
-    kind: JobKind,
-    rows: Sequence[WantedRow],
-    details: Mapping[str, str],
+def begin(
+    uow: UnitOfWork, slug: str | None, kind: JobKind, rows: Sequence[WantedRow], details: Mapping[str, str]
 ) -> UUID:
+    """Begin a job of an organization, or of the platform (None), and return its id.
+
+    Raise `BadRequest` and `TooManyJobs`.
+    """
+    organization_id = None
+    if slug is None:
+        authorize_platform(uow)
+    else:
+        assert kind.operation is not None, "a job of an organization takes a right there"
+        organization_id = access.authorize_and_lock(uow, slug, kind.operation).organization.id
     if not rows:
         raise BadRequest.of_field("rows", "Nothing is chosen.")
     if len(rows) > ROWS_MAX:
@@ -243,40 +198,53 @@ def _begin(
     return job.id
 
 
-def _found(
-    uow: UnitOfWork, organization_id: UUID | None, kinds: Sequence[JobKind], after: Position | None, limit: int
-) -> FoundRows[Job]:
+def search(uow: UnitOfWork, slug: str | None, *, after: Position | None, limit: int) -> FoundRows[Job]:
+    """List the jobs of an organization, or of the platform (None), that the caller could have begun, newest first."""
+    organization_id, kinds = _begun_by_caller(uow, slug)
     found = uow.elsewhere.bulk_jobs.page(organization_id, kinds, after=after, limit=limit + 1)
     return found_rows(
         found, after=after, limit=limit, count=partial(uow.elsewhere.bulk_jobs.count, organization_id, kinds)
     )
 
 
-def _of_organization(uow: UnitOfWork, slug: str, job_id: UUID) -> Job:
-    authorized = access.authorize(uow, slug, Operation.JOBS_READ)
-    job = uow.bulk_jobs.find(authorized.organization.id, job_id)
-    if job is None or job.kind.operation is None or not _allows(authorized, job.kind.operation):
-        raise JobUnknown
-    return job
-
-
-def _of_platform(uow: UnitOfWork, job_id: UUID) -> Job:
-    authorize_platform(uow)
-    job = uow.bulk_jobs.find(None, job_id)
-    if job is None:
-        raise JobUnknown
-    return job
-
-
-def _allows(authorized: access.OrganizationAccess, operation: Operation) -> bool:
-    return operation.missing(authorized.membership.role, authorized.capabilities) is None
-
-
-def _with_rows(uow: UnitOfWork, job: Job, state: RowState | None, after: int, limit: int) -> ShownJob:
+def show(
+    uow: UnitOfWork, slug: str | None, job_id: UUID, *, state: RowState | None, after: int, limit: int
+) -> ShownJob:
+    """Return a job of an organization or of the platform (None) and its rows after a number; raise `JobUnknown`."""
+    job = _found(uow, slug, job_id)
     rows = uow.bulk_jobs.rows(job.organization_id, job.id, state, after=after, limit=limit + 1)
     return ShownJob(job=job, listed=rows[:limit], next=rows[limit - 1].number if len(rows) > limit else None)
 
 
-def _stop(uow: UnitOfWork, job: Job) -> None:
+def stop(uow: UnitOfWork, slug: str | None, job_id: UUID) -> None:
+    """Stop a job of an organization or of the platform (None); what is done stays done.
+
+    Raise `JobUnknown` and `JobOver`.
+    """
+    job = _found(uow, slug, job_id)
     if not uow.bulk_jobs.end(job.organization_id, job.id, JobState.STOPPED, ""):
         raise JobOver
+
+
+def too_many_rows() -> BadRequest:
+    """Return the refusal of more rows than a job has."""
+    return BadRequest.of_field("rows", Wording("A job has at most %(maximum)s rows.", maximum=ROWS_MAX))
+
+
+def _begun_by_caller(uow: UnitOfWork, slug: str | None) -> tuple[UUID | None, Sequence[JobKind]]:
+    """Return the organization, None for the platform, and the kinds of jobs that the caller may begin there."""
+    if slug is None:
+        authorize_platform(uow)
+        return None, [kind for kind in JobKind if kind.operation is None]
+    authorized = access.authorize(uow, slug, Operation.JOBS_READ)
+    role, capabilities = authorized.membership.role, authorized.capabilities
+    kinds = [kind for kind in JobKind if kind.operation and kind.operation.missing(role, capabilities) is None]
+    return authorized.organization.id, kinds
+
+
+def _found(uow: UnitOfWork, slug: str | None, job_id: UUID) -> Job:
+    organization_id, kinds = _begun_by_caller(uow, slug)
+    job = uow.bulk_jobs.find(organization_id, job_id)
+    if job is None or job.kind not in kinds:
+        raise JobUnknown
+    return job

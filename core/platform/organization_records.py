@@ -199,7 +199,7 @@ def begin_job(
     if len(found) != seen_total:
         raise ListChanged
     rows = [WantedRow(label=name_with_slug(one.name, one.slug), subject_id=one.id) for one in found]
-    return bulk_jobs.begin_for_platform(uow, kind, rows, details)
+    return bulk_jobs.begin(uow, None, kind, rows, details)
 
 
 def show(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizationRecord:

@@ -1,6 +1,6 @@
 """The pages of the jobs of an organization and of the platform: the list, one with each row, and stopping one."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -101,15 +101,19 @@ def job_values(page: str, query: JobQuery, shown: ShownJob) -> dict[str, Any]:
     }
 
 
-async def rows_file(job_id: UUID, read: Callable[[int, int], Awaitable[ShownJob]]) -> CsvFile:
-    """Return the response that streams the rows of a job; `read` returns those after a number, at most so many."""
-    first = await read(0, ROWS_AT_ONCE)
+async def rows_file(call: Call, org_slug: str | None, job_id: UUID, state: RowState | None) -> CsvFile:
+    """Return the response that streams the rows of a job of an organization, or of the platform (None)."""
+
+    async def read(number: int) -> ShownJob:
+        return await call.read(bulk_jobs.show, org_slug, job_id, state=state, after=number, limit=ROWS_AT_ONCE)
+
+    first = await read(0)
 
     async def parts() -> AsyncGenerator[Iterable[Sequence[Any]]]:
         shown = first
         yield [_row(one) for one in shown.listed]
         while shown.next is not None:
-            shown = await read(shown.next, ROWS_AT_ONCE)
+            shown = await read(shown.next)
             yield [_row(one) for one in shown.listed]
 
     return csv_file(f"job-{job_id}", _COLUMNS, parts())
@@ -175,11 +179,7 @@ async def show_job(
 @in_console(Operation.JOBS_READ)
 async def download_rows(call: Call, org_slug: str, job_id: UUID, query: JobQuery) -> CsvFile:
     """Download what became of each row of a job, for a spreadsheet."""
-
-    async def read(number: int, limit: int) -> ShownJob:
-        return await call.read(bulk_jobs.show, org_slug, job_id, state=query.wanted, after=number, limit=limit)
-
-    return await rows_file(job_id, read)
+    return await rows_file(call, org_slug, job_id, query.wanted)
 
 
 @routes.post(f"{JOB}/stop", refuses=(JobUnknown, JobOver))
@@ -208,9 +208,7 @@ _PROGRAM: Final = Program("platform_organizations_list_organizations")
 @platform_owner_in_console
 async def show_platform_jobs(call: Call, query: PagedQuery) -> Page:
     """Show the jobs of the platform, newest first."""
-    standing, found = await opened_for_platform(
-        call, bulk_jobs.search_for_platform, after=query.position, limit=ROWS_SHOWN
-    )
+    standing, found = await opened_for_platform(call, bulk_jobs.search, None, after=query.position, limit=ROWS_SHOWN)
     return console_page(
         call,
         "organizations/bulk_jobs_platform.html",
@@ -231,7 +229,8 @@ async def show_platform_job(
     query = query or JobQuery()
     standing, shown = await opened_for_platform(
         call,
-        bulk_jobs.show_for_platform,
+        bulk_jobs.show,
+        None,
         job_id,
         state=query.wanted,
         after=query.number,
@@ -252,11 +251,7 @@ async def show_platform_job(
 @platform_owner_in_console
 async def download_platform_rows(call: Call, job_id: UUID, query: JobQuery) -> CsvFile:
     """Download what became of each row of a job of the platform, for a spreadsheet."""
-
-    async def read(number: int, limit: int) -> ShownJob:
-        return await call.read(bulk_jobs.show_for_platform, job_id, state=query.wanted, after=number, limit=limit)
-
-    return await rows_file(job_id, read)
+    return await rows_file(call, None, job_id, query.wanted)
 
 
 @platform_routes.post(f"{PLATFORM_JOB}/stop", refuses=(JobUnknown, JobOver))
@@ -264,5 +259,5 @@ async def download_platform_rows(call: Call, job_id: UUID, query: JobQuery) -> C
 @shows_again(show_platform_job, JobOver)
 async def stop_platform_job(call: Call, job_id: UUID) -> PageOrRedirect:
     """Stop a job of the platform; what is done stays done."""
-    await call.transact(bulk_jobs.stop_for_platform, job_id)
+    await call.transact(bulk_jobs.stop, None, job_id)
     return after(f"{PLATFORM_JOBS}/{job_id}", "job-stopped")
