@@ -91,6 +91,25 @@ async def reads_claim_link(hood: Neighbourhood, of: str, address: str, pick: int
 
 
 @step(MAKING)
+async def reads_link_of_ended(hood: Neighbourhood, of: str, address: str) -> None:
+    """The owner of an address has the links to those customers of a vendor that have ended, and presses "Claim"."""
+    person, market = hood.model.owner_of(address), await vendors.opened(hood)
+    assert person is not None
+    ended = [one for one in market.customers if one.of == of and one.is_ended and one.claim_links]
+    if not ended:
+        return
+    give_account(hood, address)
+    visitor = Visitor(hood.world.client, address=person.network)
+    await visitor.sign_in(address, password=person.password)
+    for customer in ended:
+        for _, token in customer.claim_links:
+            slug = f"claimed-{next(numbers):05}"
+            await _claim(visitor, token, slug)
+            if hood.world.rows("SELECT FROM organizations WHERE slug = %s", slug):
+                raise Violation("claimed", f"{address} has claimed {customer.id}, which has ended")
+
+
+@step(MAKING)
 async def provider_claims(hood: Neighbourhood, of: str) -> None:
     """Browsers that came by a made connection open the links to customers of a vendor: their provider has them."""
     for visit in (await vendors.opened(hood)).visits:

@@ -198,13 +198,14 @@ async def vendor_ends_made(hood: Neighbourhood, of: str, pick: int, whole: bool)
 
 
 async def _restore(hood: Neighbourhood, vendor: Vendor, customer: MadeCustomer) -> int:
-    """Let the other vendor try to restore a customer, and then its own."""
-    market = await vendors.opened(hood)
-    strange = market.vendors[other(vendor.name)]
-    for path in (strange.path, vendor.path):
-        answer = await hood.send("POST", f"{path}/{customer.id}/restore", token=strange.owner_token)
+    """Let the other vendor try to restore a customer, and the other service of its own, and then its service."""
+    strange = (await vendors.opened(hood)).vendors[other(vendor.name)]
+    elsewhere = vendor.path.replace(f"/{vendor.party.service_slug}/", f"/{vendor.other.service_slug}/")
+    tried = ((strange.path, strange), (vendor.path, strange), (elsewhere, vendor))
+    for path, by in tried:
+        answer = await hood.send("POST", f"{path}/{customer.id}/restore", token=by.owner_token)
         if answer.status == 200:
-            raise Violation("another vendor", f"{strange.name} has restored a customer of {vendor.name}")
+            raise Violation("restored", f"the owner of {by.name} has restored {customer.id} by {path}")
     return (await hood.send("POST", f"{vendor.path}/{customer.id}/restore", token=vendor.owner_token)).status
 
 

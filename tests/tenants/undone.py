@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import pytest
@@ -37,21 +37,29 @@ from core.sign_in.sign_ins import Affiliation
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
 
+# A place where a rule is undone: a module, the names there, and what each is replaced by.
+Layer: TypeAlias = tuple[str, str, Callable[[Any], Any]]
+
 
 @dataclass(frozen=True)
 class UndoneRule:
-    """A rule that is undone, and how; several names are statements that all have it."""
+    """A rule that is undone, and how; several names are statements that all have it.
+
+    `beside` is what else guards it, and is undone with it: each is a module, names and a change as well.
+    """
 
     rule: str
     module: str
     name: str
     instead: Callable[[Any], Any]
+    beside: Sequence[Layer] = field(default=(), kw_only=True)
 
     def patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Undo the rule until the test ends."""
-        place = pkgutil.resolve_name(self.module)
-        for name in self.name.split():
-            monkeypatch.setattr(place, name, self.instead(getattr(place, name)))
+        for module, names, instead in ((self.module, self.name, self.instead), *self.beside):
+            place = pkgutil.resolve_name(module)
+            for name in names.split():
+                monkeypatch.setattr(place, name, instead(getattr(place, name)))
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def _of_any_part(_original: Any) -> Any:
     return require
 
 
-def _of_any_service(original: Any) -> Any:
+def of_any_service(original: Any) -> Any:
     """Return a function that finds the customers of all services."""
 
     def find(uow: UnitOfWork, service: Service, customer_id: UUID) -> ServiceCustomer:
@@ -464,7 +464,7 @@ MAKINGS: Final = (
     _making(
         "a key knows the customers of its own service",
         ("core.customers.customers", "find"),
-        _of_any_service,
+        of_any_service,
         "stranger",
         "another vendor",
     ),

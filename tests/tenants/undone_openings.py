@@ -16,6 +16,7 @@ from core.sessions.shown_secrets import KEPT_MAX, LIFETIME, Holder
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
 from tests.tenants.undone import UNDONE, Undone
+from tests.tenants.undone_layers import LAYERS
 from tests.tenants.undone_making import MAKINGS
 
 
@@ -290,4 +291,4 @@ OPENINGS: Final = (
         _FOUND,
     ),
 )
-ALL_UNDONE: Final = (*UNDONE, *OPENINGS, *MAKINGS)
+ALL_UNDONE: Final = (*UNDONE, *OPENINGS, *MAKINGS, *LAYERS)
