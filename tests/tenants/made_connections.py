@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.tenants import market_judging, vendors
 from tests.tenants.making import MAKING, other
-from tests.tenants.market_judging import BEYOND, nothing_outside_changes
+from tests.tenants.market_judging import BEYOND, OUTLIVED, nothing_outside_changes
 from tests.tenants.model import Violation
 from tests.tenants.neighbourhood import A, Neighbourhood
 from tests.tenants.staff import staff_of
@@ -40,6 +40,36 @@ async def vendor_connects(hood: Neighbourhood, of: str, pick: int, whole: bool) 
     customer = await vendors.customer_of(hood, of, pick)
     async with nothing_outside_changes(hood, f"{of} has connected a provider"):
         await _connect(hood, customer, is_at_work=whole)
+
+
+@step(MAKING)
+async def vendor_switches_connection(hood: Neighbourhood, of: str, pick: int, whole: bool) -> None:
+    """A vendor switches the connection of a customer off, which then leads to no provider, and on again or not."""
+    customer, vendor = await vendors.customer_of(hood, of, pick), await vendors.vendor_of(hood, of)
+    if customer.connection_id is None or not customer.is_open_to("upstream") or vendor.is_suspended:
+        return
+    for is_on in (False, True) if whole or customer.is_off else (False,):
+        async with nothing_outside_changes(hood, f"{of} has switched a connection {'on' if is_on else 'off'}"):
+            path = f"/connections/{customer.connection_id}"
+            changed = await vendors.at(hood, customer, "PATCH", path, {"enabled": is_on})
+        if changed.status != 200 or changed.json["enabled"] is not is_on:
+            raise Violation("denied", f"{of} cannot switch the connection of {customer.id}: {changed.text}")
+        customer.is_off = not is_on
+        if not is_on:
+            # What it has named of groups is forgotten, so it gives no role once it is on again.
+            customer.asserted.clear()
+            (await vendors.opened(hood)).end_visits_by_connection(customer, "its connection was switched off")
+        if await _leads_to_provider(hood, vendor, customer) is not is_on:
+            kind = "denied" if is_on else OUTLIVED
+            raise Violation(kind, f"the connection of {customer.id} is {'on' if is_on else 'off'}")
+        await market_judging.recheck(hood)
+
+
+async def _leads_to_provider(hood: Neighbourhood, vendor: Vendor, customer: MadeCustomer) -> bool:
+    visitor = Visitor(hood.world.client, address=vendors.NETWORK)
+    place = {"org": vendor.party.slug, "service": vendor.party.service_slug}
+    begun = await visitor.send("GET", f"/auth/upstream?{urlencode({'connection_id': customer.connection_id, **place})}")
+    return begun.headers.get("Location", "").startswith((hood.work.url, hood.evil.url))
 
 
 @step(MAKING)
@@ -201,11 +231,8 @@ async def _connect(hood: Neighbourhood, customer: MadeCustomer, *, is_at_work: b
         return
     if customer.connection_id is not None:
         await vendors.at(hood, customer, "DELETE", f"/connections/{customer.connection_id}")
-        customer.connection_id, customer.asserted_rule, customer.domains = None, (), {}
-        customer.asserted.clear()
-        for visit in (await vendors.opened(hood)).visits:
-            if visit.customer is customer and visit.is_by_connection:
-                visit.ended = visit.ended or "its connection was deleted"
+        customer.lose_connection()
+        (await vendors.opened(hood)).end_visits_by_connection(customer, "its connection was deleted")
         await market_judging.recheck(hood)
     body = {
         "type": "oidc",
@@ -230,7 +257,7 @@ async def _is_connected(hood: Neighbourhood, customer: MadeCustomer) -> bool:
     vendor = await vendors.vendor_of(hood, customer.of)
     if customer.connection_id is None:
         await _connect(hood, customer, is_at_work=False)
-    return customer.connection_id is not None and not (customer.is_paused or vendor.is_suspended)
+    return customer.connection_id is not None and not (customer.is_off or customer.is_paused or vendor.is_suspended)
 
 
 async def _wanted(hood: Neighbourhood, address: str, pick: int) -> str:

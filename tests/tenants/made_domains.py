@@ -141,7 +141,8 @@ def _expected(hood: Neighbourhood, vendor: Vendor, organization: Organization) -
     if hood.world.value(moved, hood.world.clock() - GRACE, organization.party.organization_id):
         hood.explained.add(MOVED)
         return set()
-    return {one.connection_id for one in vendor.present if organization.domain in one.domains and not one.is_paused}
+    proved = [one for one in vendor.present if organization.domain in one.domains]
+    return {one.connection_id for one in proved if not one.is_paused and not one.is_off}
 
 
 async def _look_up(hood: Neighbourhood, address: str, **here: str) -> Answer:

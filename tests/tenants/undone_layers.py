@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.sessions.customer_contexts import IS_OF_CUSTOMER
-from tests.tenants.market_judging import OUTLIVED
+from tests.tenants.market_judging import BEYOND, OUTLIVED
 from tests.tenants.taking import Story
 from tests.tenants.undone import Undone
 from tests.tenants.undone_making import of_any_service
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
     from core.services.services import Service
     from tests.tenants.undone import Layer
+
+
+def _nothing(_original: Any) -> Any:
+    return lambda *_args, **_options: None
+
+
+def _zero(_original: Any) -> Any:
+    return lambda *_args, **_options: 0
 
 
 def _yes(_original: Any) -> Any:
@@ -51,6 +59,31 @@ def _for_any_service(original: Any) -> Any:
         original(ended, replace(service, organization_id=vendor_id, id=service_id), customer_id)
 
     return restore
+
+
+def _off_or_on(original: Any) -> Any:
+    """Return a method that finds the organization of a connection whether that is on or not."""
+
+    def of_connection(organizations: Any, connection_id: UUID, **_options: Any) -> Any:
+        query = "SELECT organization_id FROM upstream_connections WHERE id = %s"
+        row = organizations._connection.execute(query, (connection_id,)).fetchone()
+        return organizations.by_id(row[0]) if row is not None else original(organizations, connection_id)
+
+    return of_connection
+
+
+def _or_by_vendor(_original: Any) -> Any:
+    """Return a method by which what a vendor has proved is proved by every organization."""
+
+    def is_own_domain(routes: Any, organization_id: UUID, domain: str) -> bool:
+        query = """
+            SELECT EXISTS (SELECT FROM domain_routes
+                           WHERE  domain = %s AND verified_at IS NOT NULL
+                             AND  (organization_id = %s OR made_for IS NOT NULL))
+        """
+        return routes._value(query, (domain, organization_id))
+
+    return is_own_domain
 
 
 def _layered(rule: str, layers: tuple[Layer, ...], *kinds: str) -> Undone:
@@ -143,5 +176,52 @@ LAYERS: Final = (
             ("core.customers.customers", "find", of_any_service),
         ),
         "restored",
+    ),
+    _layered(
+        "the sessions that a made connection has begun end when it is switched off",
+        (("core.sign_in.upstream.changes", "end_sessions", _zero),),
+        OUTLIVED,
+    ),
+    _layered(
+        "a made connection that is switched off leads to no provider",
+        (("adapters.postgres.organizations.organizations.PostgresOrganizations", "of_connection", _off_or_on),),
+        OUTLIVED,
+    ),
+    _layered(
+        "a made connection that is switched off forgets the groups that it has named",
+        (
+            (
+                "adapters.postgres.sign_in.upstream.connections.PostgresUpstreamConnections",
+                "forget_groups",
+                _nothing,
+            ),
+        ),
+        "roles",
+    ),
+    _layered(
+        "an owner adopts a connection with a mail domain that is proved",
+        (("core.customers.made_for_us", "_require_proved", _nothing),),
+        BEYOND,
+    ),
+    _layered(
+        "an owner adopts a connection with what the organization has proved itself",
+        (
+            (
+                "adapters.postgres.sign_in.upstream.domain_routes.PostgresDomainRoutes",
+                "is_own_domain",
+                _or_by_vendor,
+            ),
+        ),
+        BEYOND,
+    ),
+    _layered(
+        "an adopted connection is tested before it is on",
+        (("core.sign_in.upstream.connections", "_require_tested_if_adopted", _nothing),),
+        "untested",
+    ),
+    _layered(
+        "a rule for a group that its owner has taken gives no role",
+        (("adapters.postgres.customers.group_rules.PostgresCustomerGroupRules", "remove", _nothing),),
+        "roles",
     ),
 )

@@ -57,6 +57,8 @@ class MadeCustomer:
     # The path of the connection that was made for it, whose provider is the attacker's or that of work.
     connection_id: str | None = None
     is_at_work: bool = False
+    # Whether the vendor has switched it off.
+    is_off: bool = False
     # The secrets of SCIM tokens that the vendor was shown, and the users of the directory by their addresses.
     tokens: list[str] = field(default_factory=list[str])
     users: dict[str, str] = field(default_factory=dict[str, str])
@@ -77,8 +79,12 @@ class MadeCustomer:
     slug: str = ""
     owner: str = ""
     vendor_setup: set[str] = field(default_factory=set[str])
-    # The secrets of tokens that the owner has adopted.
+    # What the owner has adopted: the secrets of tokens, and the ids of connections.
     adopted: list[str] = field(default_factory=list[str])
+    adopted_connections: list[str] = field(default_factory=list[str])
+    # Whether the organization has proved a mail domain itself, and whether its own directory has the group.
+    has_own_domain: bool = False
+    has_own_group: bool = False
     is_paused: bool = False
     is_ended: bool = False
     # Who has signed in for it.
@@ -92,6 +98,11 @@ class MadeCustomer:
     def is_open_to(self, part: str) -> bool:
         """Return whether the vendor may set a part up."""
         return not self.is_paused and not self.is_ended and (self.is_unclaimed or part in self.vendor_setup)
+
+    def lose_connection(self) -> None:
+        """Record that the connection is gone, with the mail domains and the rule of it, and what it has named."""
+        self.connection_id, self.asserted_rule, self.domains, self.is_off = None, (), {}, False
+        self.asserted.clear()
 
     def admits(self, user_id: str) -> bool:
         """Return whether an account may come in by what was made for the customer."""
@@ -158,6 +169,12 @@ class Market:
     visits: list[Visit] = field(default_factory=list[Visit])
     # The customers of vendors that were deleted.
     former: list[MadeCustomer] = field(default_factory=list[MadeCustomer])
+
+    def end_visits_by_connection(self, customer: MadeCustomer, how: str) -> None:
+        """Record that the sessions have ended that the connection of a customer has begun."""
+        for visit in self.visits:
+            if visit.customer is customer and visit.is_by_connection:
+                visit.ended = visit.ended or how
 
     @property
     def customers(self) -> list[MadeCustomer]:
