@@ -33,6 +33,7 @@ from tests.tenants import (
     made_connections,
     made_directories,
     made_domains,
+    made_saml,
     making,
     office_rows,
     pressing,
@@ -69,7 +70,7 @@ MODULES: Final = (
         proving,
     ),
     *(keyrings, logs, machines, pressing, receiving, searching, selling, serving, switching, using, working),
-    *(made_adoptions, made_claims, made_connections, made_directories, made_domains, making),
+    *(made_adoptions, made_claims, made_connections, made_directories, made_domains, made_saml, making),
 )
 # How often a history stays with the address and the organization that it is about.
 FOCUS: Final = 0.85

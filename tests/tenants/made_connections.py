@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from tests.identity_provider import SSO_URL
 from tests.openid_provider import CLIENT_ID, CLIENT_SECRET
 from tests.tenants import market_judging, vendors
 from tests.tenants.making import MAKING, other
@@ -75,10 +76,15 @@ async def _leads_to_provider(hood: Neighbourhood, vendor: Vendor, customer: Made
 @step(MAKING)
 async def made_connection_is_led_elsewhere(hood: Neighbourhood, of: str) -> None:
     """A browser names the connection of a customer on the way to anything but the service of its vendor."""
-    customer, market = await vendors.customer_of(hood, of), await vendors.opened(hood)
-    if not await _is_connected(hood, customer):
-        return
-    vendor, strange = market.vendors[of], market.vendors[other(of)]
+    customer = await vendors.customer_of(hood, of)
+    if await _is_connected(hood, customer):
+        await judge_led_elsewhere(hood, customer)
+
+
+async def judge_led_elsewhere(hood: Neighbourhood, customer: MadeCustomer) -> None:
+    """Raise `Violation` when the connection of a customer leads to its provider from anything but the service."""
+    market = await vendors.opened(hood)
+    vendor, strange = market.vendors[customer.of], market.vendors[other(customer.of)]
     places = [{}, {"org": vendor.party.slug}, {"org": f"internal:{customer.id}"}]
     parties = (vendor.other, strange.party, *(one.party for one in hood.organizations.values()))
     places += [{"org": one.slug, "service": one.service_slug} for one in parties]
@@ -86,7 +92,7 @@ async def made_connection_is_led_elsewhere(hood: Neighbourhood, of: str) -> None
         visitor = Visitor(hood.world.client, address=vendors.NETWORK)
         query = urlencode({"connection_id": customer.connection_id, **place})
         begun = await visitor.send("GET", f"/auth/upstream?{query}")
-        if begun.headers.get("Location", "").startswith((hood.work.url, hood.evil.url)):
+        if begun.headers.get("Location", "").startswith((hood.work.url, hood.evil.url, SSO_URL)):
             raise Violation(BEYOND, f"the connection of {customer.id} leads to {place or 'the platform'}")
 
 
@@ -149,15 +155,28 @@ async def comes_by_made_connection(hood: Neighbourhood, of: str, address: str, p
     customer.asserted[visit.user_id] = whole
     await market_judging.judge_confined(hood, visit)
     if pick == 0:
-        await _strays(hood, visit)
+        await strays(hood, visit)
 
 
 async def _comes(
     hood: Neighbourhood, person: Person, vendor: Vendor, customer: MadeCustomer, claims: dict[str, Any]
 ) -> Visit | None:
-    address = claims["email"]
-    before = len(await hood.mails(address, "address_code"))
+    before = len(await hood.mails(claims["email"], "address_code"))
     page, visitor = await _arrive(hood, vendor, customer, claims, network=person.network)
+    return await conclude(hood, person, customer, claims, visitor, page, before)
+
+
+async def conclude(
+    hood: Neighbourhood,
+    person: Person,
+    customer: MadeCustomer,
+    claims: dict[str, Any],
+    visitor: Visitor,
+    page: Answer,
+    before: int,
+) -> Visit | None:
+    """Go on behind the provider of a customer, with the code that is mailed after the mails `before`."""
+    vendor, address = await vendors.vendor_of(hood, customer.of), claims["email"]
     mails = (await hood.mails(address, "address_code"))[before:]
     user_id = hood.user_id(address)
     if mails and any(form.action == CODE_PAGE for form in forms_of(page)):
@@ -229,11 +248,7 @@ def _of_a(hood: Neighbourhood) -> str:
 async def _connect(hood: Neighbourhood, customer: MadeCustomer, *, is_at_work: bool) -> None:
     if not customer.is_open_to("upstream") or (await vendors.vendor_of(hood, customer.of)).is_suspended:
         return
-    if customer.connection_id is not None:
-        await vendors.at(hood, customer, "DELETE", f"/connections/{customer.connection_id}")
-        customer.lose_connection()
-        (await vendors.opened(hood)).end_visits_by_connection(customer, "its connection was deleted")
-        await market_judging.recheck(hood)
+    await disconnect(hood, customer)
     body = {
         "type": "oidc",
         "name": "Globex",
@@ -250,6 +265,16 @@ async def _connect(hood: Neighbourhood, customer: MadeCustomer, *, is_at_work: b
         taken = await vendors.at(hood, customer, "PATCH", f"/connections/{made.json['id']}", {flag: True})
         if taken.status == 200 and taken.json.get(flag):
             raise Violation(BEYOND, f"the connection of {customer.id} has {flag}")
+
+
+async def disconnect(hood: Neighbourhood, customer: MadeCustomer) -> None:
+    """Let the vendor delete the connection of a customer, if there is one."""
+    if customer.connection_id is None:
+        return
+    await vendors.at(hood, customer, "DELETE", f"/connections/{customer.connection_id}")
+    customer.lose_connection()
+    (await vendors.opened(hood)).end_visits_by_connection(customer, "its connection was deleted")
+    await market_judging.recheck(hood)
 
 
 async def _is_connected(hood: Neighbourhood, customer: MadeCustomer) -> bool:
@@ -283,18 +308,19 @@ async def _arrive(
     """Come to the service for a customer in a new browser, and back from its provider; return what follows."""
     visitor = Visitor(hood.world.client, address=network)
     begun = await visitor.send("GET", address_of(vendor.party, customer=customer.id))
-    return await _follow(hood, vendor, visitor, begun, claims), visitor
+    return await follow(hood, vendor, visitor, begun, claims), visitor
 
 
-async def _follow(
+async def follow(
     hood: Neighbourhood, vendor: Vendor, visitor: Visitor, answer: Answer, claims: dict[str, Any]
 ) -> Answer:
+    """Follow where a browser is led, through providers of OpenID Connect, as far as the service or one by SAML."""
     del vendor
     for _ in range(HOPS_MAX):
         if any(form.action == ALLOW for form in forms_of(answer)):
             answer = await visitor.submit(answer, ALLOW, is_followed=False)
-        location = _leads_to(answer)
-        if not location or location.startswith(REDIRECT_URI):
+        location = leads_to(answer)
+        if not location or location.startswith((REDIRECT_URI, SSO_URL)):
             return answer
         for provider in (hood.work, hood.evil):
             if location.startswith(provider.url):
@@ -311,7 +337,7 @@ async def _typed(
     if not any(form.action == CODE_PAGE for form in forms_of(page)):
         return page
     answer = await visitor.submit(page, CODE_PAGE, code=code, is_followed=False)
-    return await _follow(hood, vendor, visitor, answer, claims)
+    return await follow(hood, vendor, visitor, answer, claims)
 
 
 async def _hold(
@@ -341,7 +367,7 @@ async def _judge_browser(hood: Neighbourhood, visitor: Visitor) -> None:
             raise Violation(BEYOND, f"a browser by a made connection opens the pages of {one.slug}")
 
 
-async def _strays(hood: Neighbourhood, visit: Visit) -> None:
+async def strays(hood: Neighbourhood, visit: Visit) -> None:
     """Go on in the browser of a session: to other services, and to other customers of both vendors."""
     visitor, market = visit.visitor, await vendors.opened(hood)
     assert visitor is not None
@@ -391,17 +417,18 @@ def _claims(address: str) -> dict[str, Any]:
     return {"sub": f"made-{address}", "email": address}
 
 
-def _leads_to(page: Answer) -> str:
+def leads_to(page: Answer) -> str:
+    """Return where a page leads; empty for nowhere."""
     return page.headers.get("Location") or page.headers.get("Refresh", "").partition("; url=")[2]
 
 
 def _is_back(page: Answer) -> bool:
-    return _leads_to(page).startswith(REDIRECT_URI)
+    return leads_to(page).startswith(REDIRECT_URI)
 
 
 def _code_of(page: Answer) -> str | None:
     """Return the code with which a browser is led back; None for a refusal."""
-    return parse_qs(urlsplit(_leads_to(page)).query).get("code", [None])[0]
+    return parse_qs(urlsplit(leads_to(page)).query).get("code", [None])[0]
 
 
 def _shape(page: Answer, address: str) -> tuple[int, str]:

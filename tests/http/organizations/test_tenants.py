@@ -31,6 +31,7 @@ from tests.tenants import (
     machines,
     made_claims,
     made_domains,
+    made_saml,
     making,
     market_judging,
     office_rows,
@@ -173,7 +174,7 @@ async def test_a_service_that_is_closed_lets_in_its_own_people(runner: Runner) -
 @pytest.mark.hypothesis
 async def test_what_vendors_make_for_customers_is_closed_in_itself(runner: Runner) -> None:
     happened = {market_judging.ADMITTED, market_judging.SHUT_OUT, making.LINKED, made_claims.CLAIMED}
-    happened |= {made_claims.GIVEN_BACK, made_domains.ROUTED}
+    happened |= {made_claims.GIVEN_BACK, made_domains.ROUTED, made_saml.CAME}
 
     await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.MAKING)
 
