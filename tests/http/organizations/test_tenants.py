@@ -176,7 +176,7 @@ async def test_what_vendors_make_for_customers_is_closed_in_itself(runner: Runne
     happened = {market_judging.ADMITTED, market_judging.SHUT_OUT, making.LINKED, made_claims.CLAIMED}
     happened |= {made_claims.GIVEN_BACK, made_domains.ROUTED, made_saml.CAME}
 
-    await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=7, story=Story.MAKING)
+    await assert_none_found_until(runner, happened, ALONE_IN_THE_GATE, first=26, story=Story.MAKING)
 
 
 @pytest.mark.hypothesis
