@@ -1,4 +1,4 @@
-"""Attempts to reach a receiver: what an attempt got, and when the next one is made (decisions 7.4).
+"""Attempts to reach a receiver: the outcome of one, and when the next one is made.
 
 Webhooks and logout tokens are sent on the same schedule.
 """
@@ -23,7 +23,7 @@ JITTER: Final = 0.1
 LEASE: Final = timedelta(seconds=60)
 # A target that is inactive, or of an inactive organization, is looked at again after this time.
 POSTPONEMENT: Final = timedelta(minutes=1)
-# Of one organization at once, so that the receivers of one leave places to those of others.
+# Targets of one organization at once, so that its receivers leave room for those of other organizations.
 ORGANIZATION_TARGETS_MAX: Final = 8
 RESPONSE_CHARACTERS_MAX: Final = 10_000
 ERROR_CHARACTERS_MAX: Final = 500
@@ -33,7 +33,7 @@ ERROR_CHARACTERS_MAX: Final = 500
 class Attempt:
     """What an attempt got: a status and the beginning of the body, or the reason why there is no answer.
 
-    `headers` are those that were sent, and hold no secret.
+    `headers` are the headers that were sent; they hold no secret.
     """
 
     status_code: int | None

@@ -1,4 +1,4 @@
-"""For what a request or an actor uses connections to the database; the adapter shares them out by it."""
+"""What a request or an actor uses database connections for; the adapter shares the connections out accordingly."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from core.lazy_dataclasses import dataclass
 class ConnectionUse:
     """What connections are used for.
 
-    `is_sign_in` says that it is a sign-in or the check of a token, for which some connections are reserved, and
-    `changes_organization` that its transactions lock the row of one organization. Background work is for all
-    organizations, or for that of `organization_id`; `organization_slug` is that of the path of a request, which the
-    caller has typed.
+    `is_sign_in`: it is a sign-in or the check of a token, for which some connections are reserved.
+    `changes_organization`: its transactions lock the row of one organization. Background work is for the organization
+    `organization_id`, or for all. `organization_slug` comes from the path of a request: the caller has typed it.
     """
 
     is_background: bool = False
@@ -34,7 +33,7 @@ class ConnectionUse:
 
     @classmethod
     def background_of(cls, organization_id: UUID | None) -> ConnectionUse:
-        """Return the use of background work that changes one organization, None for that of all of them."""
+        """Return the use of background work that changes one organization; None means all organizations."""
         return cls(is_background=True, changes_organization=True, organization_id=organization_id)
 
 

@@ -1,9 +1,9 @@
-"""Everything that is deleted because of its age: each of it asks first whether the time is settled.
+"""Everything that is deleted because of its age; each deletion asks first whether the time can be trusted.
 
-A wrong time deletes what a right one keeps, and no backup is as new as what was lost. So what deletes by age asks
-`Transaction.may_delete` (`adapters/postgres/transaction.py`) in the method that chooses the rows, and does nothing as
-long as the time may be wrong (`adapters/clock.py`). `tests/adapters/statements/test_deletions_by_age.py` reads all
-statements, and fails for one that deletes by a time and does not ask.
+A wrong time deletes what a right one would keep, and no backup is as recent as what was lost. So the method that
+chooses rows by age asks `Transaction.may_delete` (`adapters/postgres/transaction.py`), and does nothing while the time
+may be wrong (`adapters/clock.py`). `tests/adapters/statements/test_deletions_by_age.py` reads all statements, and fails
+for one that deletes by a time and does not ask.
 """
 
 from __future__ import annotations

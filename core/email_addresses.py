@@ -1,8 +1,8 @@
 """Email addresses: validation, and the one form in which each is stored, compared and mailed to.
 
-The domain is in its ASCII form by IDNA 2008, in lower case. Nothing is mapped: where systems replace one character by
-another (full-width letters, ligatures, marks of another encoding), two of them would disagree whose address it is, and
-mail could leave for another company's domain. Such an address is refused (ops/decisions/0017-idna-2008.md).
+The domain is in its ASCII form by IDNA 2008, in lower case. Nothing is mapped: systems that replace one character by
+another (full-width letters, ligatures, marks of another encoding) could disagree about whose address it is, and mail
+could leave for another company's domain. Such an address is refused (ops/decisions/0017-idna-2008.md).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def part_of_email(typed: str, to_ascii: ToAscii) -> str:
     if len(part) <= EMAIL_CHARACTERS_MAX:
         part = normalized("NFC", part, characters_max=EMAIL_CHARACTERS_MAX) or part
     local_part, at, domain = part.rpartition("@")
-    # A domain that is not whole has another ASCII form, of which the stored one is no continuation.
+    # The ASCII form of an incomplete domain is not the beginning of the whole domain's ASCII form.
     in_ascii = to_ascii(domain) if at and "." in domain and not domain.isascii() else None
     return part if in_ascii is None else f"{local_part}@{in_ascii}"
 

@@ -161,7 +161,7 @@ _WAYS_IN: Final = frozenset(
         Issued.ADMITTED_IDENTITY,
     }
 )
-# Of the people that a vendor admits by what it has made for a customer.
+# Issued to people that a vendor admits through what it has made for a customer.
 _OF_ADMISSION: Final = frozenset(
     {Issued.ADMISSION, Issued.ADMITTED_IDENTITY, Issued.ADMITTED_SESSION, Issued.ADMITTED_VISIT}
 )
@@ -179,7 +179,7 @@ _MADE: Final = PartialTable(
         Issued.API_KEY: MadeKind.API_KEY,
         Issued.SCIM_TOKEN: MadeKind.SCIM_TOKEN,
         Issued.WORKLOAD: MadeKind.WORKLOAD,
-        # What a key makes has the maker of the key.
+        # The maker of a key counts as the maker of what the key makes.
         Issued.SETUP_LINK_BY_KEY: MadeKind.SETUP_LINK,
         Issued.API_KEY_BY_KEY: MadeKind.API_KEY,
         Issued.SCIM_TOKEN_BY_KEY: MadeKind.SCIM_TOKEN,
@@ -187,11 +187,11 @@ _MADE: Final = PartialTable(
         Issued.CUSTOMER_SCIM_TOKEN: MadeKind.SCIM_TOKEN,
     }
 )
-# The links that a key has made end with it, whatever ends it.
+# The links that a key has made end with the key, whatever ends it.
 _KEY: Final = frozenset({Issued.ORGANIZATION_KEY, Issued.SETUP_LINK_BY_KEY})
 
 
-# A link that a vendor has mailed is of the address, as an invitation is, and not of the account that has the address.
+# A link that a vendor has mailed belongs to the address, as an invitation does, not to the account with that address.
 _OF_ACCOUNT: Final = frozenset(Issued) - {Issued.CUSTOMER_CLAIM}
 
 
@@ -214,7 +214,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     Cause.FIRST_PROOF: _SESSIONS | _WAYS_IN | _KEY,
     Cause.PASSWORD_RESET: _SESSIONS | {Issued.MAILED_RESET},
     Cause.SIGN_OUT_ELSEWHERE: _SESSIONS,
-    # What a takeover gave or made ends, whoever has it now; of what was there before, the ways into the account do.
+    # What a takeover gave or made ends, in every account; of what was there before, only the ways into the account end.
     Cause.UNDO_OF_LATER: (_OF_ACCOUNT - frozenset(_MADE)) | _made_ended_by(MakerEvent.UNDO),
     Cause.UNDO_OF_EARLIER: _SESSIONS | _WAYS_IN | _UNCONFIRMED | {Issued.MAILED_CONFIRMATION} | _KEY,
     Cause.LOCK: _SESSIONS | {Issued.MAILED_RESET} | _made_ended_by(MakerEvent.LOCK),
@@ -224,7 +224,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
     | _WAYS_IN
     | {Issued.MAILED_CONFIRMATION, Issued.SENT_INVITATION, Issued.CUSTOMER_CLAIM}
     | _KEY,
-    # What a credential can do is the organization's, which keeps it when its maker goes (decisions 7.9).
+    # What a credential can do belongs to the organization, which keeps it when its maker goes.
     Cause.ACCOUNT_DELETION: (_OF_ACCOUNT - frozenset(_MADE)) | _made_ended_by(MakerEvent.DELETION),
     Cause.SERVICE_DELETION: _OF_SERVICE_SESSION
     | {
@@ -255,7 +255,7 @@ ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {
         Issued.CUSTOMER_SETUP_LINK,
         Issued.CUSTOMER_SCIM_TOKEN,
     },
-    # What a key has made stays, so that it can be replaced, unless it is to end too.
+    # What a key has made stays, so that it can be replaced, unless the caller asks to end it too.
     Cause.KEY_DELETION: _KEY,
     Cause.KEY_DELETION_WITH_MADE: _KEY | {Issued.API_KEY_BY_KEY, Issued.SCIM_TOKEN_BY_KEY},
 }

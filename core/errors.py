@@ -26,7 +26,7 @@ Fourth = TypeVar("Fourth")
 
 
 class ErrorCode(Enum):
-    """An error code of the interface, with its HTTP status and its meaning (operations 7, decisions 1.3)."""
+    """An error code of the interface, with its HTTP status and its meaning."""
 
     BAD_REQUEST = (400, "The request is malformed, or a field is missing or invalid.")
     UNAUTHORIZED = (401, "A valid token or API key is missing.")
@@ -133,7 +133,7 @@ class Refusal(Exception):
 
 @contextmanager
 def on_the_way_to(organization_id: UUID | None) -> Generator[None]:
-    """Name the organization, to which the request belongs, in every refusal that is raised in the block."""
+    """Name the organization to which the request belongs in every refusal that is raised in the block."""
     try:
         yield
     except Refusal as refusal:
@@ -353,7 +353,7 @@ def all_checked(given: Mapping[str, Any], checks: Mapping[str, Callable[[Any], A
 class SsoRequired(Refusal):
     """The user's organization requires its own sign-in.
 
-    `connection_id` is the connection, where the user comes to a service for this organization as its customer.
+    `connection_id` is set where the user signs in to a service in the context of this organization as its customer.
     """
 
     code = ErrorCode.SSO_REQUIRED

@@ -1,4 +1,4 @@
-"""The addresses of Gatehouse under the custom domains of organizations (decisions 13.3)."""
+"""The addresses of Gatehouse under the custom domains of organizations."""
 
 from __future__ import annotations
 

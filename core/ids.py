@@ -1,4 +1,4 @@
-"""Ids as texts, and the times in them: the id of a row begins with when it was written, so a time is a range of ids.
+"""Ids as texts, and the times in them: the id of a row begins with the time of its writing, so a period is a range.
 
 A log that is partitioned by the ids is read in the range of ids that rows of the wanted times can have.
 """
@@ -12,13 +12,13 @@ from uuid import UUID
 
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
-# Of no organization: the logs have it for what belongs to the platform itself.
+# The organization id of log entries that belong to the platform itself.
 PLATFORM: Final = FIRST_ID
 MILLISECOND: Final = timedelta(milliseconds=1)
 _ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 # An id is made before its row is committed, clocks differ, and what waits for a second factor gets a later time.
 SETTLES_AFTER: Final = timedelta(hours=1)
-# A row has a time that is this much before that of its id at most.
+# The time of a row is at most this much before the time in its id.
 CLOCKS_DIFFER_MAX: Final = timedelta(minutes=1)
 # RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
 _MILLISECONDS_SHIFT: Final = 80
@@ -63,12 +63,12 @@ def id_later(entry_id: UUID, duration: timedelta) -> UUID:
 
 
 def first_id_after(entry_id: UUID) -> UUID:
-    """Return the lowest id that a row can have which was written after the one with this id."""
+    """Return the lowest id of a row that was written after the row with this id."""
     return UUID(int=max(entry_id.int - _in_ids(CLOCKS_DIFFER_MAX), 0))
 
 
 def ids_of_days(start: date, end: date) -> tuple[UUID, UUID]:
-    """Return the lowest id that rows of some days can have, and one above all of theirs; days are in UTC."""
+    """Return the lowest id that rows of these days can have, and an id above all of theirs; days are in UTC."""
     return first_id_since(datetime.combine(start, time(), UTC)), end_id_until(datetime.combine(end, time.max, UTC))
 
 

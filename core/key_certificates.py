@@ -1,4 +1,4 @@
-"""Key pairs with a certificate of their own, by which Gatehouse signs XML: one is active, the one before is published.
+"""Key pairs with a certificate of their own, with which Gatehouse signs XML: one is active, the last one is published.
 
 The services' identity providers have them (`core/saml/certificates.py`), and so have SAML connections
 (`core/sign_in/upstream/connection_keys.py`). A key pair is made outside the transaction, because that takes a tenth of
@@ -16,7 +16,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 
 LIFETIME: Final = timedelta(days=3 * 365)
-# After a change, metadata contain the previous certificate this long (decisions 9.1).
+# After a change, metadata contain the previous certificate this long.
 OVERLAP: Final = timedelta(days=7)
 WARNING: Final = timedelta(days=30)
 

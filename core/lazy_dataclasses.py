@@ -29,7 +29,7 @@ else:
 
 @dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)
 class _Like:
-    """What our classes have besides their own is taken from this one of the standard library."""
+    """The standard library's dataclass from which our classes take what they have besides their own."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""The limits of the interface: lengths, page sizes, lifetimes (operations 8, decisions 1 to 3)."""
+"""The limits of the interface: lengths, page sizes, lifetimes."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ TIER_LIMIT_MAX = 1_000_000
 # Of a plan and of a tier, in the smallest unit of the currency; it fits the column.
 PRICE_CENTS_MAX = 99_999_999
 
-# A route that takes more declares it (decisions 1.4): SCIM, logos, SAML metadata, the billing receiver.
+# A route that takes more declares it: SCIM, logos, SAML metadata, the billing receiver.
 BODY_BYTES_MAX = 64 * 1024
 LARGE_BODY_BYTES_MAX = 1024 * 1024
 # A message of SAML, of which nothing is verified before it is read.
@@ -35,6 +35,6 @@ COUNTED_MAX = 10_000
 
 ACCESS_TOKEN_LIFETIME_DEFAULT = timedelta(seconds=900)
 IMPERSONATION_LIFETIME_MAX = timedelta(hours=1)
-# How long the logs of sign-ins and of second factors are shown and kept: a year and what it is compared with. What is
-# counted of them stays.
+# How long the logs of sign-ins and of second factors are shown and kept: a year, and some weeks to compare it with.
+# The counts that are made of them stay.
 SIGN_INS_KEPT_FOR = timedelta(days=400)

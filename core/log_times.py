@@ -1,9 +1,9 @@
 """The times of a log that are asked for: `since` and `until` compare with the `created_at` that the log shows.
 
-Each log has its rows in the order of their ids, which begin with the time of their making. That is some milliseconds
-after the time of the request, which is `created_at`, so the ids alone do not decide (decisions 5.8). They bound what is
-read, by the index of the log: `first_id` and `end_id` lie around all rows of these times. Between `sure_first_id` and
-`sure_end_id` every row is of these times, so only the rows at both ends are compared.
+Each log has its rows in the order of their ids. An id begins with the time of its making, some milliseconds after the
+time of the request, which is `created_at`; so the ids alone do not decide. They bound what is read, by the index of the
+log: `first_id` and `end_id` lie around all rows of these times. Between `sure_first_id` and `sure_end_id` every row is
+of these times, so only the rows at both ends are compared.
 """
 
 from __future__ import annotations

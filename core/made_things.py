@@ -1,9 +1,9 @@
-"""What people make in organizations that lasts in another's hand, and what becomes of it with its maker.
+"""What people make in organizations that outlasts their own access, and what becomes of it with its maker.
 
-Each kind names the tables that keep it with its maker, and the operations that make or change it: all of those that
-outlast an impersonation (decisions 5.11). For each event in the life of the maker it says what becomes of it: the undo
-of a change of address (3.13), a lock (17.4), a deactivation by a directory, the end of the membership, a lower role,
-the deletion of the account. `accounts/email_change_undo.py` and `accounts/locks.py` carry out what it says, and
+Each kind names the tables that keep it with its maker, and the operations that make or change it: every operation that
+is closed while impersonating, because its result would stay. For each event in the life of the maker it says the fate:
+the undo of a change of address, a lock, a deactivation by a directory, the end of the membership, a lower role, the
+deletion of the account. `accounts/email_change_undo.py` and `accounts/locks.py` carry out what it says, and
 `endings.py` takes from it what ends. `tests/core/test_made_things.py` fails for a table with a maker, an operation or a
 credential that no kind names.
 """
@@ -51,7 +51,7 @@ _GIVES_WHILE_MAKER_MAY: Final = {
 
 
 def _stays_unless_undone(undone: Fate) -> Mapping[MakerEvent, Fate]:
-    """Return the fates of what is the organization's (decisions 7.9)."""
+    """Return the fates of what belongs to the organization, which keeps it when its maker goes."""
     return dict.fromkeys(MakerEvent, Fate.STAYS) | {MakerEvent.UNDO: undone}
 
 
@@ -114,7 +114,7 @@ class MadeKind(Enum):
         Operation.CUSTOMER_OWNER_NAME,
         Operation.CUSTOMERS_CHANGE,
     )
-    # Also of a program: what its key has made has the maker of the key.
+    # Also of a program: the maker of its key counts as the maker.
     CUSTOMER_SETUP = _made("what customers are set up with", _SWITCHED_OFF, Operation.CUSTOMER_SETUP)
     CUSTOMER_PERSON = _made("roles of people of customers", _FALLS_BACK, Operation.CUSTOMER_PEOPLE_CHANGE)
     PRODUCT = _made(
@@ -163,7 +163,7 @@ class MadeKind(Enum):
         return self.fates[event]
 
 
-# What credentials of a takeover do, which is taken back like what the person does.
+# What the credentials of a takeover do; it is taken back like what the person does.
 ACTS_OF_CREDENTIALS: Final[PartialTable[MadeKind, frozenset[MadeKind]]] = PartialTable(
     {
         MadeKind.SETUP_LINK: frozenset(
@@ -182,14 +182,14 @@ ACTS_OF_CREDENTIALS: Final[PartialTable[MadeKind, frozenset[MadeKind]]] = Partia
             }
         ),
         MadeKind.SCIM_TOKEN: frozenset({MadeKind.DIRECTORY_PLACE, MadeKind.ROLE, MadeKind.REMOVAL}),
-        # It acts as a service, which opens nothing at Gatehouse, or as a key of the organization, which may be that of
-        # an honest member: the log names the workload beside the key, and the rows who let it in.
+        # It acts as a service, which opens nothing at Gatehouse, or as a key of the organization, possibly an honest
+        # member's: the log names the workload beside the key, and the rows name who admitted it.
         MadeKind.WORKLOAD: frozenset({MadeKind.ORGANIZATION_KEY}),
         MadeKind.CLIENT_SECRET: frozenset({MadeKind.SIGN_IN}),
         # These send what happens elsewhere, and do nothing here.
         MadeKind.WEBHOOK: frozenset(),
         MadeKind.SIEM_STREAM: frozenset(),
-        # Who came in by it is suspended, and what was linked by it is unlinked.
+        # Members who joined by it are suspended, and identities that were linked by it are unlinked.
         MadeKind.CONNECTION: frozenset({MadeKind.ROLE, MadeKind.SIGN_IN}),
     }
 )

@@ -1,7 +1,7 @@
-"""What an organization notes about its own: its metadata, of itself, of a service's user or of a customer.
+"""Metadata: what an organization notes about itself, about a user of a service or about a customer.
 
-An object of few names with short values, which is changed name by name (decisions 14.5). Claims of tokens can say them.
-What is recorded of a change is which names it set and removed, never a value.
+An object of few names with short values; a change sets or removes single names. Claims of tokens can say them. The
+record of a change says which names it set and removed, never a value.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def changed_names(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[s
 
 
 def is_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Return whether metadata are other ones; for a program `true`, `1` and `1.0` are three values."""
+    """Return whether metadata differ; for a program `true`, `1` and `1.0` are three values."""
     return any(changed_names(before, after).values())
 
 

@@ -7,19 +7,19 @@ from typing import Final
 
 LIMITED_IPV6_PREFIX_BITS: Final = 64
 THROTTLED_IPV4_PREFIX_BITS: Final = 24
-# What a site has, and no one of its people.
+# The prefix of a whole site, which does not single out one of its people.
 SHOWN_IPV6_PREFIX_BITS: Final = 48
 
 
 def limited_network(address: str | None) -> str:
-    """Return the network that shares a rate limit: the IPv4 address, or the /64 of an IPv6 address (decisions 1.9)."""
+    """Return the network that shares a rate limit: the IPv4 address, or the /64 of an IPv6 address."""
     if address is None or ":" not in address:
         return address or "unknown"
     return str(ipaddress.ip_network(f"{address}/{LIMITED_IPV6_PREFIX_BITS}", strict=False))
 
 
 def throttled_network(address: str | None) -> str:
-    """Return the network of what is counted for an address: an IPv4 /24 or an IPv6 /64 (decisions 1.9 and 3.14)."""
+    """Return the network by which attempts at an account are counted: an IPv4 /24 or an IPv6 /64."""
     if address is None or ":" in address:
         return limited_network(address)
     return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))
@@ -34,7 +34,7 @@ def shown_network(address: str | None) -> str:
 
 
 def typed_network(typed: str) -> str | None:
-    """Return the network of what is counted for an address or a network that a person has typed; None for neither."""
+    """Return the `throttled_network` of an address or a network that a person has typed; None for neither."""
     try:
         return throttled_network(str(ipaddress.ip_network(typed.strip(), strict=False).network_address))
     except ValueError:

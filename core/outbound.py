@@ -1,4 +1,4 @@
-"""Outbound targets: which addresses may be connected to on behalf of an organization (decisions 7.5).
+"""Outbound targets: the addresses that Gatehouse may connect to on behalf of an organization.
 
 An organization names targets (webhooks, SIEM, metadata, mail servers) that Gatehouse connects to from inside the
 operator's network. `checked_url` judges what is typed; `is_allowed` judges each address that a name resolves to, at the

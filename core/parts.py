@@ -1,4 +1,4 @@
-"""Many rows in parts: what is done for each of them is done for one part, in one statement, after the other.
+"""Many rows in parts: one statement handles one part, one part after the other.
 
 A use case keeps the event loop until it waits for PostgreSQL. So the parts bound how long all others wait for it, and
 how long a statement takes, whatever the number of rows.
@@ -18,7 +18,7 @@ Row_co = TypeVar("Row_co", covariant=True)
 
 
 class Reading(Protocol[Row_co]):
-    """Returns the first rows, or the first after one, in the order of their ids; fewer than `limit` are the last."""
+    """Returns the first rows, or the first after an id, in the order of their ids; fewer than `limit` are the last."""
 
     def __call__(self, *, after: UUID | None, limit: int) -> Sequence[Row_co]:
         """Return them."""

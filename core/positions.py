@@ -51,7 +51,7 @@ class FoundRows(Generic[Row]):
 def found_rows(rows: Sequence[Row], *, after: Position | None, limit: int, count: Callable[..., int]) -> FoundRows[Row]:
     """Return the first rows, at most `limit`; one row more tells that the list goes on.
 
-    `count` takes `counted_max` and counts all of them; it is not asked where these are all.
+    `count` takes `counted_max` and counts all rows; it is not called where these are all.
     """
     listed = rows[:limit]
     total = len(rows) if after is None and len(rows) <= limit else count(counted_max=COUNTED_MAX + 1)

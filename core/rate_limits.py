@@ -1,4 +1,4 @@
-"""Rate limits: the table of operations 8, and the arithmetic of a token bucket.
+"""Rate limits (ops/docs/limits.md), and the arithmetic of a token bucket.
 
 The HTTP layer keeps the buckets, because it knows who sends a request. The arithmetic needs no clock: a bucket never
 grants more than its burst plus rate times time.
@@ -38,13 +38,13 @@ class RateLimit(Enum):
     REFUSED_CREDENTIAL = (1 / 6, 60)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.
     SIGNED_IN = (0.05, 100)
-    # Of a connection: what its identity provider ends (decisions 17.2).
+    # Of a connection: the revocations that its identity provider asks for.
     GLOBAL_REVOCATION = (1.0, 60)
     # Of a connection: the logout tokens of its provider, of which a whole company may cause some in the evening.
     BACKCHANNEL_LOGOUT = (0.1, 600)
     # Of an API key, not of an address.
     API_KEY = (0.01, 200)
-    # Of a key of an organization, likewise (decisions 5.13).
+    # Of a key of an organization, likewise.
     ORGANIZATION_KEY = (1 / 60, 60)
     # Of a client of OAuth that authenticates, likewise.
     CLIENT = (0.01, 200)
@@ -96,7 +96,7 @@ class Share:
 # More than floats lose over years of seconds, and negligible beside the seconds of one request.
 ROUNDING_SECONDS = 1e-5
 
-# Every route below these paths draws from the group's bucket as well as from its own (operations 8).
+# Every route below these paths draws from the group's bucket as well as from its own.
 SIGN_IN_PATHS = ("/auth/", "/api/auth/")
 
 

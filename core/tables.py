@@ -1,8 +1,8 @@
 """Tables that lack members of the enumeration by which they are keyed, on purpose.
 
 Every other table that is keyed by an enumeration has all of its members (`tests/sources/test_tables.py`), so that what
-is found there by `[]` is always there. A table of this kind has no `[]`: who looks something up says what holds for
-members that it lacks.
+is found there by `[]` is always there. A table of this kind has no `[]`: a lookup says what holds for members that it
+lacks.
 """
 
 from __future__ import annotations

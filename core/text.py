@@ -64,9 +64,9 @@ def checked_line(text: str, *, characters_max: int, field: str) -> str:
 
 
 def checked_public_name(name: str, *, characters_min: int = 1, field: str = "name") -> str:
-    """Return what `checked_name` does, for a name that stands in mails to strangers or on pages (decisions 5.1).
+    """Return what `checked_name` does, for a name that stands in mails to strangers or on pages.
 
-    Such a name must not be an address of the web: mail programs make links of them.
+    Such a name must not contain a web address: mail programs make links of them.
     """
     checked = checked_name(name, characters_min=characters_min, field=field)
     if mentions_web_address(checked):
@@ -95,7 +95,7 @@ def slug_of_name(name: str) -> str:
 
 
 def checked_slug(text: str, field: str = "slug") -> str:
-    """Return the short name of an organization, service or role, as used in paths (decisions 5.1).
+    """Return the short name of an organization, service or role, as used in paths.
 
     Raise `BadRequest` for the field when the text is not a slug.
     """
@@ -135,10 +135,10 @@ def checked_note(note: str, field: str = "note") -> str:
 def checked_message(message: str, field: str = "message") -> str:
     """Return what a person writes to another person, as one line; raise `BadRequest` when it is invalid.
 
-    An empty text is none of these errors. A message is no way to lead a person to an address of the web.
+    An empty text is valid. A message must not lead a person to an address of the web.
     """
     trimmed = message.strip()
-    # A line may end with two characters, for which one stands.
+    # A line may end with two characters, which become one.
     line = re.sub(r"\r\n|\r|\n", " ", trimmed) if len(trimmed) <= 2 * MESSAGE_CHARACTERS_MAX else trimmed
     if len(line) > MESSAGE_CHARACTERS_MAX:
         raise BadRequest.of_field(

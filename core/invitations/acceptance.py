@@ -1,10 +1,10 @@
 """Becoming a member by an invitation: what can prevent it, the account, the membership and the next step.
 
 The account is found by the invited address, or created. The proof, which only the mailed link contains, shows that the
-address belongs to the person who answers. Services that the invitation includes come with the membership, and are as
-confirmed as it is. Without the proof the membership is created as well, but gives no access
-before the address is verified; and unless the person themselves is signed in, it stays unconfirmed (decisions 5.6). The
-person confirms it by a mailed link (`confirmation.py`), or by using it.
+address belongs to the person who answers. Services that the invitation includes come with the membership, and are
+confirmed with it. Without the proof the membership is created as well, but gives no access before the address is
+verified; and unless the person themselves is signed in, it stays unconfirmed. The person confirms it by a mailed link
+(`confirmation.py`), or by using it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class TeamLimitExceeded(Refusal):
     )
 
 
-# What may refuse to make a person a member.
+# The refusals of making a person a member.
 CANNOT_JOIN: Final = (
     InvitationExpired,
     InvitationAnswered,
@@ -132,12 +132,12 @@ def join(
         raise InvitedRoleGone
     user, is_new = _account(uow, invitation.email)
     is_proved_later = accepted_by is AcceptedBy.PROOF_BEFORE_CONNECTION and not user.is_verified
-    # The mailbox of a disowned address is no longer that of the account's user.
+    # A disowned address is no longer the mailbox of the account's user.
     is_confirmed = accepted_by.is_consent and not user.is_disowned and not is_proved_later
     membership = _add_member(uow, organization, invitation, user, is_confirmed=is_confirmed)
     # The organization may have deactivated the account when the user left before.
     uow.own_accounts.activate(organization.id, [user.id], at=uow.now)
-    # Whether the account is new to the platform is told when its person has consented.
+    # The organization learns whether the account is new to the platform only when its person has consented.
     is_signup = is_new if is_confirmed else uow.end_users.email_of(organization.id, user.id) is None
     given = uow.invitations.give_services(invitation, user.id, at=uow.now) if invitation.services else ()
     _record(uow, invitation, user, given, is_signup=is_signup)
@@ -166,7 +166,7 @@ def joined(organization: Organization, user: User, next_step: NextStep = NextSte
 
 
 def is_given_by_proof(user: User) -> bool:
-    """Return whether a proof of the address gives an account to its person, without what was set up in it before.
+    """Return whether a proof of the address hands the account to its person, without what was set up in it before.
 
     Its address was never proved, or the token of a service has changed it.
     """
@@ -174,7 +174,7 @@ def is_given_by_proof(user: User) -> bool:
 
 
 def prove(uow: UnitOfWork, organization: Organization, user: User, *, is_signing_in: bool = False) -> Joined:
-    """Mark the address of a new member as proved, and mail a link to choose a password if it was not before.
+    """Mark the address of a new member as proved; if it was not before, mail a link to choose a password.
 
     With `is_signing_in` no mail leaves, because the person chooses the password at once.
     """
@@ -272,7 +272,7 @@ def _prevent_misuse(
         verification.send(uow, user, ReturnTarget(organization=organization))
         return
     if not user.is_verified:
-        # An attacker may have changed their account to this address beforehand; signing in again takes verification.
+        # An attacker may have changed their account to this address beforehand; signing in again requires verification.
         sessions.end_all(uow, user.id, user.email)
     token = one_time_tokens.issue(
         uow,

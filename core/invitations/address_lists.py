@@ -1,4 +1,4 @@
-"""Lists of people as they are typed or copied: the addresses in them, and what is left that is none.
+"""Lists of people as they are typed or copied: the addresses in them, and the texts that contain none.
 
 One address on each line, several with commas, semicolons, tabs or spaces between them, the form of mail programs
 (`Emma Stone <emma@example.com>`), rows of a spreadsheet. No address in the text is lost silently: each is read, or it

@@ -69,10 +69,10 @@ def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
         caller.require(Act.WHOLE_ACCOUNT)
     if not caller.account.is_verified:
         raise Forbidden("Verify your email address first; then you can see the invitations to it.")
-    # A confined session shows those of its organization, which has made them itself.
+    # A confined session shows the invitations of its organization, which has made them itself.
     found = uow.invitations.pending_for(caller.account.email, LISTED_MAX, within=caller.limits.confined_to)
     if caller.limits.lacks_mailed_proof:
-        # The session may be that of the person who had the address before.
+        # The session may belong to the person who had the address before.
         return [replace(one, service_names=[], message=None) for one in found]
     return found
 
@@ -126,7 +126,7 @@ def accept(
 
 
 def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined | Refusal:
-    """Make the invited person a member without waiting for their answer; they are told, and confirm it or leave."""
+    """Make the invited person a member without waiting for their answer; a mail lets them confirm it or leave."""
     access = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
     organization = access.organization
     invitation = uow.invitations.find(organization.id, invitation_id)

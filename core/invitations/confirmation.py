@@ -1,7 +1,7 @@
-"""Confirming a membership that another person made, or leaving it, by the link in the mail about it (decisions 5.6).
+"""Confirming a membership that another person made, or leaving it, by the link in the mail about it.
 
-The link proves the address, as that of an invitation does. Until then the organization has no power over the account; a
-membership is also confirmed by selecting or using the organization (`core/organizations/access.py`).
+The link proves the address, as the link of an invitation does. Until then the organization has no power over the
+account; selecting or using the organization also confirms a membership (`core/organizations/access.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What an invitation includes besides the membership: services of its organization, and a message (decisions 5.6).
+"""What an invitation includes besides the membership: services of its organization, and a message.
 
-The person is linked to the services with the acceptance, and the links end with the membership (`departures.py`). Who
-invites so needs the right that linking a user by a key of a service takes. The message is for the person alone, after a
-proof of the address; no mail, no event and no audit entry has it.
+The person is linked to the services with the acceptance, and the links end with the membership (`departures.py`). An
+inviter who includes services needs the right that linking a user by a key of a service takes. The message is for the
+person alone, after a proof of the address; no mail, no event and no audit entry has it.
 """
 
 from __future__ import annotations

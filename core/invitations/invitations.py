@@ -1,7 +1,7 @@
 """Invitations to join an organization: inviting, listing, withdrawing, and expiry.
 
 The answers of invited people are in `answers.py`. The inviter sees the token, so the token alone proves nothing about
-the address: the mailed link contains a second token, the proof, which only the recipient sees (decisions 5.6).
+the address: the mailed link contains a second token, the proof, which only the recipient sees.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ WAITING_MAX: Final = 1000
 
 
 class InvitationStatus(StrEnum):
-    """The state of an invitation (operations 3)."""
+    """The state of an invitation."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -107,7 +107,7 @@ class InvitationExpired(Refusal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """An invitation (operations 2.5). `token` is the SHA-256 hash of the token, which only the creation returns."""
+    """An invitation. `token` is the SHA-256 hash of the token, which only the creation returns."""
 
     id: UUID
     organization_id: UUID
@@ -138,7 +138,7 @@ class Inviter:
     created_at: datetime
 
 
-# The same placeholders as for owners (operations 2.3).
+# The same placeholders as for owners.
 UNKNOWN_INVITER: Final = Inviter(
     id="unknown", email="deleted-user@unknown", created_at=datetime(1970, 1, 1, tzinfo=UTC)
 )
@@ -176,7 +176,7 @@ class InvitationDetails:
     service_names: list[str] = field(default_factory=list[str])
 
     def without_included(self) -> InvitationDetails:
-        """Return what a person may see who holds the token alone: neither message, name nor services."""
+        """Return what the holder of the token alone may see: neither message, name nor services."""
         invitation = replace(self.invitation, services=[], message=None, name=None)
         return replace(self, invitation=invitation, service_names=[])
 
@@ -191,7 +191,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueInvitation:
-    """A pending invitation that is past its expiry, and its position in the queue of those."""
+    """A pending invitation that is past its expiry, and its position in their queue."""
 
     id: UUID
     expires_at: datetime
@@ -208,9 +208,9 @@ class Swept:
 def require_may_invite(
     uow: UnitOfWork, slug: str, role: str, *, services: Sequence[str] = (), message: str | None = None
 ) -> None:
-    """Raise what refuses an invitation with these values, whatever the address, before many people are invited.
+    """Refuse these values for an invitation to any address, before many people are invited.
 
-    The role itself is judged with each of them.
+    Each invitation checks the role itself.
     """
     access = authorize(uow, slug, Operation.INVITATIONS_CHANGE)
     if role != MEMBER:
@@ -232,7 +232,7 @@ def invite(
 ) -> Invited:
     """Invite the person with an address to the organization, by mail, with services of it and a message.
 
-    `name` is proposed to the person where they accept; one that nobody may have is left out.
+    `name` is proposed to the person where they accept; an invalid one is left out.
     """
     # Locked, so that the role cannot be deleted and the person cannot join in the meantime.
     access = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
@@ -352,7 +352,7 @@ def _require_role(uow: UnitOfWork, access: OrganizationAccess, role: str) -> Non
     access.forbid_lasting()
     custom = uow.roles.by_slug(access.organization.id, role) if role not in BUILT_IN_ROLES else None
     is_unknown = role not in BUILT_IN_ROLES and custom is None
-    # Whatever the key of a program may give, it learns of a misspelt role, which no other key would make good.
+    # A program learns of a misspelt role, whatever roles its key may give: no other key would help.
     if not is_unknown or access.caller.limits.key_id is None:
         access.require(Capability.ORG_ROLES_MANAGE)
         forbid_admins(access, role)
@@ -375,7 +375,7 @@ def _require_room(uow: UnitOfWork, organization_id: UUID) -> None:
 
 
 def _expire_earlier(uow: UnitOfWork, invitation: Invitation) -> None:
-    """Expire an earlier invitation of the same address that is past its expiry; no other one is changed."""
+    """Expire an earlier invitation of the same address if it is past its expiry."""
     earlier = uow.invitations.pending(invitation.organization_id, invitation.email)
     if earlier is not None and not earlier.is_open(uow.now):
         expire(uow, earlier)

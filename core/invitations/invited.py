@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class InvitationNotWaiting(NotFound):
-    """The invitation is answered or withdrawn, or there is none of that id."""
+    """The invitation is answered or withdrawn, or none has that id."""
 
     default_message = "This invitation no longer waits for an answer. The list below shows what became of it."
 

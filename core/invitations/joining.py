@@ -1,12 +1,12 @@
-"""Accepting an invitation on the page of its link: the person joins and signs in with one form (decisions 5.6).
+"""Accepting an invitation on the page of its link: the person joins and signs in with one form.
 
 The proof of the mailed link shows whose mailbox it is. So the page may know whether the address has an account, and an
 account that is new, or was never proved, gets its password here: no further mail is needed. Without the proof the page
 says nothing about accounts, and an acceptance waits for a mail, unless the invited person is signed in.
 
 An account that is proved signs in as anywhere else; the proof of the link does not replace its password, because a link
-can be passed on. One whose domain signs in by a connection goes there: it joins first, so that the connection finds an
-account that belongs to the organization, and its sign-in proves the address of a new one.
+can be passed on. A person whose domain signs in by a connection is sent there. They join first, so that the connection
+finds an account that belongs to the organization, and its sign-in proves the address of a new one.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
 
 
 def _sees(caller: Caller, invitation: Invitation) -> bool:
-    """Return whether the session of a caller is for the organization that invites; one may be for another alone."""
+    """Return whether the caller's session shows the inviting organization; a session may be for another one alone."""
     return caller.only_organization_id in {None, invitation.organization_id}
 
 
@@ -128,7 +128,7 @@ def _join_by(stored: StoredPassword | None, *, is_new: bool) -> JoinBy:
 def accept_as_new(
     uow: UnitOfWork, token: str, proof: str, password_hash: str, name: str | None, destination: Destination
 ) -> Outcome:
-    """Join with an account that the proof gives to its person, who has chosen its password, and sign in.
+    """Join with an account that the proof hands to its person, who has chosen its password, and sign in.
 
     Raise `AccountChanged` when the account was proved in the meantime, and `SsoRequired` when it has to sign in by a
     connection.
@@ -178,7 +178,7 @@ def accept_before_connection(uow: UnitOfWork, token: str, proof: str) -> Joined 
 def joined(uow: UnitOfWork, slug: str) -> JoinedOrganization:
     """Return an organization of the caller; raise `NotFound` for every other one.
 
-    A session that is for one organization alone shows that one (decisions 10.8).
+    A session that is for one organization alone shows only that one.
     """
     caller = uow.caller
     organization = uow.organizations.by_slug(slug)

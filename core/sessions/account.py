@@ -12,10 +12,10 @@ from core.lazy_dataclasses import dataclass
 class CallerAccount:
     """Who the caller is.
 
-    `is_disowned` says that the organization of the mail domain has taken the address back. `is_platform_support` is
-    said of an account with a verified address and a second factor alone. `belongs_elsewhere` is known for sessions of a
-    service, and for those that are confined to an organization: whether the user is a member of another organization,
-    or uses services of one. Where a caller is read for what tokens say, it is taken for so.
+    `is_disowned`: the organization of the mail domain has taken the address back. `is_platform_support` takes a
+    verified address and a second factor. `belongs_elsewhere`: the user is a member of another organization, or uses
+    services of one. It is read for sessions of a service and for those confined to an organization; where a caller is
+    read for the contents of tokens, it is assumed.
     """
 
     id: UUID
@@ -34,5 +34,5 @@ class CallerAccount:
 
     @property
     def has_platform_role(self) -> bool:
-        """Whether the user is a platform owner or platform support, so that the account opens those of others."""
+        """Whether the user is a platform owner or platform support, so that the account opens other accounts."""
         return self.is_platform_owner or self.is_platform_support

@@ -1,4 +1,4 @@
-"""Browser sessions: sessions whose secret is in a cookie, for the pages of Gatehouse (decisions 12.2).
+"""Browser sessions: sessions whose secret is in a cookie, for the pages of Gatehouse.
 
 A browser session is a session like any other, listed and ended like any other, on the platform and never of a service.
 It has a secret instead of tokens. `core/sign_in/conclusion.py` begins it; what is signed in to from it, a service or a
@@ -41,13 +41,12 @@ TOUCH_PERIOD: Final = timedelta(minutes=5)
 class BrowserSession:
     """A live browser session with its user.
 
-    `used_at` is the stored time of its last use. `has_lost_organization` says that its user is no longer a member of
-    the organization that they had chosen, and `is_disowned` that the organization of the mail domain has taken the
-    address back. `form_token` is what the forms of its pages carry. A session that began under a custom domain has
-    `domain_id`, and signs in to the organization of that domain only. `language` is that of the account. That of an
-    impersonation names the session of the platform owner in whose browser it is, and when it ends at the latest.
-    `lacks_required_connection` says that an organization requires its own sign-in of the user, and that the session
-    began otherwise.
+    `used_at` is the stored time of its last use. `has_lost_organization`: its user is no longer a member of the
+    organization that they had chosen. `is_disowned`: the organization of the mail domain has taken the address back.
+    `form_token` is what the forms of its pages carry. A session that began under a custom domain has `domain_id`, and
+    signs in to the organization of that domain only. `language` is the account's. The session of an impersonation names
+    the session of the platform owner in whose browser it is, and when it ends at the latest.
+    `lacks_required_connection`: an organization requires its own sign-in of the user, and the session began otherwise.
     """
 
     session_id: UUID
@@ -102,11 +101,11 @@ class BrowserSession:
 
     @property
     def is_closed_to_account(self) -> bool:
-        """Whether it opens what it is limited to alone, and nothing of the account (decisions 13.6)."""
+        """Whether it opens only what it is limited to, and nothing of the account."""
         return self.confined_to is not None and self.lacks_required_connection
 
     def goes_to(self, organization_id: UUID | None, service_id: UUID | None) -> bool:
-        """Return whether its user goes on there as they are, or signs in for it first."""
+        """Return whether its user goes on there with this session; otherwise they sign in for it first."""
         confinement = self.confinement
         if confinement is None:
             return not self.lacks_required_connection
@@ -130,7 +129,7 @@ class BrowserCookie:
 def find(uow: UnitOfWork, secret: str) -> BrowserSession | None:
     """Return the live session of a cookie, None when there is none, or when it belongs to another host.
 
-    The secret of an impersonation is none of a session: it means nothing without that of the platform owner.
+    The secret of an impersonation belongs to no session: it means nothing without the platform owner's own.
     """
     found = _found(uow, secret)
     return None if found is None or found.is_impersonation else found
@@ -145,7 +144,7 @@ def find_impersonation(uow: UnitOfWork, own: BrowserSession, secret: str) -> Bro
 def end_of(
     created_at: datetime, *, stays_signed_in: bool, at: datetime, bounded_until: datetime | None = None
 ) -> datetime:
-    """Return when a session ends that is used at that moment and then no more."""
+    """Return when a session ends that is used at that moment for the last time."""
     ends_at = min(at + (LONG_IDLE_LIFETIME if stays_signed_in else IDLE_LIFETIME), created_at + ABSOLUTE_LIFETIME)
     return ends_at if bounded_until is None else min(ends_at, bounded_until)
 
@@ -187,7 +186,7 @@ def keep_up(uow: UnitOfWork, browser: BrowserSession) -> None:
 
     Without the second, every page would refuse a user who was removed from the organization that they had chosen.
     """
-    # The use of an impersonation never moves its end (decisions 5.11).
+    # The use of an impersonation never moves its end.
     ends_at = browser.impersonated_until or end_of(
         browser.created_at,
         stays_signed_in=browser.stays_signed_in,
@@ -200,7 +199,7 @@ def keep_up(uow: UnitOfWork, browser: BrowserSession) -> None:
 
 
 def kept(browser: BrowserSession, secret: str) -> BrowserCookie:
-    """Return the cookie that a browser has already, whose lifetime begins anew with a use."""
+    """Return the cookie that a browser has already; its lifetime begins anew with a use."""
     return _cookie(Secret(secret), stays_signed_in=browser.stays_signed_in)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class NoLongerInContext(Forbidden):
-    """The token names an organization or service to which its user no longer belongs (identity 4.2, decisions 2.3)."""
+    """The token names an organization or service to which its user no longer belongs."""
 
     default_message = (
         "You no longer belong to the organization of this session. Refresh the session to continue without it."
@@ -32,7 +32,7 @@ class NoLongerInContext(Forbidden):
 
 
 class NoLongerForCustomer(NoLongerInContext):
-    """The token acts for a customer of its service for which its user may not use the service any more."""
+    """The token acts for a customer of its service for which its user may no longer use the service."""
 
     default_message = (
         "You cannot use this application for this customer any more. Sign in again, or ask an administrator of your"
@@ -41,7 +41,7 @@ class NoLongerForCustomer(NoLongerInContext):
 
 
 class NoLongerLetIn(Unauthorized):
-    """The service of the token does not let its user in any more (decisions 22.2)."""
+    """The service of the token no longer admits its user."""
 
     default_message = (
         "You may not use this application any more. Sign in again, or ask an administrator of its organization."
@@ -66,10 +66,10 @@ class Caller:
 
     @property
     def maker_id(self) -> UUID:
-        """Who has made what the caller makes: the user, or who let a workload call as the user's key.
+        """The maker of what the caller makes: the user, or the member who let a workload call as the user's key.
 
-        What a workload may do is what the maker of the key may do, but it is not their work: it goes when what the one
-        who added the workload did is taken back (decisions 3.13).
+        A workload may do what the maker of the key may do, but its work counts as that member's: it goes when what the
+        member did is taken back.
         """
         return self.limits.workload_maker_id or self.account.id
 
@@ -80,7 +80,7 @@ class Caller:
 
     @property
     def actor(self) -> str:
-        """The id of who acts, as an audit log shows it."""
+        """The id of the actor, as an audit log shows it."""
         key_id, link = self.limits.key_id, self.limits.link
         if link is not None:
             return f"{LINK_ACTOR_PREFIX}{link.id}"
@@ -91,7 +91,7 @@ class Caller:
         """Whether the user still belongs to the session's context, as a member or as an end user of the service."""
         place = self.place
         if place.customer_id is not None:
-            # What a connection's word alone does not open of the organization, it does not open here (decisions 15.5).
+            # A role that a connection's word alone does not open in the organization is not open here either.
             return place.customer is not None and self.limits.opens_role(place.customer.role)
         if place.service is not None:
             return place.service.is_user and place.service.is_admitted and place.service.is_open_to_individuals
@@ -99,7 +99,7 @@ class Caller:
 
     @property
     def is_let_in(self) -> bool:
-        """Whether the service of the session, if it is one's, still lets its user in (decisions 22.2)."""
+        """Whether the service of the session, if it has one, still admits its user."""
         return self.place.service is None or self.place.service.is_admitted
 
     @property
@@ -121,7 +121,7 @@ class Caller:
 
     @property
     def shown_within(self) -> Confinement | None:
-        """The limits of what the session shows of the account, and ends (decisions 2.8 and 10.8); None for all of it.
+        """The limits of what the session shows of the account, and may end; None for all of it.
 
         The token of a service is without limits while the account belongs nowhere else.
         """
@@ -139,7 +139,7 @@ class Caller:
     def only_organization_id(self) -> UUID | None:
         """The one organization of which the session shows that its user belongs to it; None without limits.
 
-        For a customer it shows that of none: the vendor learns what its token says, and no more (decisions 15.4).
+        A session for a customer shows none: the vendor learns what its token says, and no more.
         """
         if self.place.customer_id is not None:
             return NOWHERE
@@ -163,8 +163,8 @@ class Caller:
     def lacks_second_factor(self) -> bool:
         """Whether the context requires a second factor and this session began without one that counts there.
 
-        Organizations require it of their members, at their services too, but not of the other users of these, nor of
-        impersonators. A customer requires it of its members at the services that it uses (decisions 15.5).
+        Organizations require it of their members, at their services too, but not of the other users of these services,
+        nor of impersonators. A customer requires it of its members at the services that it uses.
         """
         place, session = self.place, self.session
         if self.limits.is_impersonated:
@@ -177,14 +177,14 @@ class Caller:
 
     @property
     def opened_role(self) -> str | None:
-        """The role with which the session acts; None for one that was given since and that it does not open."""
+        """The role with which the session acts; None for a role that was given since and that it does not open."""
         return self.place.role if self.limits.opens_role(self.place.role) else None
 
     @property
     def service_roles(self) -> list[str] | None:
         """The names of the service's own roles that the user has; None where it gives none.
 
-        A session that does not open the role of its user has none of those that the organization gives.
+        A session that does not open the role of its user has none of the roles that the organization gives.
         """
         place = self.place
         if place.customer is not None:
@@ -204,7 +204,7 @@ class Caller:
         return _HOLDS[limit](self)
 
     def require(self, act: Act) -> None:
-        """Raise `Forbidden` when a limit of the caller closes what an act of this kind does."""
+        """Raise `Forbidden` when a limit of the caller closes acts of this kind."""
         for limit, refusal in CLOSES[act].items():
             if self.has(limit):
                 raise refusal
@@ -264,9 +264,9 @@ def lock_whole_account(uow: UnitOfWork) -> Caller:
 def record_whole_account_changed(uow: UnitOfWork, caller: Caller, *, is_limited: bool = False) -> None:
     """Record that the caller has completed a change of how the account signs in.
 
-    After a change by the token of a service, or in a confined session, what organizations give to the address is
-    confirmed by a mailed proof only: its makers could have prepared the account (decisions 2.8). What was merely begun
-    changes nothing. `is_limited` means that the change was begun in such a session, whichever completes it.
+    After a change by the token of a service, or in a confined session, only a mailed proof confirms what organizations
+    give to the address: the makers of the service could have prepared the account. A change that was only begun does
+    not count. `is_limited` means that the change was begun in such a session, whichever session completes it.
     """
     if caller.is_limited or is_limited:
         uow.users.set_changed_by_service(caller.account.id, at=uow.now)

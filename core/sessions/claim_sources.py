@@ -1,8 +1,8 @@
-"""From where the claims of a product come: one fixed vocabulary of sources (decisions 14.5).
+"""The sources of a product's claims: one fixed vocabulary.
 
 A source is read in the context of a token: `Caller` and `ClaimFacts` have what is known there, and nothing else. In a
 customer's context the organization is the vendor's, the directory the customer's where it is shared, and a membership
-of the vendor says nothing (decisions 15.4). A source without a value says nothing.
+of the vendor says nothing. A source without a value says nothing.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class OwnClaim:
 class ClaimFacts:
     """What sources know besides the caller, in the context of a session.
 
-    `directory` is what the directory of that context says of the person: of the customer where it is shared, else of
-    the organization of the service. `groups` are those of the organization, one more than a token can name; None where
+    `directory` is what the directory of that context says of the person: the customer's where it is shared, else the
+    directory of the service's organization. `groups` are the organization's, one more than a token can name; None where
     the caller has them, or for a customer.
     """
 
@@ -102,7 +102,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "customer.role": _of_customer(lambda customer: customer.role),
     "customer.external_id": _of_customer(lambda customer: customer.external_id),
 }
-# What precedes a name of metadata, and where these are.
+# The metadata behind each prefix of a source.
 METADATA_SOURCES: Final[Mapping[str, Callable[[Caller, ClaimFacts], Mapping[str, Any]]]] = {
     "organization.metadata.": lambda _, facts: facts.organization_metadata,
     "service_user.metadata.": lambda _, facts: facts.user_metadata,
@@ -111,7 +111,7 @@ METADATA_SOURCES: Final[Mapping[str, Callable[[Caller, ClaimFacts], Mapping[str,
 
 
 def metadata_name(source: str) -> tuple[str, str] | None:
-    """Return what precedes the name in a source of metadata, and the name; None for any other source."""
+    """Return the prefix of a source of metadata, and the name behind it; None for any other source."""
     for prefix in METADATA_SOURCES:
         if source.startswith(prefix):
             return prefix, source.removeprefix(prefix)

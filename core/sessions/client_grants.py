@@ -20,7 +20,7 @@ class ClientGrant:
     """The scopes, the audience of the access tokens if it is not the client, and the key they are bound to, if any.
 
     `host` is the custom host under which the sign-in began, None for the base URL; the tokens are refreshed there only.
-    `requested_claims` are the names of what the service asked for beside the scopes, for each place; None for nothing.
+    `requested_claims` are the names of what the service asked for beside the scopes, for each place.
     """
 
     scopes: Sequence[str]

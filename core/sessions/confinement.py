@@ -1,4 +1,4 @@
-"""What a session is limited to that began with the word of another party, or without a required sign-in."""
+"""The limits of a session that began with the word of another party, or without a required sign-in."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from core.lazy_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confinement:
-    """The organization beyond which a session signs in to nothing, and possibly the one service of it (decisions 10.8).
+    """The organization beyond which a session signs in to nothing, and possibly the one service of it.
 
-    `role` is set while nothing but the word of a connection says whose session it is: then that role and `member` are
-    all that it opens (decisions 10.6).
+    `role` is set while nothing but the word of a connection says whose session it is: then the session opens only that
+    role and `member`.
 
     Such a session began with the word of another party: an identity provider of the organization, or an account that a
-    service may have linked. Or it `lacks_connection`: the sign-in that another organization requires of its user
-    (decisions 13.6).
+    service may have linked. Or it `lacks_connection`: it began without the sign-in that another organization requires
+    of its user.
 
     At a service that customers use, the word of another party speaks for its own organization alone. So a session by
-    the connection of a customer opens that service for this customer, and a vendor's own connection opens it for none
-    (decisions 10.8). A connection that the vendor has made for a customer opens the same, and nothing else of the
-    customer. `customer_id` limits what the token of such a service shows to the customer for which it acts.
+    the connection of a customer opens that service for this customer, and a vendor's own connection opens it for none.
+    A connection that the vendor has made for a customer opens the same, and nothing else of the customer. `customer_id`
+    limits what the token of such a service shows to the customer for which it acts.
     """
 
     organization_id: UUID
@@ -37,9 +37,9 @@ class Confinement:
         return self.role is None or role in {None, "member", self.role}
 
     def allows(self, organization_id: UUID | None, service_id: UUID | None) -> bool:
-        """Return whether its sessions may sign in there; in a browser they are on the platform, without any context.
+        """Return whether its sessions may sign in there without a customer; with one, `allows_customer` decides.
 
-        That is without a customer: for one, `allows_customer` says it.
+        In a browser they are on the platform, without any context.
         """
         if organization_id is None:
             return True
@@ -48,7 +48,7 @@ class Confinement:
     def allows_customer(self, of_customer: Collection[UUID | None], organization_id: UUID, service_id: UUID) -> bool:
         """Return whether its sessions may sign in to a service for a customer.
 
-        `of_customer` are the organization of the customer, and that of what the vendor has made for it.
+        `of_customer` are the customer's organization, and the internal one of what the vendor has made for it.
         """
         if self.lacks_connection:
             return self.allows(organization_id, service_id)

@@ -1,8 +1,8 @@
-"""The customer for which a session acts at the service of another organization (decisions 15).
+"""The customer for which a session acts at the service of another organization.
 
 A session of a service names its vendor as its organization, as ever. Where the service has customers, the session may
-act for one of them: then its token says which, and what the user is there. That is read at every request, so an end by
-either side, a pause, a lost membership or a lost assignment ends access with the row that changes.
+act for one of them: then its token names the customer, and what the user is there. Every request reads this again, so
+an end by either side, a pause, a lost membership or a lost assignment ends access with the row that changes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CUSTOMER_CLAIMS: Final = (
 class CustomerContext:
     """A customer that is open to the user of a session, and what the user is there.
 
-    `id` is that of the record between the two organizations, and `organization_id` that of the customer, which the
-    vendor never learns. `role` is None for one whom only the vendor admits. `service_roles` are the names of the
-    vendor's own roles that the user has.
+    `id` is the record's between the two organizations, and `organization_id` the customer's, which the vendor never
+    learns. `role` is None for a person that only the vendor admits. `service_roles` are the names of the vendor's own
+    roles that the user has.
     """
 
     id: UUID
@@ -35,14 +35,14 @@ class CustomerContext:
     external_id: str | None
     role: str | None
     service_roles: list[str]
-    # The groups of the user there that the service learns of, one more than it can; None for one that learns of none.
+    # The user's groups there that the service learns of, one more than it can; None where it learns of none.
     groups: list[dict[str, str]] | None
     requires_mfa: bool
     mfa_methods: MfaMethods
 
     @property
     def claims(self) -> dict[str, Any]:
-        """What the service learns of it (decisions 15.4)."""
+        """What the service learns of the customer, and of the user there."""
         claims: dict[str, Any] = {
             "customer": self.slug,
             "customer_id": str(self.id),

@@ -1,11 +1,11 @@
-"""What ends the sessions for a customer of a service when it is no longer open to their user (decisions 15.6).
+"""What ends the sessions for a customer of a service once that customer is no longer open to their user.
 
 Access itself ends with the row that changes, which every request reads (`customer_contexts.py`). For one person the
-sessions end in the same transaction, so that services learn of it at once by a logout token. What may concern many is
-a row of the table `customer_rechecks`, which triggers write beside the change, and is worked off in batches.
+sessions end in the same transaction, so that services learn of it at once by a logout token. A change that may concern
+many is a row of the table `customer_rechecks`, which triggers write beside the change, and is worked off in batches.
 
-A sign-in that began before the change may be committed after that: its session opens nothing while the change lasts,
-and would again afterwards. So what has begun around the change is looked at once more.
+A sign-in that began before the change may be committed after it: its session opens nothing while the change lasts,
+but would again afterwards. So the sessions that began around the change are checked once more.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class RecheckedBatch:
 
 
 def end_lost(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID]) -> None:
-    """End sessions of members of an organization at services that are no longer open to them for it.
+    """End sessions for an organization as customer, at services that are no longer open to these members of it.
 
-    Their role has changed, or their groups.
+    Their role or their groups have changed.
     """
     if user_ids:
         _record(uow, uow.customer_sessions.end_lost(organization_id, user_ids))

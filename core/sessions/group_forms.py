@@ -1,4 +1,4 @@
-"""How tokens tell of a user's groups: by their names, by their ids, or as objects of both (decisions 16.3)."""
+"""How tokens name a user's groups: by their names, by their ids, or as objects of both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class GroupsAs(StrEnum):
-    """The form of the groups in what a service learns of a user; assertions have names, whatever it is."""
+    """The form of the groups in what a service learns of a user; SAML assertions always have names."""
 
     NAMES = "names"
     IDS = "ids"
@@ -16,7 +16,7 @@ class GroupsAs(StrEnum):
 
 
 def told(groups: Sequence[Mapping[str, str]], groups_as: GroupsAs) -> list[Any]:
-    """Return groups, each an object with `id` and `name`, in their form."""
+    """Return groups, given as objects with `id` and `name`, in this form."""
     match groups_as:
         case GroupsAs.NAMES:
             return [one["name"] for one in groups]

@@ -1,6 +1,6 @@
-"""The limits of a caller beyond account and role: who acts in the place of the user, and what was not proved.
+"""The limits of a caller beyond account and role: who acts in place of the user, and what was not proved.
 
-`CLOSES` is the one table of it: for each kind of act the limits that close it, in the order in which they refuse.
+`CLOSES` is their one table: for each kind of act the limits that close it, in the order in which they refuse.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from core.sessions.confinement import Confinement
 
 
 class ClosedWhileImpersonating(Forbidden):
-    """An impersonator may not do this: it gives access to the account, or takes it away (identity 4.8)."""
+    """An impersonator may not do this: it gives access to the account, or takes it away."""
 
     default_message = "This cannot be done while impersonating a user."
 
 
 class OutlastsImpersonation(Forbidden):
-    """An impersonator may not do this: it would outlast the impersonation in another hand (decisions 5.11)."""
+    """An impersonator may not do this: another party would keep the result after the impersonation."""
 
     default_message = (
         "This cannot be done while impersonating a user, because it would outlast the impersonation. Ask the user, or"
@@ -31,7 +31,7 @@ class OutlastsImpersonation(Forbidden):
 
 
 class CredentialWhileImpersonating(Forbidden):
-    """An impersonator makes no credential: it would outlive the impersonation (decisions 5.11)."""
+    """An impersonator makes no credential: it would outlive the impersonation."""
 
     default_message = (
         "No credential is made or changed while impersonating a user. Ask the user, or an owner or admin of the"
@@ -40,7 +40,7 @@ class CredentialWhileImpersonating(Forbidden):
 
 
 class AddressNotConfirmed(Forbidden):
-    """Nothing but the word of an organization's identity provider says whose the session is (decisions 10.6)."""
+    """Nothing but the word of an organization's identity provider says whose the session is."""
 
     default_message = (
         "So far only your organization's identity provider says that this account is yours. Confirm your address on"
@@ -61,7 +61,7 @@ class AccountUsedElsewhere(Forbidden):
 
 
 class AddressDisowned(Forbidden):
-    """The organization of the mail domain has taken the address back (decisions 5.7)."""
+    """The organization of the mail domain has taken the address back."""
 
     default_message = (
         "Your email address belongs to an organization that you have left. Choose another address on your account's"
@@ -70,7 +70,7 @@ class AddressDisowned(Forbidden):
 
 
 class MailedProofRequired(Forbidden):
-    """Using a gift does not prove whose it is: how the account signs in, or its address, was changed since."""
+    """Using what was given to the address confirms nothing: how the account signs in, or its address, has changed."""
 
     default_message = (
         "This was given to your email address, so confirm first that it is yours: open the link in the mail about it,"
@@ -85,7 +85,7 @@ class ServiceTokenRefused(Forbidden):
 
 
 class ConfinedElsewhere(Forbidden):
-    """The session began for one organization alone (decisions 10.8)."""
+    """The session began for one organization alone."""
 
     default_message = "You have signed in for one organization alone. Sign in by password or passkey to do this."
 
@@ -110,11 +110,11 @@ class LinkLimits:
 class CallerLimits:
     """Who acts in the place of the user, and what the session does not open.
 
-    `lacks_mailed_proof` says that using what was given to the address takes a mailed proof: a service changed how the
-    account signs in, or the session is older than the proof of the address, so that it may be held by the person of the
-    address before. `key_id` is the key of an organization that calls in the place of its maker, who is the user then,
-    and `workload_maker_id` who let the workload authenticate that calls as the key. `link` is the setup link whose
-    holder calls in the place of its maker.
+    `lacks_mailed_proof`: using what was given to the address takes a mailed proof, because a service changed how the
+    account signs in, or because the session is older than the proof of the address and may belong to the person who had
+    the address before. `key_id` is the key of an organization that calls in place of its maker, who is the user then.
+    `workload_maker_id` is the member who let the workload call as that key. `link` is the setup link whose holder calls
+    in place of its maker.
     """
 
     confinement: Confinement | None = None
@@ -131,7 +131,7 @@ class CallerLimits:
 
     @property
     def made_by_key(self) -> UUID | None:
-        """The key of the organization that makes what the caller makes: itself, or by a setup link of it."""
+        """The key of the organization that makes what the caller makes: itself, or by a setup link that it made."""
         return self.link.key_id if self.link is not None else self.key_id
 
     @property
@@ -176,17 +176,17 @@ class Limit(Enum):
 class Act(Enum):
     """A kind of act that limits close."""
 
-    # What Gatehouse is asked for as itself, and not for a service or one organization.
+    # What Gatehouse does for itself, and not for a service or one organization.
     WITHOUT_CONTEXT = auto()
     # What gives access to an account, takes it away or deletes it.
     IN_PERSON = auto()
-    # What belongs to the account wherever it is used; with it, who holds the token could take over the rest.
+    # What belongs to the account wherever it is used; it would let the holder of a token take over the rest.
     SHARED_ACCOUNT = auto()
     # What changes that, and would outlive the word of a connection.
     WHOLE_ACCOUNT = auto()
     # What a proof of the address has to precede.
     PROVED = auto()
-    # What stays in another hand.
+    # What another party would keep.
     LASTING = auto()
     # A credential that is made or changed.
     CREDENTIAL = auto()
@@ -198,8 +198,8 @@ CLOSES: Final[Mapping[Act, Mapping[Limit, type[Forbidden]]]] = {
     Act.WITHOUT_CONTEXT: {Limit.OF_SERVICE: ServiceTokenRefused, Limit.CONFINED: ConfinedElsewhere},
     Act.IN_PERSON: {
         Limit.IMPERSONATED: ClosedWhileImpersonating,
-        # With the token of a platform owner the operators of the service would govern the platform; with that of
-        # support they would help themselves to the accounts of others.
+        # With the token of a platform owner the operators of the service would govern the platform; with a token of
+        # support they would open the accounts of others.
         Limit.OF_SERVICE_AND_GOVERNS: AccountUsedElsewhere,
         Limit.CONFINED_AND_GOVERNS: ConfinedElsewhere,
     },

@@ -1,7 +1,7 @@
 """Which second factors count for a session: any, or only those that cannot be passed on to another site.
 
-A passkey signs for its own site alone, and a connection that an organization trusts with the second factor is judged
-there. A code can be asked for by a copy of the sign-in page, and a trusted device may have been trusted by one.
+A passkey signs for its own site alone, and the provider of a connection that an organization trusts with the second
+factor has checked it. A copy of the sign-in page can ask for a code, and have a device trusted by it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from core.lazy_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomHost:
-    """A verified domain of an organization, under which a request came (decisions 13.3)."""
+    """A verified domain of an organization, under which a request came."""
 
     domain_id: UUID
     name: str
@@ -21,9 +21,8 @@ class CustomHost:
 class Origin:
     """The origin of a request, as the audit log and the login events record it; empty for background work.
 
-    `custom_host` is None for requests under the base URL. `proof_algorithm` is that of the DPoP proof which came with
-    the access token, None without one. `language` is the tag of that in which the person behind the request reads, as
-    far as it is known.
+    `custom_host` is None for requests under the base URL, and `proof_algorithm` without a DPoP proof beside the access
+    token. `language` is the tag of the language in which the person behind the request reads, as far as it is known.
     """
 
     request_id: str | None = None
@@ -35,7 +34,7 @@ class Origin:
 
     @property
     def domain_id(self) -> UUID | None:
-        """The custom domain to which belongs what begins with this request; None for the base URL."""
+        """The custom domain to which what begins with this request belongs; None for the base URL."""
         return self.custom_host.domain_id if self.custom_host is not None else None
 
     @property

@@ -42,11 +42,11 @@ class ServicePlan:
 class CallerService:
     """The service to which a session belongs; `is_user` says whether its user is linked to it.
 
-    `groups` are those of the user that the service learns of, one more than it can; None for one that learns of none.
-    It reads them, and those of a customer, as `groups_as` says. `is_admitted` and
-    `is_open_to_individuals` are about a session for no customer, and so are `roles`, the names of the service's own
-    roles that its organization gives the user; None for a service without roles. What issues tokens alone reads
-    `token_signing`, the name of the algorithm that the record of the service has.
+    `groups` are the user's groups that the service learns of, one more than it can; None where it learns of none. It
+    reads them, and a customer's, in the form `groups_as`. `is_admitted` and `is_open_to_individuals` concern a session
+    for no customer, and so do `roles`, the names of the service's own roles that its organization gives the user; None
+    for a service without roles. Only what issues tokens reads `token_signing`, the algorithm that the service's record
+    names.
     """
 
     id: UUID
@@ -68,7 +68,7 @@ class CallerPlace:
     """The context of a session.
 
     `role` is the user's role in the organization, `custom_permissions` what it allows if it is a custom role.
-    `customer_id` is that of the customer for which the session acts at its service, and `customer` what the user is
+    `customer_id` names the customer for which the session acts at its service, and `customer` is what the user is
     there, None when it is not open to them.
     """
 
@@ -105,7 +105,7 @@ class CallerPlace:
 
     @property
     def signature_algorithm(self) -> SignatureAlgorithm | None:
-        """What signs the tokens of the service; None without one, where the installation says."""
+        """The algorithm that signs the tokens of the service; without one, None: the installation decides."""
         if self.service is None:
             return None
         return signature_algorithm(self.service.security_profile, self.service.token_signing)

@@ -3,7 +3,7 @@
 An exchanged token stays usable for a grace period, for two tabs that refresh at once and for responses that got lost:
 it yields the newest token. After that its use shows that it was copied, and the session ends. Each token is derived
 from the one before it with the installation's pepper, and carries a MAC. So old tokens are distinguished from forged
-ones, and their successors are computed, while only the hash of the newest is stored; and an attacker cannot end a
+ones, and their successors are computed, while only the hash of the newest is stored. An attacker cannot end a
 session by forging tokens for it.
 
 The refresh tokens of a service with a security profile are not exchanged: they are bound to a key, and stay the same as
@@ -107,7 +107,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
     """Exchange a refresh token for the next one, with claims from the user's current rights, by a conditional write.
 
     Return `TokenReused` when the token's grace period is over; raise `RefreshRefused` when it is not a valid token, or
-    one of another client than `client`, which has authenticated at the token endpoint.
+    a token of another client than `client`, which has authenticated at the token endpoint.
     """
     token = _parse(uow, refresh_token)
     if token is None:
@@ -157,8 +157,8 @@ def take_over(
 ) -> TokenGrant:
     """Hand a session over to the client for which it began, with what is granted to it.
 
-    It began without its tokens being handed out to anyone. So its refresh token is that of its authorization code, or
-    another one, which need not follow from the stored one.
+    Its tokens were not handed out yet. So its refresh token is the one of its authorization code, or another one, which
+    need not follow from the stored one.
     """
     caller, session_id = session.caller, session.caller.session.id
     _check_context(caller)
@@ -167,7 +167,7 @@ def take_over(
         newest = _new_token(uow, session_id)
         uow.sessions.hand_over(session_id, new_hash=hash_token(newest.text.reveal()))
     if granted is not None:
-        # What the user may not have was never granted: it takes another request once they may.
+        # What the user may not have was never granted: getting it later takes another request.
         granted = granted.of_scopes(session.additions.still_allowed(granted.scopes, caller))
         uow.client_grants.add(session_id, granted)
     return _granted(replace(session, client_grant=granted), caller, newest)
@@ -265,7 +265,7 @@ def _require_host(uow: UnitOfWork, session: Refreshable) -> None:
 
 
 def _is_of_host(uow: UnitOfWork, session: Refreshable) -> bool:
-    """Return whether a session began under the host of this request (decisions 13.3)."""
+    """Return whether a session began under the host of this request."""
     granted = session.client_grant
     return (granted.host if granted is not None else None) == uow.origin.host_name
 
@@ -328,7 +328,7 @@ def _newest_after(uow: UnitOfWork, session: Refreshable, token: _Token) -> _Toke
 def _without_lost_organization(uow: UnitOfWork, caller: Caller) -> Caller:
     """Return the caller without the organization of the session if they are no longer a member of it.
 
-    The session goes on without that context (decisions 2.3). A session of a service has no meaning without it.
+    The session goes on without that context. A session of a service has no meaning without it.
     """
     if caller.belongs_to_context or caller.has_service_token:
         return caller
@@ -338,7 +338,7 @@ def _without_lost_organization(uow: UnitOfWork, caller: Caller) -> Caller:
 
 
 def _check_context(caller: Caller) -> None:
-    """Refuse a session whose organization or service no longer admits the user (decisions 1.7)."""
+    """Refuse a session whose organization is not active, or no longer admits the user at all or in this session."""
     if caller.place.organization_id is None:
         return
     if not caller.place.is_organization_active:

@@ -1,4 +1,4 @@
-"""Security profiles: stricter rules of OAuth for a service, which its organization turns on (decisions 10.12).
+"""Security profiles: stricter rules of OAuth for a service, which its organization turns on.
 
 `fapi2` is the FAPI 2.0 Security Profile. Here is what it means for the record of a service, for sessions and tokens.
 What the endpoints of OAuth ask is in `core/openid/security_profile.py`. A session of such a service begins by a pushed
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from core.errors import BadRequest, FieldError, Forbidden, TokenInvalid
 from core.sessions.signature_algorithms import SignatureAlgorithm
 
-# With which the service signs its assertions and proofs; nothing else is taken from it.
+# The algorithms with which the service signs its assertions and proofs; no other is accepted.
 CLIENT_ALGORITHMS: Final = frozenset({"ES256", "PS256"})
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 # Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved; and a mailed code or
-# link, which has none there.
+# link, for which the RFC has no name.
 OTP: Final = "otp"
 MFA: Final = "mfa"
 MAILED: Final = "email"
@@ -45,7 +45,7 @@ class SessionsChanged(Conflict):
 class Session:
     """A session. `refreshed_at` is the time of its last use, `expires_at` the end of its absolute lifetime.
 
-    `bounded_until` is the end that the identity provider has named which signed its user in; None without one.
+    `bounded_until` is the end that the identity provider named when it signed its user in; None without one.
 
     The session of an impersonation names the platform owner and the session that began it, and ends with that. So does
     the child of a browser session, which names its parent.
@@ -74,7 +74,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentSession:
-    """A live session from which another one is to begin, and what limits that one if it is the session of a browser.
+    """A live session from which another one is to begin, with the limits of that one if this is a browser session.
 
     `domain_organization_id` is the organization of the custom domain under which it began.
     """
@@ -94,7 +94,7 @@ class EndedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedImpersonation:
-    """An impersonation that has ended, as which user its platform owner acted, and the organization it was in."""
+    """An impersonation that has ended: the user as which its platform owner acted, and its organization."""
 
     session_id: UUID
     user_id: UUID
@@ -136,7 +136,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
 
 
 def shown_to(uow: UnitOfWork, caller: Caller) -> Sequence[Session]:
-    """List the caller's live sessions, as far as the one of this request shows them (decisions 10.8)."""
+    """List the caller's live sessions, as far as the session of this request shows them."""
     alive, limits = uow.sessions.alive_of(caller.account.id), caller.shown_within
     if limits is None:
         return alive
@@ -151,8 +151,8 @@ def shown_to(uow: UnitOfWork, caller: Caller) -> Sequence[Session]:
 def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
     """End one of the caller's sessions, possibly the current one; raise `NotFound` when they have no such session.
 
-    A session with limits ends none beyond them. Its service's token is told where its user can; a confined session
-    does not even learn of the others.
+    A session with limits ends none beyond them. The refusal of a service's token says where its user can; a confined
+    session does not even learn of the others.
     """
     caller = uow.caller
     caller.require(Act.IN_PERSON)

@@ -1,4 +1,4 @@
-"""Secrets that a page shows once, after the form that made them (decisions 12.5).
+"""Secrets that a page shows once, after the form that made them.
 
 The answer to the form leads to the page, so that reloading it repeats nothing. Until the page is opened, the secrets
 are kept here, sealed, for the browser session that made them, or for the cookie of a setup link: no other session reads

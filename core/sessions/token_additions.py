@@ -1,4 +1,4 @@
-"""What the record of a service adds to the tokens of its users: its own scopes and claims (decisions 14.1 and 14.5).
+"""What the record of a service adds to the tokens of its users: its own scopes and claims.
 
 It is read with the caller, in the context of the session, by what issues tokens and by what tells of them.
 """
@@ -17,7 +17,7 @@ from core.sessions.group_forms import GroupsAs
 
 # The scopes of OpenID Connect (Core, 5.4 and 11). A service has none of their names.
 OF_OPENID: Final = frozenset({"openid", "profile", "email", "address", "phone", "offline_access"})
-# A token of 8 KiB is none that Gatehouse takes, and web servers take headers of 16 at most (decisions 14.5).
+# Gatehouse takes no token of 8 KiB, and web servers take headers of 16 KiB at most.
 ACCESS_CLAIMS_BYTES_MAX: Final = 3072
 # The roles of an organization that have all scopes of its services.
 _OF_MANAGERS: Final = frozenset({"owner", "admin"})
@@ -32,10 +32,10 @@ class OwnScopes:
     of_service_roles: Mapping[str, Sequence[str]]
 
     def allowed(self, caller: Caller) -> Sequence[str]:
-        """Return those that a caller may have, in the order of the record.
+        """Return the scopes that a caller may have, in the order of the record.
 
-        One that a role lists is given by roles alone: by those of the service, and without a customer by the role in
-        the organization too, of which owners and admins have all. One that no role lists is for everybody.
+        A scope that a role lists is given by roles alone: by the service's own roles, and without a customer by the
+        role in the organization too, of which owners and admins have all. A scope that no role lists is for everybody.
         """
         listed = _joined(self.of_roles.values()) | _joined(self.of_service_roles.values())
         given = _joined(self.of_service_roles.get(name, ()) for name in caller.service_roles or ())
@@ -84,17 +84,17 @@ class TokenSubject:
 
     @property
     def own_attributes(self) -> dict[str, Any]:
-        """The same for assertions, which have the names of groups."""
+        """The same for assertions, which name groups by their names."""
         place = self.caller.place
         service = replace(place.service, groups_as=GroupsAs.NAMES) if place.service is not None else None
         return replace(self, caller=replace(self.caller, place=replace(place, service=service))).own_claims
 
     @property
     def group_claims(self) -> dict[str, Any]:
-        """What Gatehouse says of groups; nothing where a claim of the product has that name.
+        """The claims of Gatehouse about groups; none where a claim of the product has that name.
 
-        A service that lists groups has no such claim. For a customer that names some, the product's own stands, so
-        that no customer says what a claim means that others decide by.
+        A service that lists groups has no such claim. Where a customer names some, the product's own claim stands, so
+        that no customer sets a claim by which others decide.
         """
         claims = self.additions.claims
         is_own = bool(claims) and any(one.claim.lower() == GROUPS for one in claims)
@@ -102,7 +102,7 @@ class TokenSubject:
 
     @property
     def own_access_claims(self) -> dict[str, Any]:
-        """Those of them that access tokens have, in their order, as far as they fit into one."""
+        """The claims of the product for access tokens, in their order, as many as fit into one."""
         if not self.additions.claims:
             return {}
         named = [one for one in self.additions.claims if one.in_access_token]

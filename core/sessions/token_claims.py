@@ -49,7 +49,7 @@ def token_grant(
     device_token: Secret | None = None,
     client_grant: ClientGrant | None = None,
 ) -> TokenGrant:
-    """Return the claims for the current state of the user and the session, with the refresh token (decisions 2.1)."""
+    """Return the claims for the current state of the user and the session, with the refresh token."""
     caller, additions = subject.caller, subject.additions
     granted = client_grant
     if client_grant is not None:
@@ -58,7 +58,7 @@ def token_grant(
         user_id=caller.account.id,
         session_id=caller.session.id,
         client_id=caller.place.client_id,
-        # What tokens of Gatehouse have always stands above what a product wants in them.
+        # Gatehouse's own claims always win over claims of a product.
         claims=subject.own_access_claims
         | _common_claims(caller)
         | _optional_claims(subject)
@@ -76,7 +76,7 @@ def token_grant(
 
 
 def claims_of_rows(subject: TokenSubject) -> dict[str, Any]:
-    """Return what rows say of the user that may change while a token is valid: the roles, the groups, the customer."""
+    """Return the claims that may change while a token is valid: the roles, the groups, the customer."""
     caller = subject.caller
     claims: dict[str, Any] = {}
     if caller.opened_role is not None:

@@ -11,7 +11,7 @@ from core.errors import TokenInvalid
 
 
 class TokenKind(StrEnum):
-    """A kind of token, the header's `typ`; a token of one kind is refused where another is expected (decisions 2.1)."""
+    """A kind of token, the header's `typ`; a token of one kind is refused where another is expected."""
 
     ACCESS = "at+jwt"
     PRE_AUTH = "pre-auth+jwt"
