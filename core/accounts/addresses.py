@@ -1,11 +1,11 @@
 """Addresses of accounts: proving that a user owns one, leaving one, and giving one that was proved to an account.
 
 The proof (a verification link, a magic link, an invitation's mail, an upstream provider) may concern an account that an
-attacker prepared for the address. So everything that was set up before it is removed, and the attacker keeps no access
-(decisions 3.13); the link of a registration then gives the account its password and name (3.14).
+attacker prepared for the address. So everything that was set up before it is removed, and the attacker keeps no access;
+the link of a registration then gives the account its password and name.
 
 What organizations give hangs on the address until the user confirms it: it stays with an address that is first proved,
-also when another account proves it, and ends when the account leaves the address (decisions 5.7).
+even when another account proves it, and ends when the account leaves the address.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from core.organizations import departures, group_roles, keys, members
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# The reason that organizations are told when what they gave to an address has ended with it.
+# The reason given to organizations when what they gave to an address has ended with it.
 ADDRESS_CHANGED: Final = "address_changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenAddress:
-    """An address that an account has taken; `holder_id` is that of the account that had it and never proved it."""
+    """An address that an account has taken; `holder_id` is the account that had it and never proved it."""
 
     holder_id: UUID | None
 
@@ -67,7 +67,7 @@ def reclaim(uow: UnitOfWork, user: User) -> User:
 def give(uow: UnitOfWork, user: User, address: str) -> bool:
     """Give an address that was just proved to a locked account; False when another account keeps it.
 
-    What organizations gave to the address comes along, unconfirmed (decisions 5.7).
+    What organizations gave to the address comes along, unconfirmed.
     """
     taken = take(uow, user, address)
     if taken is None:
@@ -79,11 +79,11 @@ def give(uow: UnitOfWork, user: User, address: str) -> bool:
 def take(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = False) -> TakenAddress | None:
     """Give a locked account an address that was just proved, without what was given to it; `inherit` is called after.
 
-    An account that has the address without ever having proved it ends: it could have been registered by any person.
-    Return None when it is kept, because it governs an organization or the platform. With `keeps_successor` it is also
-    kept if the organization of the mail domain created it, because it has given the address to another person.
+    An account that has the address without ever having proved it ends: any person could have registered it. Return
+    None when it is kept, because it governs an organization or the platform. With `keeps_successor` it is also kept if
+    the organization of the mail domain created it, because it has given the address to another person.
 
-    Organizations to which the account belongs by its former address alone sign it in by their connections no more.
+    Organizations to which the account belonged only by its former address no longer sign it in by their connections.
     """
     holder_id = None
     if not _set(uow, user.id, address):
@@ -100,8 +100,8 @@ def take(uow: UnitOfWork, user: User, address: str, *, keeps_successor: bool = F
 def inherit(uow: UnitOfWork, user_id: UUID, taken: TakenAddress) -> None:
     """Give an account what organizations gave to an address that it has taken, and remove the account that had it.
 
-    What the account has already stays as it is; of the rest, organizations are told that it has ended. Each of them
-    goes on to know the user by the same id.
+    What the account has already stays as it is; organizations are told that the rest has ended. Each of them goes on to
+    know the user by the same id.
     """
     if taken.holder_id is None:
         return
@@ -115,7 +115,7 @@ def inherit(uow: UnitOfWork, user_id: UUID, taken: TakenAddress) -> None:
 def leave(uow: UnitOfWork, user_id: UUID, old: str, new: str) -> None:
     """End what organizations gave to an address that its account has left, unless the user has confirmed it.
 
-    Identities of connections end that signed in because of the mail domain of the old address.
+    Identities of connections end if they signed in because of the mail domain of the old address.
     """
     told = members.remove_unconfirmed(uow, user_id, reason=ADDRESS_CHANGED)
     departures.end_unconfirmed_links(uow, user_id, reason=ADDRESS_CHANGED, told=told)
@@ -134,7 +134,7 @@ def _set(uow: UnitOfWork, user_id: UUID, address: str) -> bool:
 
 
 def _displace(uow: UnitOfWork, holder: User, *, keeps_successor: bool) -> bool:
-    """Take the address from the account that has it, with all that signs in, unless the account has to stay."""
+    """Take the address and every way to sign in from the account that has it, unless the account has to stay."""
     is_kept = (
         holder.is_verified
         or not holder.may_sign_in

@@ -1,4 +1,4 @@
-"""Closing an account: by its user, who belongs to no organization (decisions 12.6).
+"""Closing an account: by its user, who belongs to no organization.
 
 A closed account is not used for anything. For two weeks its user can reopen it by signing in; after that it is
 anonymized (`core/privacy/closed_accounts.py`).
@@ -60,7 +60,7 @@ def close(uow: UnitOfWork) -> datetime:
         raise GovernsPlatform
     if uow.members.organizations_of(caller.account.id):
         raise BelongsToOrganizations
-    # It is its owner's until it is deleted for good (decisions 5.1).
+    # A deleted organization has its owner until the deletion is final.
     if any(one.role == OWNER for one in uow.members.of_account(caller.account.id)):
         raise OwnsDeletedOrganization
     reopenable_until = uow.now + REOPENABLE_FOR

@@ -2,8 +2,8 @@
 
 The person who made the change had access to the account, and the new address has received mail since: links that reset
 the password, invitations. So undoing ends every way in, and opens an account again that was closed. The access goes
-back to what the account held at the wish for the change, and what was given, made or passed on by it since is taken
-back (decisions 3.13): which that is, is in `core/organizations/takeovers.py` and the files beside it.
+back to what the account held when the change was requested; what it was given, made or passed on since then is taken
+back. `core/organizations/takeovers.py` and the files beside it decide which that is.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class AddressGone(BadRequest):
 
 
 class GovernsSince(BadRequest):
-    """The account has become a platform owner, or was made the owner of an organization, since the wish."""
+    """Since the request, the account has become a platform owner, or was made the owner of an organization."""
 
     default_message = (
         "This account was made the owner of an organization or of the platform since the change of its address was"
@@ -73,7 +73,7 @@ class GovernsSince(BadRequest):
     )
 
 
-# What takes back each kind of things that were made with the power of a takeover.
+# What takes back each kind of things that were made during a takeover.
 _TAKES_BACK: Final[PartialTable[MadeKind, Callable[[UnitOfWork, Sequence[Acting]], Sequence[MadeThing]]]] = (
     PartialTable(
         {
@@ -100,7 +100,7 @@ _TAKES_BACK: Final[PartialTable[MadeKind, Callable[[UnitOfWork, Sequence[Acting]
         }
     )
 )
-# What takes none: it falls back with the access of people, before what they made, or ends with their sessions.
+# Kinds taken back elsewhere: with the access of people, before what they made, or with the end of their sessions.
 TAKEN_BACK_ELSEWHERE: Final = frozenset({MadeKind.ROLE, MadeKind.GRANT, MadeKind.SIGN_IN, MadeKind.JOB})
 
 
@@ -127,8 +127,7 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
 
     Password, passkeys, sessions, known devices and keys of organizations go. A second factor stays unless it was set up
     since the session began that requested the change: the old mailbox alone must not open an account that has one. A
-    passkey that stays finishes sign-ins and begins none.
-    Organizations are told what was withdrawn, and what to look at.
+    passkey that stays finishes sign-ins and begins none. Organizations are told what was withdrawn, and what to check.
 
     Raise `LinkUnusable`, `GovernsSince` and `AddressGone`.
     """
@@ -137,12 +136,12 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
 
 
 def can_be_undone(uow: UnitOfWork, user_id: UUID, email: str) -> bool:
-    """Return whether there is a change that would restore this address to an account, or might be refused to."""
+    """Return whether there is a change whose undo would restore this address to an account, or might be refused."""
     return uow.one_time_tokens.undo_of(user_id, email, at=uow.now) is not None
 
 
 def undo_of_mailbox(uow: UnitOfWork, user_id: UUID, email: str) -> None:
-    """Do what `undo` does, by another link that was mailed to the former address of the account before the change."""
+    """Do what `undo` does, by another link that was mailed to the account's former address before the change."""
     user = uow.users.lock(user_id)
     token = uow.one_time_tokens.use_undo_of(user_id, email, at=uow.now)
     if user is None or token is None:
@@ -167,7 +166,7 @@ def _undo(uow: UnitOfWork, link: ValidLink) -> Secret:
     closing.reopen(uow, user)
     withdrawn = _take_back(uow, takeover_credentials.acting_with_invited(reverted))
     departures.end_links_since(uow, user.id, takeover.since)
-    # After that: what was given to the old address meanwhile was not given to the account.
+    # After that: what was given to the old address in the meantime was not given to the account.
     addresses.inherit(uow, user.id, taken)
     keys.end_of_makers(uow, [user.id], reason=takeovers.REASON)
     platform_support.end_appointment(uow, user.id, reason=takeovers.REASON)
@@ -179,8 +178,8 @@ def _undo(uow: UnitOfWork, link: ValidLink) -> Secret:
     uow.credentials.remove_password(user.id)
     passwords.lock_out(uow, user.id, old_email)
     signed_in_at = datetime.fromisoformat(held["signed_in_at"])
-    # A second factor stays: the old mailbox alone must not open an account that had one. Nor does it alone, because an
-    # intruder may have made it in an earlier session.
+    # A second factor stays: the old mailbox alone must not open an account that had one. But it does not sign in by
+    # itself, because an intruder may have made it in an earlier session.
     removed = uow.passkeys.remove_all(user.id, but_factors_before=signed_in_at)
     uow.passkeys.keep_as_factors(user.id)
     uow.identities.remove_all(user.id)
@@ -193,7 +192,7 @@ def _undo(uow: UnitOfWork, link: ValidLink) -> Secret:
 
 
 def _take_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Take back what was made with the power of a takeover, as the table of made things says; return what it was."""
+    """Take back what was made during a takeover, as the table of made things says; return what it was."""
     if not acting:
         return []
     kinds = [kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Fate.LISTED]
@@ -204,9 +203,9 @@ def _take_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]
 
 
 def _takeover(uow: UnitOfWork, user_id: UUID, token: OneTimeToken) -> Takeover:
-    """Return what the account held at the wish, and since when that is no longer so.
+    """Return what the account held when the change was requested, and since when that is no longer so.
 
-    A token of an earlier version says it of the change, by the ids of the memberships.
+    A token of an earlier version gives this for the time of the change, by the ids of the memberships.
     """
     if "held" in token.data:
         held = HeldAccess.read(token.data["held"])

@@ -1,12 +1,12 @@
-"""Changing the address of an account: a wish, until the link that is mailed to the new address proves it.
+"""Changing the address of an account: a request, until the link that is mailed to the new address proves it.
 
-Until then everything goes on with the present address; only the profile shows the wish. A wish reserves nothing: the
-account that proves an address first has it. Opening the mailed link shows both addresses and changes nothing; its
-button makes the change. Sessions stay (decisions 3.10).
+Until then everything goes on with the present address; only the profile shows the request. A request reserves nothing:
+the account that proves an address first has it. Opening the mailed link shows both addresses and changes nothing; its
+button makes the change. Sessions stay.
 
-The present address, if it is verified, gets a notice of the wish with a link that drops it, and after the change
-another one that undoes it (`email_change_undo.py`), for which the wish records what the account held. Whatever ends the
-other sessions of an account drops the wish too, so that a person who is locked out leaves none behind
+The present address, if it is verified, gets a notice of the request with a link that drops it, and after the change
+another one that undoes it (`email_change_undo.py`), for which the request records what the account held. Whatever ends
+the other sessions of an account also drops the request, so that a person who is locked out leaves none behind
 (`core/sessions/sessions.py`).
 """
 
@@ -83,9 +83,9 @@ class ChangedAddress:
 def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile:
     """Request another address for the caller's account, in place of an earlier request, and return the profile.
 
-    Requesting the present address drops an earlier request. Raise `NewAddressTaken` when an account has the address; on
-    pages, which tell no one who has an account (decisions 12.7), only the link in the mail tells it to its reader.
-    Raise `MailedProofToChangeAddress` for a session that must not choose where mailed proofs go.
+    Requesting the present address drops an earlier request. Raise `NewAddressTaken` when an account has the address;
+    pages must not reveal who has an account, so there only the link in the mail says it to its reader. Raise
+    `MailedProofToChangeAddress` for a session that must not choose where mailed proofs go.
     """
     mine = profile.read(uow)
     uow.caller.require(Act.WHOLE_ACCOUNT)
@@ -115,7 +115,7 @@ def request(uow: UnitOfWork, email: str, *, tells_taken: bool = True) -> Profile
 
 
 def inspect(uow: UnitOfWork, token: str) -> RequestedChange | UnprovedAddress | VerifiedAddress:
-    """Return what a link that verifies an address would do: change it, or prove that of an account.
+    """Return what a link that verifies an address would do: change the address, or prove the account's own.
 
     A valid link stays valid. Raise `LinkUnusable`, and `AddressProvedElsewhere` for a change that cannot be made now.
     """
@@ -183,7 +183,7 @@ def _inspect(uow: UnitOfWork, token: str) -> RequestedChange:
 
 
 def _held(uow: UnitOfWork, user: User) -> dict[str, Any]:
-    """Return what an account may do at the moment of the request; what it is given later is not given back with it."""
+    """Return what an account may do at the time of the request; an undo does not give back what it is given later."""
     memberships = uow.members.of_account(user.id)
     return {
         # For processes of an earlier version, which read nothing else of this.

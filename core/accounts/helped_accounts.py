@@ -1,9 +1,9 @@
-"""Accounts that platform owners and the platform's support open, to help their users (decisions 5.12).
+"""Accounts that platform owners and the platform's support open, to help their users.
 
 Each opening of a person's record by support is an entry of the platform's audit log, and so is each list or search that
-is narrowed to a person, an address, an id or a network: what a list is filtered by says so itself (`Narrowed`), and
-`open_list` authorizes and records at once. To support the account of a platform owner does not exist: it reads nothing
-of it and changes nothing about it.
+is narrowed to a person, an address, an id or a network: the filter of a list says so itself (`Narrowed`), and
+`open_list` authorizes and records at once. For support, the account of a platform owner does not exist: support reads
+nothing of it and changes nothing about it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class NarrowedList(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
-    """To whom a list is narrowed: to an id, to a network, or by an address, a part of one or another text."""
+    """What a list is narrowed to: an id, a network, or an address, a part of one or another text."""
 
     text: str | None = None
     id: UUID | None = None
@@ -59,21 +59,21 @@ class Narrowing:
 
 
 class Narrowed(Protocol):
-    """What a list is filtered by."""
+    """The filter of a list."""
 
     @property
     def narrowing(self) -> Narrowing | None:
-        """To whom the list is narrowed; None for a list of everybody."""
+        """What the list is narrowed to; None for a list of all people."""
         ...
 
 
 def sees(caller: Caller, user: User) -> bool:
-    """Return whether the caller, who is an owner or of the support, may know of an account."""
+    """Return whether the caller, a platform owner or support, may know of an account."""
     return caller.acts_as_platform_owner or not user.is_platform_owner
 
 
 def open_record(uow: UnitOfWork, user_id: UUID, part: RecordPart) -> User:
-    """Return the account whose record the caller opens; raise `UserUnknown`. What support opens is recorded."""
+    """Return the account whose record the caller opens, and record an opening by support; raise `UserUnknown`."""
     caller = authorize_support(uow)
     user = uow.users.by_id(user_id)
     if user is None or not sees(caller, user):
@@ -86,9 +86,9 @@ def open_record(uow: UnitOfWork, user_id: UUID, part: RecordPart) -> User:
 def open_list(
     uow: UnitOfWork, narrowed_list: NarrowedList, wanted: Narrowed, *, organization_id: UUID | None = None
 ) -> Caller:
-    """Return the caller, who is an owner or of the support and opens a list; what support narrows it to is recorded.
+    """Return the caller, a platform owner or support, who opens a list; record what support narrows it to.
 
-    The log keeps a keyed hash in place of a text, which may be an address, and the organization of whose people it is.
+    The log keeps a keyed hash in place of a text, which may be an address, and the organization of the list.
     """
     caller = authorize_support(uow)
     narrowing = wanted.narrowing
@@ -101,7 +101,7 @@ def open_list(
 def record_narrowed(
     uow: UnitOfWork, narrowed_list: NarrowedList, narrowing: Narrowing, *, organization_id: UUID | None = None
 ) -> None:
-    """Record what support, who is the caller, has narrowed a list to."""
+    """Record what the caller, who is support, has narrowed a list to."""
     details: dict[str, Any] = {
         "address_hash": sign_in_failures.hash_address(uow, narrowing.text).hex() if narrowing.text else None,
         "user_id": str(narrowing.id) if narrowing.id is not None else None,

@@ -1,6 +1,6 @@
 """The language in which a person reads: chosen on a page, and kept with the account for other browsers and for mails.
 
-Which languages there are is known to what shows pages and writes mails; here a language is a tag (BCP 47).
+What shows pages and writes mails knows the languages; here a language is a tag (BCP 47).
 """
 
 from __future__ import annotations

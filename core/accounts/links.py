@@ -31,7 +31,7 @@ NOWHERE = ReturnTarget()
 class LinkUnusable(BadRequest):
     """The link is unknown, used or expired; the message states which, and what to do next.
 
-    `token` is what the link was issued as; None for an unknown one.
+    `token` is the content of the link; None for an unknown one.
     """
 
     default_message = "This link is not valid. Open it exactly as it appears in the mail, or request a new one."
@@ -77,10 +77,10 @@ def send(  # noqa: PLR0913 - a mail has many values
 
     Return whether a mail leaves: one above a limit does not.
 
-    `browser` is that in which the link was requested on a page; the mail names the place to which its sign-in leads.
-    `data` is stored with the token, and `values` are those of the mail. A request that names an address passes it as
-    `requested_for`: without a user, the limits of mails count it. `is_asked_for` is False where another person than the
-    reader requests it, whose language it must not have. `code` is one that the mail has beside the link.
+    `browser` is the browser in which the link was requested on a page; the mail names the place to which its sign-in
+    leads. `data` is stored with the token, and `values` fill the mail. A request that names an address passes it as
+    `requested_for`: without a user, the limits of mails count it. `is_asked_for` is False where another person requests
+    the mail, whose language it must not have. `code` is the code that the mail has beside the link.
     """
     to = user.email if user is not None else ""
     language = uow.origin.language if is_asked_for is not False else None

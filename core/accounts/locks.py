@@ -1,10 +1,10 @@
-"""Locking an account: one button for a person who reads a warning at night, an organization, and support (17.4).
+"""Locking an account: one button for a person who reads a warning at night, an organization, and support.
 
 A lock ends everything that the account holds, voids its password, and refuses every way in until the person has proved
 the address by a mail and chosen a new password (`password_reset.py`); support may lift it too. Second factors, passkeys
 and linked accounts stay, so the way back is no weaker than before. What the person's organizations rely on stays: API
-keys, SCIM tokens and client secrets (decisions 7.9); `core/made_things.py` says what becomes of each kind of things. An
-outsider is not told of a lock: it looks like a wrong password.
+keys, SCIM tokens and client secrets; `core/made_things.py` says what becomes of each kind of things. To an outsider a
+lock looks like a wrong password.
 
 The link of a warning mail locks for 30 days. In a mailbox that the account has left since, it works while the change of
 the address can be undone, which it does first; where that is refused it locks all the same.
@@ -45,7 +45,7 @@ TEXTS: Final = LinkTexts(
 )
 
 
-# What ends each kind of things that the person has made. What the organizations rely on stays.
+# What ends each kind of things that the person has made; what the organizations rely on stays.
 _ENDS: Final[PartialTable[MadeKind, Callable[[UnitOfWork, UUID], None]]] = PartialTable(
     {
         MadeKind.INVITATION: inviters.withdraw_everywhere,
@@ -115,13 +115,13 @@ def lock_own(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
 
 
 def inspect(uow: UnitOfWork, token: str) -> None:
-    """Return if a link locks an account, without using it up; raise `LinkUnusable`."""
+    """Raise `LinkUnusable` unless the link locks an account; this does not use it up."""
     if not _is_undone(uow, token):
         _usable(uow, token)
 
 
 def undo_first(uow: UnitOfWork, token: str) -> None:
-    """Undo the change of the address by which the account has left the mailbox of a link, if it has.
+    """Undo the change of the address by which the account has left the mailbox of a link, if there was one.
 
     Raise as `email_change_undo.undo` when that is refused; then `lock_by_link` locks the account as it is.
     """
@@ -138,13 +138,13 @@ def undo_first(uow: UnitOfWork, token: str) -> None:
 def lock_by_link(uow: UnitOfWork, token: str) -> None:
     """Lock the account of a link; raise `LinkUnusable`.
 
-    A link that undoes a change of the address is used up by that, or stays for when it is no longer refused.
+    Undoing a change of the address uses its link up; where the undo is refused, the link stays for a later one.
     """
     found = uow.one_time_tokens.find(hash_token(token), TokenPurpose.UNDO_EMAIL_CHANGE)
     if found is not None:
         assert found.user_id is not None, "a change of no account can be undone"
         user = uow.users.lock(found.user_id)
-        # It was used up a moment ago, or its account would have been found by nothing else.
+        # A link that was used up a moment ago, or was the only way to find its account.
         if user is None or found.expires_at <= uow.now or user.deactivated_at is not None:
             raise LinkUnusable(TEXTS.unknown).because("unknown_link")
     else:
@@ -156,8 +156,8 @@ def lock_by_link(uow: UnitOfWork, token: str) -> None:
 def lock(uow: UnitOfWork, user: User, by: LockedBy, *, organization_id: UUID | None = None) -> None:
     """Lock an account, whose row the caller has locked: void its password, and end what it holds.
 
-    One that is locked stays so, and what it may hold by now ends. `organization_id` is that of the organization that
-    locks its own account; its member is the actor in the log, else the person is.
+    A locked account stays locked, and what it may hold by now ends. `organization_id` is the organization that locks
+    its own account; then its member is the actor in the log, else the person.
     """
     uow.users.set_locked(user.id, at=user.locked_at or uow.now)
     uow.credentials.remove_password(user.id)
@@ -219,7 +219,7 @@ def _own(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> User:
 def _usable(uow: UnitOfWork, token: str) -> ValidLink:
     """Return a link that locks, or that undoes a change of the address; raise `LinkUnusable`.
 
-    One of a mailbox that the account has left is usable while the change can be undone.
+    The link of a mailbox that the account has left is usable while the change can be undone.
     """
     if email_change_undo.is_undo(uow, token):
         return links.inspect(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, TEXTS)

@@ -7,7 +7,7 @@ was asked for on a page counts in that browser alone. What is stored of it is a 
 Guesses are limited in three ways: five wrong codes end a challenge, 30 within an hour stop a network, whatever the
 addresses, and after 100 since its last sign-in an account gets links alone. A network and an account are locked before
 the comparison, so that concurrent guesses count one by one. An answer never says whether the mail was sent, whether the
-account gets codes, or whether the link was used: who guesses learns nothing about the address.
+account gets codes, or whether the link was used: an attacker who guesses learns nothing about the address.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NO_HASH: Final = bytes(32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """A code that was compared with that of a challenge, whose account, if there is one, is locked."""
+    """A code that was compared with a challenge's own; the challenge's account, if there is one, is locked."""
 
     challenge_id: UUID
     token: OneTimeToken
@@ -67,12 +67,11 @@ def typed_code(typed: str) -> str | None:
 
 
 def guess(uow: UnitOfWork, challenge_id: UUID, code: str, *, binding: str | None) -> Guess | None:
-    """Compare a code with that of a challenge, and count a wrong one; None when the challenge takes no code any more.
+    """Compare a code with a challenge's own, and count a wrong one; None when the challenge no longer takes a code.
 
-    Then nothing was compared, and the caller raises, so that nothing is counted. `binding` is that of the browser on
-    whose page the code was typed, empty when it has none; None for a program.
-
-    Raise `RateLimitExceeded` when the network has sent too many wrong codes, before anything is compared.
+    Then nothing was compared, and the caller raises, so that nothing is counted. `binding` binds the browser on whose
+    page the code was typed, empty when it has none; None for a program. Raise `RateLimitExceeded`, before anything is
+    compared, when the network has sent too many wrong codes.
     """
     network = count_for_network(uow)
     named = uow.one_time_tokens.by_challenge(challenge_id)
@@ -98,8 +97,8 @@ def guess(uow: UnitOfWork, challenge_id: UUID, code: str, *, binding: str | None
 def forget_wrong(uow: UnitOfWork, user: User) -> None:
     """Forget the wrong codes of an account that has signed in; hardly any has one, and the others take no statement.
 
-    A sign-in by a connection is none of the account's: its organization can make as many as it likes, and guess on
-    after each, until a code opens what the connection does not.
+    A sign-in by a connection does not count as the account's: its organization could make as many as it likes, and
+    guess on after each, until a code opens what the connection does not.
     """
     if user.wrong_mailed_codes:
         uow.users.forget_wrong_mailed_codes(user.id)

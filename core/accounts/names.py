@@ -1,9 +1,9 @@
-"""What a person is called: the name of the account, and what the directory of one organization says (decisions 3.15).
+"""What a person is called: the name of the account, and what the directory of one organization says.
 
 The name belongs to the account, and its user alone sets it. An organization sees it once the user has confirmed what
-the organization gave. The names that a directory provisions belong to the membership (decisions 8.4): they show in the
-context of its organization only, and stand for a name that the user has not set. Where no SCIM directory names a
-person, what a connection of the organization has called them last is the directory's word (decisions 10.9).
+the organization gave. The names that a directory provisions belong to the membership: they show in the context of its
+organization only, and stand in where the user has set no name. Where no SCIM directory names a person, the name that a
+connection of the organization gave last counts as the directory's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.text import checked_public_name
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Letters, numbers, punctuation and symbols, of which a name has one at least; all others leave no trace when written.
+# Letters, numbers, punctuation and symbols: a name has at least one; all other characters leave no trace when written.
 _WRITTEN: Final = frozenset("LNPS")
 
 
@@ -46,9 +46,9 @@ class PersonNames:
 
     @property
     def profile_claims(self) -> dict[str, str]:
-        """The claims of OpenID Connect about these names; a claim that is not known is absent (Core, 5.1).
+        """The claims of OpenID Connect about these names (Core, 5.1); a claim that is not known is absent.
 
-        The parts are the directory's, so they are no parts of a name of one's own (decisions 22.4).
+        Given and family name are the directory's, so they are absent beside a name that the user has set.
         """
         parts = {"given_name": self.given_name, "family_name": self.family_name} if not self.own else {}
         claims = {"name": self.shown, **parts}
@@ -72,7 +72,7 @@ def checked_or_none(name: str | None, field: str = "name") -> str | None:
 
 
 def usable_or_none(name: str | None) -> str | None:
-    """Return a name that others have told as it is stored; None for one that is not given or that nobody may have."""
+    """Return a name that another party gave, as it is stored; None for one that is not given or that is invalid."""
     try:
         return checked_or_none(name)
     except BadRequest:
@@ -94,7 +94,7 @@ def change(uow: UnitOfWork, name: str | None) -> None:
 
 
 def answer(uow: UnitOfWork, user_id: UUID, typed: str) -> None:
-    """Keep what a user has answered who was asked for a name; empty for none, which is not asked again.
+    """Keep the answer of a user who was asked for a name; an empty one means none, and is not asked for again.
 
     Raise `BadRequest`. Nothing changes for a user who has a name already, or has answered.
     """

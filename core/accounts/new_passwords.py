@@ -1,8 +1,8 @@
 """New passwords: which ones are accepted. Every path on which one is set asks `accepted`, and hashes what it returns.
 
-A password is long enough, and not among those that attackers try first: the commonest of leaked lists, and what
-consists of the words around an account, such as its address and the names of the platform, organization and service.
-The whole password is compared, after folding of its case; nothing else is asked of it (NIST SP 800-63B-4, 3.1.1.2).
+A password is long enough, and not among those that attackers try first: the commonest of leaked lists, and those that
+consist of the words around an account, such as its address and the names of the platform, organization and service.
+The whole password is compared, ignoring case; no other rule applies (NIST SP 800-63B-4, 3.1.1.2).
 
 Whether a password has leaked takes a request, which the entrypoints make before they hash it (`PasswordBreached`).
 """
@@ -60,7 +60,7 @@ class PasswordBreached(BadRequest):
 
 
 class BreachUnknown(Exception):
-    """Nothing can be said now of whether a password has leaked; the message is a sentence for operators."""
+    """Whether a password has leaked is unknown now; the message is a sentence for operators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ def about_account(uow: UnitOfWork, user_id: UUID, email: str, *, only: UUID | No
 def about_caller(uow: UnitOfWork) -> Sequence[str]:
     """Return the texts around the caller's account, and the names of where their session is.
 
-    A refusal says of what a password consists, so a session that shows one organization has no others' names here.
+    A refusal says what a password consists of, so a session that shows one organization has no others' names here.
     """
     caller = uow.caller
     places = [slug for slug in (caller.place.organization_slug, caller.place.service_slug) if slug is not None]
@@ -133,7 +133,7 @@ def _is_common(folded: str, rules: PasswordRules) -> bool:
 
 
 def _consists_of(letters: str, words: frozenset[str]) -> bool:
-    """Return whether letters are nothing but words, one behind the other; without letters they are not."""
+    """Return whether letters are nothing but words, one after the other; without letters they are not."""
     reached = {0}
     for end in range(1, len(letters) + 1):
         if any(end - len(word) in reached and letters.endswith(word, 0, end) for word in words):

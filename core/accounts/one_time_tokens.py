@@ -36,7 +36,7 @@ class TokenPurpose(StrEnum):
 
     @property
     def lifetime(self) -> timedelta:
-        """How long a token is valid (identity 5, decisions 3)."""
+        """How long a token is valid."""
         return _LIFETIMES[self]
 
     @property
@@ -68,7 +68,7 @@ _LIFETIMES = {
 class OneTimeToken:
     """A token's content. Without a `user_id` no account has the address, and the token is useless.
 
-    That of a mail which has a code beside its link has the challenge and the hash of the code (`mailed_codes.py`).
+    A token whose mail has a code beside the link has the challenge and the hash of the code (`mailed_codes.py`).
     """
 
     purpose: TokenPurpose

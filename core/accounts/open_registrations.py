@@ -1,4 +1,4 @@
-"""Open registrations: those of an unproved address, each with a password and name of its own (decisions 3.14).
+"""Open registrations of an unproved address, each with a password and name of its own.
 
 Anyone can register any address, so the password of a registration is not the account's until the link of that
 registration is used. It is kept as long as that link is valid. Registrations are created in `registration.py`; their
@@ -65,7 +65,7 @@ class OpenRegistration:
 
 
 def salt_of(uow: UnitOfWork, email: str) -> bytes:
-    """Return the salt with which the passwords are hashed that a normalized address is registered with."""
+    """Return the salt for hashing the passwords of all registrations of a normalized address."""
     return uow.pepper.mark("salt of registrations", email.encode())[:SALT_BYTES]
 
 

@@ -2,8 +2,8 @@
 
 An account is for the whole platform, and no organization must take one from its user or from another organization.
 Only an account that the organization itself created, and that nothing else relies on, may get another address from it
-or be deleted by it; it is deactivated only in a verified mail domain of the organization, whose addresses are the
-organization's to give and to take (decisions 5.7).
+or be deleted by it; it is deactivated only in a verified mail domain of the organization, whose addresses the
+organization gives and takes.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from core.sessions import sessions
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many addresses of other accounts an organization may hit upon in that time (decisions 5.7).
+# How many addresses of other accounts an organization may hit upon in that time.
 CONFLICTS_MAX: Final = 20
 CONFLICTS_WINDOW: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundAccount:
-    """The account of an address, which existed or was created just now: which of both, the organization is never told.
+    """The account of an address, which existed or was created just now; the organization never learns which.
 
-    `is_known` says whether it is a member or an end user of the organization that looked for it, `linked_at` since when
-    it is a user of the service that did, which notes `metadata` about it, and `is_deactivated` means by that
+    `is_known` says whether it is a member or an end user of the organization that looked for it, and `linked_at` since
+    when it is a user of the service that did, which notes `metadata` about it. `is_deactivated` means: by that
     organization. With `has_known_id` that organization knows another user by the id of the account, or the account by
     another id.
     """
@@ -59,10 +59,10 @@ class FoundAccount:
 class Belonging:
     """What decides whether an account is an organization's own.
 
-    The organization knows the account by `known_id`. `belongs_elsewhere` tells of memberships and service links outside
-    the organization that the user has confirmed, `is_given_elsewhere` of any, and `is_registered` of a person who has
-    registered the address and not proved it. `is_in_own_domain` says whether the address lies in a verified mail domain
-    of the organization.
+    The organization knows the account by `known_id`. `belongs_elsewhere`: the user has confirmed memberships or service
+    links outside the organization; `is_given_elsewhere` counts unconfirmed ones too. `is_registered`: a person has
+    registered the address and not proved it. `is_in_own_domain`: the address lies in a verified mail domain of the
+    organization.
     """
 
     id: UUID
@@ -107,10 +107,10 @@ class ConfirmedMeanwhile(Forbidden):
 
 
 def take_access(uow: UnitOfWork, organization_id: UUID, belonging: Belonging | None) -> None:
-    """End what a user has who leaves the organization, as far as the organization has a say about the account.
+    """End the access of a user who leaves the organization, as far as the organization has a say about the account.
 
     In its verified mail domains it deactivates an own account, and takes the address back from any other. Outside of
-    them, and when the account is gone, only its own part ends, which is its caller's to do.
+    them, and when the account is gone, only the organization's own part ends; the caller does that.
     """
     if belonging is None or not belonging.is_in_own_domain or belonging.has_platform_role:
         return
@@ -161,7 +161,7 @@ def change_address(
     if now is None or now.belongs_elsewhere:
         raise ConfirmedMeanwhile
     if not is_in_own_domain:
-        # Where its word does not count, no address is shut out by it.
+        # Where the organization's word does not count, it must not shut an address out.
         uow.own_accounts.activate(organization_id, [user_id], at=uow.now)
     if stays_proved:
         for to in (before.email, address):

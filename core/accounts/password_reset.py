@@ -47,8 +47,8 @@ TEXTS: Final = LinkTexts(
 class Reset:
     """The account's address, and where its user came from.
 
-    `browser` is that in which the link was requested on a page, None for a program; `place` is where the user came
-    from, or to where the sign-in in that browser leads.
+    `browser` is the browser in which the link was requested on a page, None for a program; `place` is where the user
+    came from, or where the sign-in in that browser leads.
     """
 
     user_id: UUID
@@ -63,8 +63,7 @@ def request(
 ) -> None:
     """Send a link to choose a password if an account has the address, without revealing whether one does.
 
-    It is never refused for what the request names: for an unknown organization the mail is the platform's (decisions
-    3.2).
+    It is never refused for what the request names: for an unknown organization the mail is the platform's.
     """
     back = return_targets.find_known(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
@@ -93,8 +92,8 @@ def reset(uow: UnitOfWork, token: str, password_hash: str, *, binding: str | Non
     """Use up a link, set the new password of its account, and end all its sessions; raise `LinkUnusable`.
 
     Raise `SsoRequired` where the user has to sign in by a connection, unless the browser of this `binding` comes from
-    it, to sign in to the account once and link the two. If the account is locked, the link opens it for
-    that: it is the one proof, and the connection the other. Then the refusal is returned.
+    it, to sign in to the account once and link the two. The link still opens a locked account, and the refusal is then
+    returned: the link is one proof, and the connection is the other.
     """
     link = links.use(uow, TokenPurpose.RESET_PASSWORD, token, TEXTS)
     done = _reset(uow, link)
@@ -108,14 +107,14 @@ def reset(uow: UnitOfWork, token: str, password_hash: str, *, binding: str | Non
     locks.lift(uow, link.user, by="password_reset")
     uow.credentials.set_password_hash(user.id, password_hash)
     passwords.lock_out(uow, user.id, user.email)
-    # A device was trusted by a user whose password others may have known.
+    # Another person may have known the password, and trusted a device with it.
     uow.devices.revoke_trust(user.id)
     passwords.record_changed(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
     return done
 
 
 def _is_closed(uow: UnitOfWork, link: ValidLink, place: ReturnTarget, binding: str | None) -> bool:
-    """Return whether the user of a link has to sign in by a connection, from which their browser does not come."""
+    """Return whether the user of a link has to sign in by a connection and their browser does not come from it."""
     required = single_sign_on.defer_required_connection(uow, link.user.id, binding)()
     return required is not None and required.holds_for(place.organization_id) and not required.is_linking
 

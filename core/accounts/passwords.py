@@ -63,7 +63,7 @@ class Change:
 
 
 def check_first(uow: UnitOfWork, new_password: str, rules: PasswordRules) -> NewPassword:
-    """Before the slow hashing, refuse a caller who may not set a first password, and one that is not accepted."""
+    """Before the slow hashing, refuse a caller who may not set a first password, or a password that is not accepted."""
     caller = uow.caller
     caller.require(Act.WHOLE_ACCOUNT)
     new = new_passwords.accepted(new_password, "new_password", rules, new_passwords.about_caller(uow))

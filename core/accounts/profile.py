@@ -24,7 +24,7 @@ class Profile:
     """The caller's account in the context of the session; `org` and `service` are empty outside such a context.
 
     `email` is the address that the caller has asked to change to, with `email_verified` false, until it is verified.
-    `name` is what the caller is called: as they have set it, else by the directory of the organization.
+    `name` is the name that the caller has set, else the one of the organization's directory.
     """
 
     id: UUID
@@ -44,14 +44,14 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileWithRoles(Profile):
-    """The same for a session of a service that has roles of its own: those that its user has there."""
+    """The same for a session of a service with roles of its own: those that the user has there."""
 
     service_roles: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileForCustomer(ProfileWithRoles):
-    """The same for a session that acts for a customer of its service; the role and the capabilities are none there."""
+    """The same for a session that acts for a customer of its service; role and capabilities are empty there."""
 
     customer: str
     customer_id: UUID
@@ -62,9 +62,9 @@ class ProfileForCustomer(ProfileWithRoles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCaller:
-    """The caller, their names in the context of the session, and the address to which they have asked to change.
+    """The caller, their names in the context of the session, and the address that they have asked for.
 
-    It is the address of their valid token to change it, None without one.
+    The address is the one of their valid token for the change, None without one.
     """
 
     caller: Caller
@@ -92,7 +92,7 @@ def sign_in_methods(uow: UnitOfWork) -> SignInMethods:
 
 
 def read(uow: UnitOfWork) -> Profile | ProfileWithRoles | ProfileForCustomer:
-    """Return the caller's profile (identity 2.1, decisions 3.10)."""
+    """Return the caller's profile."""
     found = uow.named_caller
     mine = _profile_of(found.caller, found.names.shown)
     requested = found.requested_email

@@ -9,15 +9,15 @@ from typing import Final
 from core.tables import PartialTable
 
 ADDED_NAME: Final = re.compile("[a-z0-9]{2,30}")
-# What the session of an impersonation has in place of a method.
+# Stands in place of a method for the session of an impersonation.
 IMPERSONATION: Final = "impersonation"
 
 
 class Provider(StrEnum):
     """A sign-in method, as login events and analytics count it.
 
-    The name of a provider that an operator has added is one as well, although no member is listed for it: compare it
-    by `==`. What is stored names it also when the operator has removed it again.
+    The name of a provider that an operator has added counts too, although no member is listed for it: compare it by
+    `==`. Stored data name it even after the operator has removed it.
     """
 
     PASSWORD = "password"  # noqa: S105 - the name of a method, not a secret

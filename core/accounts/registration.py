@@ -43,7 +43,7 @@ class AddressTaken(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInLink:
-    """The account of an address that was registered again, the place to which the sign-in leads, and in which browser.
+    """The account of an address that was registered again, where the sign-in leads, and in which browser.
 
     `browser` is None when a program has registered it.
     """
@@ -82,7 +82,7 @@ def register_evenly(
     *,
     name: str | None = None,
 ) -> None:
-    """Register an address as `register` does, or mail the owner of the address that it has an account (decisions 12.7).
+    """Register an address as `register` does, or mail the owner of the address that it has an account.
 
     Both take the same work, so that only the owner of the address learns which it was. Both links lead on to where the
     sign-in of the browser was to lead.
@@ -118,8 +118,8 @@ def _register(
 ) -> _Registered:
     """Create the account unless there is one, and keep the registration if its address may still be proved by it.
 
-    What is not mailed, because of a limit, is not kept either. One with the password of an open one is that one again:
-    its link is mailed once more, and nothing else changes (decisions 3.14). Every address takes the same statements.
+    What is not mailed, because of a limit, is not kept either. A registration with the password of an open one counts
+    as that one: its link is mailed once more, and nothing else changes. Every address takes the same statements.
     """
     fresh = _account(uow, email)
     is_new, present = add_unproved(uow, fresh, password_hash)

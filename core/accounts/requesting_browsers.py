@@ -2,7 +2,7 @@
 
 A link that is opened in the same browser goes on there: it signs in, or leads to the sign-in, on the way to the service
 to which the sign-in was to lead. Any other browser has to prove more, and gets nothing of what waits in the first one:
-else a link that an attacker requested for their own account would sign its reader in there.
+otherwise a link that an attacker requested for their own account would sign its reader in there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.secrets import hash_token
 
 _BINDING_HASH = "browser"
 _RETURN_TO, _RETURN_ID = "return_to", "return_id"
-# Not those of a return target, which say where a link of a program signs in.
+# Other names than a return target has: those say where a link of a program signs in.
 _ORGANIZATION, _SERVICE = "way_org_slug", "way_service_slug"
 
 

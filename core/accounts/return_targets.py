@@ -1,8 +1,7 @@
 """Return targets: where a user was when requesting a mail, and where the page behind its link leads back to.
 
 A request may name an organization, one of its services and a redirect URI that the service has registered. This affects
-how the mail and the page look; it does not make the user a member (decisions 3.2). An organization that is not active
-is ignored.
+how the mail and the page look; it does not make the user a member. An organization that is not active is ignored.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ class ReturnRequest:
 class ReturnTarget:
     """The organization, service and redirect URI that a request names; empty when it names none.
 
-    `language` is that in which its link was requested, as far as it is known. `customer` is kept for the sign-in, and
-    never shown: whose customer an organization is tells nobody before they have signed in.
+    `language` is the language in which its link was requested, as far as it is known. `customer` is kept for the
+    sign-in, and never shown: before a sign-in, no one must learn whose customer an organization is.
     """
 
     organization: Organization | None = None
@@ -75,7 +74,7 @@ class ReturnTarget:
 
     @property
     def start(self) -> str | None:
-        """The first page of the service's site, where a sign-in begins anew; None when its addresses do not say it.
+        """The first page of the service's site, where a sign-in begins anew; None when its addresses do not reveal it.
 
         All of its registered addresses have to be of one site.
         """
@@ -165,9 +164,9 @@ def _recall(uow: UnitOfWork, stored: dict[str, Any]) -> ReturnTarget:
 
 
 def place_of(uow: UnitOfWork, back: ReturnTarget, browser: RequestingBrowser | None) -> ReturnTarget:
-    """Return the place that mails and pages name: the target of a request, else to where its browser's sign-in leads.
+    """Return the place that mails and pages name: the target of a request, else where its browser's sign-in leads.
 
-    It is empty without any. The browser's own slugs only name the place; what was kept for it says where it goes on.
+    It is empty without either. The browser's own slugs only name the place; what was kept for it says where it goes.
     """
     if back.organization is not None or browser is None:
         return back

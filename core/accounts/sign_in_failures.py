@@ -1,4 +1,4 @@
-"""Failed sign-ins for one address, and the limit after which every client has to wait (decisions 1.9).
+"""Failed sign-ins for one address, and the limit after which every client has to wait.
 
 An attempt is recorded before the secret is compared, so that concurrent attempts all count. Then it is removed, because
 the secret was right or was not compared after all, or marked as failed. An attempt that is neither counts for a minute,
@@ -8,9 +8,9 @@ Attempts are counted by address, whether or not an account has it, and wrong pas
 together: an attacker who knows the password must not have unlimited attempts at the code.
 
 A known device is exempt from the limit that counts every network, so that an attacker elsewhere does not lock its user
-out. What is tried inside a session, to change the password or to sign in again, is exempt from it too. But the session
-may be stolen, with its device. So such attempts have limits of their own: for the session, and for all sessions of the
-account together, because one session can begin others. The session goes on; its user can end the others at any time.
+out. Attempts inside a session, to change the password or to sign in again, are exempt from it too. But the session may
+be stolen, with its device, so they have limits of their own: for the session, and for all sessions of the account
+together, because one session can begin others. The session goes on; its user can end the others at any time.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def attempt(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedAttempt:
-    """An attempt that is recorded, and all for its address that count, itself among them, the newest first."""
+    """An attempt that is recorded, and all attempts for its address that count, the newest first, itself among them."""
 
     id: UUID
     attempts: Sequence[SignInFailure]
 
 
 def record(uow: UnitOfWork, address: str, network: str | None, *, session_id: UUID | None = None) -> RecordedAttempt:
-    """Record an attempt as `attempt` does, without judging it; what refuses it has to roll it back."""
+    """Record an attempt as `attempt` does, without judging it; the refusal has to roll it back."""
     email_hash = hash_address(uow, address)
     attempt_id = uow.randomness.new_id()
     uow.sign_in_failures.add(attempt_id, email_hash, network or _UNLIMITED, at=uow.now, session_id=session_id)
@@ -113,7 +113,7 @@ class NetworkLimit:
 class AddressLimits:
     """The failed sign-ins for an address in the last 15 minutes.
 
-    `blocked_until` is until when every network is refused, but no known device; None while they are not.
+    Until `blocked_until` every network is refused, but no known device; None while none is.
     """
 
     failures: int
@@ -155,7 +155,7 @@ def blocked_until(
 ) -> datetime | None:
     """Return until when the newest of the attempts for an address is refused; None when it is not.
 
-    The newest is the attempt itself; it is allowed once the oldest of those that fill a limit leaves the window.
+    The newest is the attempt itself; it is allowed once the oldest attempt that fills a limit leaves the window.
     """
     blocking = [failure for failure in failures if failure.network == network][FAILURES_FROM_NETWORK_MAX:][:1]
     if session_id is not None:
@@ -182,7 +182,7 @@ def hash_address(uow: UnitOfWork, address: str) -> bytes:
 
 
 def _blocking_inside(failures: Sequence[SignInFailure], session_id: UUID) -> list[SignInFailure]:
-    """Return those that have to leave the window before another attempt inside this session is allowed."""
+    """Return the attempts that have to leave the window before another one inside this session is allowed."""
     inside = [failure for failure in failures if failure.session_id is not None]
     in_session = [failure for failure in inside if failure.session_id == session_id]
     return [*in_session[FAILURES_IN_SESSION_MAX:][:1], *inside[FAILURES_IN_ALL_SESSIONS_MAX:][:1]]

@@ -1,7 +1,7 @@
-"""Domains whose people sign in by their organization's own identity provider (decisions 13.6).
+"""Domains whose people sign in by their organization's own identity provider.
 
-Enforcement is checked after right credentials only, so it tells nothing about accounts. It exempts the organization's
-owner, but not at services that it uses as a customer, and platform owners, so that a provider that fails locks nobody
+Enforcement is checked after right credentials only, so it reveals nothing about accounts. Exempt are platform owners,
+and the organization's owner, but not at services that it uses as a customer: a provider that fails must not lock them
 out of its settings. It holds where no organization is named, in the organization's own context, and in its context at
 the services that it uses. On the way to another organization it refuses nothing: what begins there opens that
 organization alone (`core/sign_in/rules.py`).
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 class RequiredConnection:
     """The connection by which a user has to sign in, and the organization that enforces it.
 
-    `is_of_owner` says that the user owns that organization. `is_linking` says that a browser comes from the connection
-    to sign in to the account, so that the two are linked: there the connection refuses nothing that it requires
-    elsewhere (decisions 10.8).
+    `is_of_owner`: the user owns that organization. `is_linking`: a browser comes from the connection to sign in to the
+    account, so that the two are linked; there the connection refuses nothing that it requires elsewhere.
     """
 
     connection_id: UUID
@@ -39,8 +38,8 @@ class RequiredConnection:
     def holds_for(self, organization_id: UUID | None, customer_organization_id: UUID | None = None) -> bool:
         """Return whether it is required on the way to an organization, or to none.
 
-        On the way to a service, it is where the user comes for the organization as a customer. Its owner is exempt
-        from it in the organization's own context alone.
+        At a service that customers use, it is required in the context of that organization as the customer. The owner is
+        exempt only in the organization's own context.
         """
         if customer_organization_id is not None:
             return customer_organization_id == self.organization_id
@@ -50,7 +49,7 @@ class RequiredConnection:
 def defer_required_connection(
     uow: UnitOfWork, user_id: UUID, binding: str | None = None
 ) -> Deferred[RequiredConnection | None]:
-    """Defer reading the connection by which a user has to sign in; None when any way is open.
+    """Defer reading the connection by which a user has to sign in; None when every way is open.
 
     `binding` is the value of the cookie that binds the browser to its sign-ins with other providers; None without one.
     """

@@ -1,8 +1,8 @@
-"""What was set with the power of a takeover falls back: where services lead, and what organizations let each other do.
+"""What was set during a takeover falls back: where services lead, and what organizations let each other do.
 
-What was added goes, and a value that was replaced becomes that of before, unless it was changed once more since by
-another person; where the one of before is not known, it is emptied and its feature is off (decisions 3.13). What was
-removed is no door: the mails list it (`core/organizations/takeover_mails.py`).
+What was added goes, and a replaced value becomes the one of before, unless another person has changed it since; where
+the value of before is not known, it is emptied and its feature is off. What was removed gives no access: the mails list
+it (`core/organizations/takeover_mails.py`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ACTIONS: Final = (
     AuditAction.PRODUCT_ACCESS_RESUMED,
     AuditAction.PRODUCT_ACCESS_UPDATED,
 )
-# What says where a service leads, whom it admits and how it proves itself, with what an empty value is.
+# The fields that say where a service leads, whom it admits and how it proves itself, with their empty values.
 SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "redirect_uris": [],
     "post_logout_redirect_uris": [],
@@ -67,7 +67,7 @@ SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "token_signing": SignatureAlgorithm.RS256,
     "customers": CustomerPolicy.NONE,
     "individuals": Individuals.ALL,
-    # A new service lets in nobody but members.
+    # A new service admits only members.
     "access": Admission.MEMBERS,
     "service_type": ServiceType.WEB,
 }
@@ -92,13 +92,13 @@ _ENUMERATIONS: Final[Mapping[str, Callable[[str], Any]]] = {
     "token_signing": SignatureAlgorithm,
     "service_type": ServiceType,
 }
-# What tells the items of a list apart that are objects, so that one of before is known again.
+# The field by which the objects of a list are recognized, so that one of before is found again.
 _KEYS: Final[Mapping[str, str]] = {"scopes": "name", "claims": "claim"}
-# What an entry about a customer says of it, and not of who changed it.
+# The fields of an entry about a customer that describe the customer, and not the actor.
 _NAMES: Final = frozenset(
     {"by", "customer_id", "client_id", "service_slug", "external_id", "organization_slug", "organization_name"}
 )
-# What entries say where a vendor has changed which roles groups of a customer give.
+# In entries: the vendor has changed which roles the groups of a customer give.
 _RULES_CHANGED: Final = "customer_group_rules_changed"
 _Settings = TypeVar("_Settings")
 
@@ -113,10 +113,10 @@ class _Field:
 
 
 def fall_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Let what these set fall back; return what has. Their organizations are locked."""
+    """Make what these actors set fall back; return what has. Their organizations are locked."""
     acts = uow.takeovers.acts(acting, *ACTIONS)
     return [
-        # Customers first: a service that serves none any more has none.
+        # Customers first: a service that no longer serves any has none.
         *_customers(uow, acts),
         *_people_of_customers(uow, acts),
         *_services(uow, acts),
@@ -160,7 +160,7 @@ def _of_service(uow: UnitOfWork, service: Service, acts: Sequence[Act]) -> Servi
         after = _fallen(service, _changes(acts, SERVICE_FIELDS))
         after = replace(after, roles=_with_scopes_of_before(after.roles, _changes(acts, {"roles": []}).get("roles")))
     if service.serves_customers and not after.serves_customers:
-        # Locked, so that no customer begins meanwhile. Customers that the takeover has not let in stay, and the
+        # Locked, so that no customer begins in the meantime. Customers that others have admitted stay, and the
         # organization may end them.
         uow.services.lock(service)
         if uow.service_customers.has_any(service):
@@ -169,7 +169,7 @@ def _of_service(uow: UnitOfWork, service: Service, acts: Sequence[Act]) -> Servi
 
 
 def _assignments(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
-    """Take from people what services were assigned to them; what was replaced becomes that of before."""
+    """Withdraw the assignments that gave people services; a replaced one becomes the one of before."""
     for (organization_id, service_id), of in _by_target(acts, AuditAction.SERVICE_ACCESS_CHANGED).items():
         service = uow.services.by_id(organization_id, UUID(service_id))
         if service is None:
@@ -179,11 +179,11 @@ def _assignments(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
         of_before = {one.subject: one for one in reversed(removed) if one not in added}
         present = uow.service_assignments.of_service(service)
         known = {role.name for role in service.roles}
-        # A role that is deleted since is missing in the present ones.
+        # A role that was deleted since is missing in the present assignments.
         given = {one.subject: set(one.roles) for one in added}
         is_given = [one.subject in given and given[one.subject].issuperset(one.roles) for one in present]
         fallen = [of_before.get(one.subject) if given_ else one for one, given_ in zip(present, is_given, strict=True)]
-        # One whose roles are gone would let in for none of them.
+        # An assignment whose roles are gone would admit without any of them.
         kept = [one for one in fallen if one is not None and known.issuperset(one.roles)]
         if kept != present:
             admission.fall_back(uow, service, present, kept, reason=REASON)
@@ -222,7 +222,7 @@ def _saml(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
 
 
 def _provider_credentials(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
-    """Delete the clients of the organization at external providers that were set: their holder reads who signs in."""
+    """Delete the organization's clients at external providers that were set: their holder reads who signs in."""
     of_organizations = _by_target(acts, AuditAction.SERVICE_OAUTH_CREDENTIALS_UPDATED)
     for (organization_id, _), of in of_organizations.items():
         set_to = {(one.details.get("provider"), one.details.get("client_id")) for one in of}
@@ -243,7 +243,7 @@ def _provider_credentials(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[Made
 
 
 def _customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
-    """End the customers that were let in, and pause those again whose pause was lifted."""
+    """End the customers that were admitted, and pause those again whose pause was lifted."""
     for act in _of_actions(
         acts, AuditAction.CUSTOMER_OFFERED, AuditAction.CUSTOMER_ACCEPTED, AuditAction.CUSTOMER_RESUMED
     ):
@@ -294,7 +294,7 @@ def _owners(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
 
 
 def _group_rules(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
-    """Delete the rules by which groups of customers give roles that were made or changed."""
+    """Delete the rules, made or changed, by which groups of customers give roles."""
     for act in _of_actions(acts, AuditAction.ORGANIZATION_UPDATED):
         if act.details.get("change") != _RULES_CHANGED:
             continue
@@ -317,9 +317,9 @@ def _group_rules(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
 
 
 def _opened(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[tuple[Service, Any]]:
-    """Return the services that any organization could begin to use by the takeover, and since when.
+    """Return the services that any organization could begin to use because of the takeover, and since when.
 
-    One that was open to any before, and was closed only by the takeover, is none of them.
+    A service that any could use before, and that only the takeover had closed, is none of them.
     """
     of_services = _by_target(acts, AuditAction.SERVICE_CREATED, AuditAction.SERVICE_UPDATED)
     for (organization_id, service_id), of in of_services.items():
@@ -330,7 +330,7 @@ def _opened(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[tuple[Service, Any
 
 
 def _opened_at(acts: Iterable[Act]) -> datetime | None:
-    """Return when these let any organization begin to use a service that was not open so before."""
+    """Return when these acts opened a service to any organization that was not open so before."""
     before = after = None
     for act in acts:
         if act.action == AuditAction.SERVICE_CREATED.value:
@@ -347,7 +347,7 @@ def _opened_at(acts: Iterable[Act]) -> datetime | None:
 
 
 def _external_ids(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
-    """Give customers the external ids back by which the service knew them, where these are free."""
+    """Give customers back the external ids by which the service knew them, where these are free."""
     first: dict[str, Act] = {}
     last: dict[str, Act] = {}
     for act in _of_actions(acts, AuditAction.SERVICE_UPDATED):
@@ -380,7 +380,7 @@ def _external_ids(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
 def _ended(
     uow: UnitOfWork, service: Service, customer_ids: Sequence[UUID], *, can_be_restored: bool = False
 ) -> Iterable[MadeThing]:
-    # What the takeover has made itself comes back by no restoration.
+    # No restoration brings back what the takeover itself has made.
     deletes_at = uow.now + RESTORABLE_FOR if can_be_restored else uow.now
     unclaimed = uow.service_customers.end_unclaimed(service.organization_id, customer_ids, deletes_at=deletes_at)
     for relation in (*unclaimed, *uow.service_customers.end_these(service, customer_ids)):
@@ -390,7 +390,7 @@ def _ended(
 
 
 def _people_of_customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
-    """Take the vendor's own roles from people of customers that they were given."""
+    """Take away the vendor's own roles that people of customers were given."""
     given: dict[tuple[UUID, str, str], tuple[Act, set[str]]] = {}
     for act in _of_actions(acts, AuditAction.CUSTOMER_USER_CHANGED):
         customer_id = act.details.get("customer_id")
@@ -426,7 +426,7 @@ def _people_of_customers(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeT
 
 
 def _products(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
-    """End the products that were begun, and let fall back what was set of others."""
+    """End the products that were begun, and make what was set for others fall back."""
     of_products: dict[tuple[UUID, str], list[Act]] = {}
     wanted = (
         AuditAction.PRODUCT_ACCESS_ACCEPTED,
@@ -513,7 +513,7 @@ def _changes(acts: Iterable[Act], fields: Mapping[str, Any]) -> Mapping[str, _Fi
                 continue
             old, new = change["from"], change["to"]
             known = found.get(name)
-            # What another person has set in between is the value of before.
+            # A value that another person has set in between is the value of before.
             before = known.before if known is not None and known.after == old else old
             more = [one for one in _list(new) if one not in _list(old) and one not in _list(before)]
             found[name] = _Field(before=before, after=new, added=[*(known.added if known is not None else ()), *more])

@@ -48,7 +48,7 @@ class Problem(StrEnum):
 
 
 class HashTooExpensive(Exception):
-    """A hash is well-formed, and its comparison would cost more than five times as much as that of our own."""
+    """A hash is well-formed, but its comparison would cost more than five times as much as one of our own."""
 
 
 class LineRejected(Exception):

@@ -20,12 +20,12 @@ REOPENABLE_FOR: Final = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A user's account, without secrets. It was deactivated by others, or closed by its user.
+    """A user's account, without secrets.
 
-    It is disowned since the organization of its mail domain took the address back: its user still signs in, but nothing
-    is mailed to the address or given by it any more. It is changed by a service since the token of a service changed
-    how it signs in; then what other organizations give waits for a mailed proof (decisions 2.8 and 5.7). `language` is
-    the tag of that which its user has chosen or registered with; None when it is not known.
+    Others have deactivated it, or its user has closed it. It is disowned since the organization of its mail domain took
+    the address back: its user still signs in, but nothing is mailed to the address or given by it any more. After the
+    token of a service has changed how it signs in, what other organizations give waits for a mailed proof. `language`
+    is the tag of the language that its user has chosen or registered with; None when it is not known.
     """
 
     id: UUID
@@ -47,7 +47,7 @@ class User:
     language: str | None = None
     # Whether the account is appointed to the platform's support.
     is_platform_support: bool = False
-    # Codes of its sign-in mails since its last sign-in.
+    # Wrong codes of its sign-in mails since its last sign-in.
     wrong_mailed_codes: int = 0
     # Since when it is locked (`locks.py`).
     locked_at: datetime | None = None
@@ -64,7 +64,7 @@ class User:
 
     @property
     def may_sign_in(self) -> bool:
-        """Whether a sign-in is possible; that of a closed account opens it again, until it is anonymized."""
+        """Whether a sign-in is possible; signing in to a closed account opens it again, until it is anonymized."""
         return self.deactivated_at is None and self.locked_at is None
 
     @property
@@ -99,7 +99,7 @@ class User:
 
     @property
     def acts_as_platform_support(self) -> bool:
-        """Whether the appointment gives power: with a verified address and a second factor (decisions 5.12)."""
+        """Whether the appointment gives power: with a verified address and a second factor."""
         return self.is_platform_support and self.has_mfa and self.is_verified and not self.is_disowned
 
     def reclaimed(self, *, at: datetime) -> User:
@@ -115,7 +115,7 @@ class User:
         )
 
     def appointed(self, *, at: datetime) -> User:
-        """Return the account as a platform owner, with a verified address, for which the appointer vouches.
+        """Return the account as a platform owner, with an address that the appointer has declared verified.
 
         Raise `Conflict` when the account is deactivated.
         """

@@ -2,7 +2,7 @@
 
 It is valid once and for a day. A newer link leaves older ones valid, because mails arrive out of order and users open
 the first that they find; using one withdraws the others. The link of a registration makes the password and the name of
-that registration the account's, and ends the other registrations (decisions 3.14). A link without a registration keeps
+that registration the account's, and ends the other registrations. A link without a registration keeps
 neither, and its user chooses a password. A change of the address has a link of its own, which `email_changes.py` sends.
 """
 
@@ -47,8 +47,8 @@ TEXTS: Final = LinkTexts(
 class UnprovedAddress:
     """What a link would prove: the address of an account, and for which registration.
 
-    `browser` is that in which the registration was made on a page, else that in which the link was requested; None when
-    a program did both. `place` is where the user came from, or to where the sign-in in that browser leads.
+    `browser` is the browser in which the registration was made on a page, else the one in which the link was requested;
+    None when a program did both. `place` is where the user came from, or where the sign-in in that browser leads.
     """
 
     user: User
@@ -59,7 +59,7 @@ class UnprovedAddress:
 
     @property
     def registering_browser(self) -> RequestingBrowser | None:
-        """The browser that needs no password: that of the registration alone, whose password its user knows."""
+        """The browser that needs no password: only the one of the registration, whose password its user knows."""
         return self.registration.browser if self.registration is not None else None
 
 
@@ -104,8 +104,8 @@ def resend(
 ) -> None:
     """Send the link again if an account's address is unverified, without revealing whether there is one.
 
-    With one open registration it is the link of that registration. With several, nothing tells which is the caller's:
-    the link keeps no password. `browser` is that in which it is requested on a page.
+    With one open registration it is the link of that registration. With several, nothing shows which is the caller's,
+    and the link keeps no password. `browser` is the browser in which it is requested on a page.
     """
     back = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)

@@ -6,8 +6,8 @@ distribution, which differs between installations; but every answer that an acco
 for some address without an account, so no answer proves that an account exists. What remains is a guess by probability,
 and only about users with passkeys: an account without passkeys is answered like an unknown address.
 
-Decoys are also recognized: registering a passkey under the id of a decoy is refused as under the id of a registered
-one, because otherwise an attempt would tell them apart.
+Decoys are also recognized: registering a passkey under the id of a decoy is refused like one under the id of a
+registered one, because otherwise an attempt would tell them apart.
 """
 
 from __future__ import annotations

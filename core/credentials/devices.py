@@ -38,7 +38,7 @@ class DeviceUnknown(NotFound):
 
 
 class DeviceOfAnother(Forbidden):
-    """The device is another user's: the only refusal that distinguishes this from an unknown id (decisions 1.6)."""
+    """The device is another user's: the only refusal that distinguishes this from an unknown id."""
 
     default_message = "This device belongs to another user."
 
@@ -51,7 +51,7 @@ class DeviceInUse(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A device that a user signs in from; `risk_score` is that of the last sign-in, from 0 to 100."""
+    """A device that a user signs in from; `risk_score` is the score of the last sign-in, from 0 to 100."""
 
     id: UUID
     user_id: UUID
@@ -107,7 +107,7 @@ class DeviceLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceDetails(DeviceItem):
-    """Everything known about a device. `risk_score` is that of the last sign-in from it, from 0 to 1."""
+    """Everything known about a device. `risk_score` is the score of the last sign-in from it, from 0 to 1."""
 
     browser_version: str
     os_version: str
@@ -175,7 +175,7 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     uow.users.lock(caller.account.id)
     # A concurrent sign-in from the device holds the account until its session is stored, and so ends with the others.
     if uow.devices.remove(device_id, user_id=caller.account.id, at=uow.now):
-        # One of them may have begun on this device; a challenge does not know its device.
+        # One of them may have begun on this device; a challenge does not record its device.
         uow.unfinished_sign_ins.end_all(caller.account.id)
         ended = uow.sessions.revoke_of_device(device_id, user_id=caller.account.id)
         sessions.record_ended(uow, caller.account.id, caller.account.email, ended, reason="device_removed")

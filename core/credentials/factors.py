@@ -1,11 +1,11 @@
 """What a session must have proved before it changes the factors of its account.
 
 Where a rule asks for two factors, one of them must not suffice to switch the rule off: to remove the other factor, to
-replace it, or to add one that satisfies the rule alone. The rule is the account's own, or that of an organization of
-the user. An account that has no second factor yet sets its first one up with the factor that it has.
+replace it, or to add one that satisfies the rule alone. The rule is the account's own, or one of an organization of the
+user. An account without a second factor sets its first one up with the factor that it has.
 
 Where an organization accepts passkeys alone, a password and a code that were typed on a copy of the sign-in page must
-not add one: that takes a mailed proof, which the copy does not get. Nor must they choose the mailbox that gives it.
+not add one: that takes a mailed proof, which the copy does not get. Nor must they choose the mailbox that receives it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SecondFactorNotProved(Forbidden):
 
 
 class MailedProofToAddPasskey(Forbidden):
-    """An organization of the user accepts passkeys alone, and this session has proved what could be passed on."""
+    """An organization of the user accepts passkeys alone, and this session has not proved a factor of that kind."""
 
     default_message = (
         "An organization of yours accepts passkeys alone, so adding one takes a passkey, or a link or code that is"
@@ -51,10 +51,10 @@ class MailedProofToChangeAddress(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorRules:
-    """What the rules ask of a user: the account's own, and those of organizations whose member the user is.
+    """What the rules ask of a user: the account's own, and those of the organizations that the user is a member of.
 
-    `are_required` means that one of them asks for two factors, and that the user has a second one, and
-    `take_passkeys_alone` that an organization which requires a second factor accepts nothing but passkeys.
+    `are_required` means that one of them asks for two factors, and that the user has a second one. With
+    `take_passkeys_alone` an organization that requires a second factor accepts nothing but passkeys.
     """
 
     are_required: bool
@@ -79,7 +79,7 @@ def to_set_up(uow: UnitOfWork) -> FactorsToSetUp:
     """Return what the caller's session lacks."""
     caller = uow.caller
     has_factor = uow.second_factors.status(caller.account.id).enabled
-    # Whose session has proved no second factor proves the one of the account first.
+    # A session that has proved no second factor proves the account's own first.
     has_tried = caller.session.has_proved_second_factor or not has_factor
     return FactorsToSetUp(
         has_factor=has_factor,
@@ -94,7 +94,7 @@ def to_set_up(uow: UnitOfWork) -> FactorsToSetUp:
 def require_proved(uow: UnitOfWork, caller: Caller) -> None:
     """Raise `SecondFactorNotProved` for a session with one factor, where the account can and must prove two.
 
-    A connection that an organization trusts with the second factor is trusted there, and not with the account.
+    A connection that an organization trusts with the second factor is not trusted with the account.
     """
     if not caller.session.has_proved_own_factor and uow.second_factors.rules_of(caller.account.id).are_required:
         raise SecondFactorNotProved

@@ -1,9 +1,9 @@
 """Multi-factor authentication for its owner: an app, what turns it on and off, and new backup codes.
 
 A second factor is an authenticator app, or a passkey that its owner has made one (`passkey_factors.py`); an account may
-have one app and any of its passkeys. The first factor turns multi-factor authentication on and brings the backup codes,
-and without a last one it is off: `settle_added` and `settle_removed` are the one place where that happens, and
-`User.has_mfa` is what everything else asks.
+have one app and any of its passkeys. The first factor turns multi-factor authentication on and brings the backup codes;
+removing the last one turns it off. Both happen in `settle_added` and `settle_removed` alone, and everything else asks
+`User.has_mfa`.
 
 Codes at sign-in are in `core/sign_in/second_factor.py`, backup codes in `backup_codes.py`. An impersonator may do none
 of this: the new secret or codes would give lasting access to the account. Nor may a session with one factor where two
@@ -36,7 +36,7 @@ from core.sessions.sessions import MFA, OTP
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# The event of the separate log that an app was removed, which another factor may survive.
+# The event of the separate log that an app was removed; another factor may remain.
 APP_REMOVED: Final = "mfa_app_removed"
 _TOTP_CODE: Final = re.compile(r"[0-9]{6}")
 
@@ -78,7 +78,7 @@ class MfaStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnFactors:
-    """The status, and whether an app is one of the factors; which passkeys are, their list says."""
+    """The status, and whether an app is one of the factors; the list of passkeys says which of them are."""
 
     status: MfaStatus
     has_app: bool
@@ -98,7 +98,7 @@ class TotpSecret:
 
     secret: Secret
     enabled_at: datetime | None
-    # Whether it was made in a session that another party could have begun, which then knows it (decisions 2.8).
+    # Whether it was made in a session that another party could have begun, which then knows it.
     is_of_limited_session: bool
 
     @property
@@ -117,7 +117,7 @@ class TotpSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enabled:
-    """Multi-factor authentication is on; the backup codes are shown once. Beside another factor there are none."""
+    """Multi-factor authentication is on; the backup codes are shown once, and there are none beside another factor."""
 
     codes: tuple[Secret, ...]
 
@@ -232,7 +232,7 @@ def settle_removed(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = ""
 def remove(uow: UnitOfWork, user_id: UUID) -> bool:
     """Remove a user's second factors of every kind, backup codes and device trust; return whether MFA was on.
 
-    Passkeys still sign in. An appointment to the platform's support, which requires it, ends for good (decisions 5.12).
+    Passkeys still sign in. An appointment to the platform's support, which requires a factor, ends for good.
     """
     uow.totp_secrets.remove(user_id)
     uow.passkeys.remove_from_factors(user_id)

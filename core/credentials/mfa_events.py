@@ -1,4 +1,4 @@
-"""The vocabulary of the separate log about second factors (operations 6.3)."""
+"""The vocabulary of the separate log about second factors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Passkeys as second factors: their owner makes a passkey one, which sign-ins then ask for after another factor.
 
-A passkey alone is no second factor: it signs in by itself, and switches no multi-factor authentication on. One of a
-custom domain works at that domain alone, so it cannot become one: its owner could not sign in anywhere else.
+A passkey alone is no second factor: it signs in by itself, and does not turn multi-factor authentication on. A passkey
+of a custom domain works at that domain alone, so it cannot become one: its owner could not sign in anywhere else.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ChangedPasskey:
 def change_mine(
     uow: UnitOfWork, passkey_id: UUID, *, name: str | None = None, is_second_factor: bool | None = None
 ) -> ChangedPasskey:
-    """Rename one of the caller's passkeys, make it a second factor, or none; None leaves either as it is."""
+    """Rename one of the caller's passkeys, or change whether it is a second factor; None leaves either as it is."""
     caller = callers.lock_whole_account(uow)
     new_name = checked_name(name, characters_min=1) if name is not None else None
     passkey = next((one for one in uow.passkeys.of_user(caller.account.id) if one.id == passkey_id), None)
@@ -66,8 +66,8 @@ def register(
 ) -> ChangedPasskey | Refusal:
     """Register a passkey as `passkeys.finish_registration` does, and make it a second factor.
 
-    It counts as the second factor of this session, whether its authenticator has verified its user or not: the session
-    has proved another factor. So an organization that asks for a passkey admits it.
+    It counts as the second factor of this session, even if its authenticator has not verified its user: the session has
+    proved another factor. So an organization that asks for a passkey admits it.
     """
     registered = passkeys.finish_registration(uow, challenge_id, attestation, transports, name)
     if isinstance(registered, Refusal):

@@ -107,11 +107,11 @@ class Passkey:
     verifies_user: bool
     created_at: datetime
     last_used_at: datetime | None = None
-    # The custom domain under which it was made, where alone it works; None for the base URL.
+    # The custom domain under which it was made and only works there; None for the base URL.
     domain_id: UUID | None = None
-    # Since when its owner has it as a second factor; None for one that is none.
+    # Since when its owner has it as a second factor; None when it is none.
     second_factor_at: datetime | None = None
-    # Not for one that an undone change of address has left: its owner removes it, and registers it anew.
+    # False for one that an undone change of address has left: its owner removes it, and registers it anew.
     begins_sign_ins: bool = True
 
     @property
@@ -164,7 +164,7 @@ class PasskeyItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownCredentials:
-    """What the browser of an account is told: the account's handle, and the ids of the credentials that still count."""
+    """What Gatehouse tells a browser: the account's handle, and the ids of the credentials that still count."""
 
     user_handle: bytes
     credential_ids: Sequence[bytes]
@@ -242,7 +242,7 @@ def known_credentials(uow: UnitOfWork) -> KnownCredentials:
     caller = uow.caller
     return KnownCredentials(
         user_handle=passkey_challenges.subject_of(caller.account.id),
-        # Those of a custom domain are kept by browsers for that domain.
+        # Browsers keep the passkeys of a custom domain for that domain.
         credential_ids=[one.credential_id for one in uow.passkeys.of_user(caller.account.id) if one.domain_id is None],
     )
 
@@ -256,7 +256,7 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     removed = uow.passkeys.remove(passkey_id, user_id=caller.account.id)
     if removed is None:
         raise PasskeyUnknown
-    # One that was made under a custom domain may end with that domain.
+    # A passkey of a custom domain may end with that domain.
     has_other = any(
         other.domain_id is None and other.begins_sign_ins for other in uow.passkeys.of_user(caller.account.id)
     )

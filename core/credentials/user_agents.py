@@ -15,12 +15,12 @@ from core.lazy_dataclasses import dataclass
 from core.wording import Wording
 
 UNKNOWN: Final = "Unknown device"
-# Of the headers that were described last, which a browser sends with each of its sign-ins.
+# How many of the latest headers are remembered; a browser sends its header with each sign-in.
 REMEMBERED_MAX: Final = 256
 
 
 class DeviceType(StrEnum):
-    """A kind of device (identity 2.5)."""
+    """A kind of device."""
 
     BROWSER = "browser"
     MOBILE = "mobile"
