@@ -38,8 +38,8 @@ class RequiredConnection:
     def holds_for(self, organization_id: UUID | None, customer_organization_id: UUID | None = None) -> bool:
         """Return whether it is required on the way to an organization, or to none.
 
-        At a service that customers use, it is required in the context of that organization as the customer. The owner is
-        exempt only in the organization's own context.
+        At a service that customers use, it is required in the context of that organization as the customer. The owner
+        is exempt only in the organization's own context.
         """
         if customer_organization_id is not None:
             return customer_organization_id == self.organization_id

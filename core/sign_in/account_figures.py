@@ -9,7 +9,7 @@ from core.lazy_dataclasses import dataclass
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# No more are counted.
+# Counting stops here.
 FIGURE_MAX: Final = 1_000
 
 
@@ -24,7 +24,7 @@ class AccountFigures:
 
 
 def read(uow: UnitOfWork) -> AccountFigures:
-    """Return the figures of the caller's account, as far as their session shows it (decisions 2.8 and 10.8)."""
+    """Return the figures of the caller's account, as far as their session shows it."""
     caller = uow.caller
     return uow.account_figures.of_user(
         caller.account.id,

@@ -1,7 +1,7 @@
-"""Whether a service that is closed to strangers lets its user in for no customer (decisions 22.1 to 22.3).
+"""Whether a service that is closed to strangers admits its user without a customer.
 
-It is asked of every sign-in, also of the child of a browser session. What requests with the tokens of a service are
-judged by is in the rows that each of them reads (`core/sessions/callers.py`).
+Every sign-in asks it, also the child of a browser session. Requests with the tokens of a service are judged by the rows
+that each of them reads (`core/sessions/callers.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class NotLetIn(Forbidden):
-    """The service is for members of its organization, or for those whom it assigns; one text for every reason."""
+    """The service is for members of its organization, or for those that it assigns; one text for every reason."""
 
     default_message = (
         "You may not use this application with this account. Ask an administrator of the organization for access."
@@ -28,9 +28,10 @@ class NotLetIn(Forbidden):
 
 
 def refusal_of(place: Place, *, confirms: bool = False) -> Refusal | None:
-    """Refuse a user whom a service does not let in; one who `confirms` their membership counts as a member.
+    """Refuse a user that a service does not admit; one who `confirms` their membership counts as a member.
 
-    What a key has given counts for who is no member: the sign-in of a member makes the link one of the membership.
+    Access that a key has given counts only for a user who is no member: when a member signs in, the link becomes one of
+    the membership.
     """
     if place.is_open or (place.is_given and not place.is_member):
         return None
@@ -49,24 +50,24 @@ class AddedBy(StrEnum):
 
 
 def added_by(place: Place) -> AddedBy | None:
-    """Return what has added the user to the organization, whom the page of a service asks; None where nothing asks."""
+    """Return what has added the user to the organization, so that a service's page asks; None where it does not."""
     if not place.is_unconfirmed:
         return None
     return AddedBy.DIRECTORY if place.is_by_directory else AddedBy.ORGANIZATION
 
 
 def must_confirm(place: Place, *, confirms: bool, can_be_asked: bool) -> bool:
-    """Return whether a user has to confirm their membership before they come in for no customer (decisions 22.3).
+    """Return whether a user has to confirm their membership before they sign in without a customer.
 
-    Who cannot be asked comes in to a service that is open to everyone all the same, as one who is no member yet.
+    A service that is open to everyone still admits a user who cannot be asked, as one who is no member yet.
     """
     return place.is_unconfirmed and not confirms and (can_be_asked or refusal_of(place) is not None)
 
 
 def customers_of(place: Place, *, confirms: bool = False) -> CustomersOfUser | None:
-    """Return the customers of a service that are open to a user, with whether it lets them in for none.
+    """Return the customers of a service that are open to a user, and whether it admits the user without one.
 
-    Who `confirms` the membership counts as one of the vendor, at a service that lets in none but its people.
+    A user who `confirms` the membership counts as the vendor's, at a service that admits only its own people.
     """
     if place.customers is None:
         return None

@@ -1,4 +1,4 @@
-"""Reading what a sign-in is judged by (`facts.py`), in as few round trips as its statements allow."""
+"""Reading the facts by which a sign-in is judged (`facts.py`), in as few round trips as its statements allow."""
 
 from __future__ import annotations
 

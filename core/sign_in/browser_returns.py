@@ -1,12 +1,12 @@
-"""Where a browser goes after signing in: a path of Gatehouse (decisions 12.4).
+"""Where a browser goes after signing in: a path of Gatehouse.
 
 A path without parameters stands in the address of the sign-in page. One with parameters, or on behalf of an
 organization or service, is kept here under an id that is valid once, so that no parameter passes through an address.
 Whatever is not a path of Gatehouse is ignored.
 
 Some paths answer a request of another system, an OpenID client or a SAML service provider. A form of the sign-in names
-the return that it carries, so what the form completes is recorded for that one request: it is the answer to the
-question of a first visit there, and not for any other request that is open in the same browser (decisions 10.7).
+the return that it carries, so the completed form is recorded for that one request: it answers the question of a first
+visit there, and not for any other request that is open in the same browser.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(hours=1)
-# A sign-in that leads below this path is made to confirm the address: it takes a mailed code (decisions 10.6).
+# A sign-in that leads below this path is made to confirm the address: it takes a mailed code.
 CONFIRMED: Final = "/app/account/confirm-address"
 PATH_CHARACTERS_MAX: Final = 1000
-# More than an id has; of a longer one nothing is kept.
+# More than an id has; a longer text is not kept.
 ID_CHARACTERS_MAX: Final = 100
 # A query may carry a whole request of another system, such as a SAML message.
 TARGET_CHARACTERS_MAX: Final = 16_000
@@ -49,10 +49,10 @@ class BrowserReturn:
     `email` is the address with which the user probably signs in. `place` is the name of the service, else of the
     organization, while the organization is active; `owner` is the name of the service's organization. An account alone
     opens nothing in a service that `is_closed`. `brand` is what the pages of the sign-in show of the organization, if
-    it has set something.
-    `request_key` names the request that the path answers, if it does. `request_target` is the path on which a request
-    goes on at last, where `target` is a step before it. `language` is the tag of that in which a service has asked for
-    the pages. `not_in_session` is a session of the browser that does not go there, whose user signs in anew.
+    it has set something. `request_key` names the request that the path answers, if it does. `request_target` is the
+    path on which a request finally goes on, where `target` is a step before it. `language` is the tag of the language
+    in which a service has asked for the pages. `not_in_session` is a session of the browser that does not go there: its
+    user signs in anew.
     """
 
     target: str
@@ -75,7 +75,7 @@ class BrowserReturn:
 
     @property
     def leads_to_organization(self) -> str | None:
-        """The slug of the organization to which the sign-in leads: the one that is named, or that of the page."""
+        """The slug of the organization to which the sign-in leads: the one that is named, or the one of the page."""
         return self.organization_slug or organization_of_page(self.target)
 
 

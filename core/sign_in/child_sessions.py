@@ -1,8 +1,7 @@
-"""The children of sessions: what is signed in to by a user who is signed in to Gatehouse, mostly in a browser.
+"""The children of sessions: sessions elsewhere of a user who is signed in to Gatehouse, mostly in a browser.
 
 A service or a SAML service provider gets a session of its own. It ends when a person ends its parent, but not when the
-parent expires (decisions 12.2). The checks are those of every sign-in; what the parent has proved, and when, is the
-proof.
+parent expires. It passes the checks of every sign-in; what the parent has proved, and when, is the proof.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def prepare(
     *,
     is_child: bool = True,
 ) -> PreparedVisit:
-    """Defer reading what a sign-in from a browser session is judged by; its `begin` does what the function does.
+    """Defer reading what judges a sign-in from a browser session; its `begin` does what the function does.
 
     The session was read in this request.
     """
@@ -73,7 +72,7 @@ def prepare(
 def prepare_for_client(
     uow: UnitOfWork, browser: BrowserSession, client_id: UUID, *, device_token: str | None
 ) -> PreparedVisit:
-    """Defer reading the same for a child at a service that is known by its client id alone; `to` names it."""
+    """Defer reading the same for a child at a service of which only the client id is known; `to` names the service."""
     return PreparedVisit(
         uow=uow,
         user_id=browser.user_id,
@@ -87,7 +86,7 @@ def prepare_for_client(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedVisit:
-    """A session that may begin from that of a browser: its user and its parent, locked, and the circumstances."""
+    """A session that may begin from a browser's: its user and its parent, locked, and the circumstances."""
 
     uow: UnitOfWork
     user_id: UUID
@@ -109,7 +108,7 @@ class PreparedVisit:
         if parent is None or parent.user_id != self.user_id:
             raise SessionOver
         if parent.is_impersonation:
-            # Its user would have signed in to the service; `core/platform/impersonation.py` begins a session there.
+            # It would count as the user's own sign-in; `core/platform/impersonation.py` begins a session there.
             raise ClosedWhileImpersonating
         _require_own_organization(parent, self.circumstances)
         destination = replace(
@@ -118,14 +117,14 @@ class PreparedVisit:
         return _conclude(self.uow, user, _proof_of_browser(parent), destination, self.circumstances)
 
     def lacks_proof(self) -> bool:
-        """Return whether the user cannot use a gift before they have proved their address (decisions 2.8)."""
+        """Return whether the user must prove their address before they use what was given to it."""
         parent = self.parent()
         return parent is not None and _lacks_proof(self.uow, self.user(), _proof_of_browser(parent), self.destination)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedChild:
-    """A session that may begin by SAML: its user and its parent, locked, and the circumstances of the sign-in."""
+    """A session by SAML that may begin: its user and its parent, locked, and the circumstances of the sign-in."""
 
     destination: Destination
     user: Deferred[User | None]
@@ -148,7 +147,7 @@ def prepare_by_saml(
     device_token: str | None,
     confirms_membership: bool,
 ) -> PreparedChild:
-    """Defer reading what a sign-in to a SAML service provider is judged by.
+    """Defer reading what judges a sign-in to a SAML service provider.
 
     The parent need not be the session of a browser: an application may have signed its user in, and begun the request.
     """
@@ -227,7 +226,7 @@ def _prepared(
 
 
 def _lacks_proof(uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination) -> bool:
-    """Return whether the rules about the account refuse who would use what an organization gave."""
+    """Return whether the rules about the account refuse the use of what an organization gave."""
     facts = SignInFacts(user=user, proof=proof, destination=destination, now=uow.now, gift_waits=True)
     return judge(RULES, facts).refusal is not None
 
@@ -249,7 +248,7 @@ def _conclude(
 
 
 def _require_own_organization(parent: BrowserSession | ParentSession, circumstances: DeferredCircumstances) -> None:
-    """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization (decisions 13.3)."""
+    """Raise `Forbidden` when a session of a custom domain is to sign in outside its organization."""
     own_id = parent.domain_organization_id
     if own_id is not None and own_id != circumstances.place().organization_id:
         raise Forbidden(

@@ -1,7 +1,7 @@
 """The common conclusion of every sign-in method: password, passkey, magic link, and later ones.
 
 After any proof of identity the same judgement follows (`rules.py`, `judgement.py`): the facts are read
-(`arrivals.py`), the rules judge them, and what they answer is carried out (`effects.py`). A sign-in that waited for a
+(`arrivals.py`), the rules judge them, and their answers are carried out (`effects.py`). A sign-in that waited for a
 second factor is judged again as a whole, because minutes have passed. Each method makes its proof in its own module.
 """
 
@@ -84,7 +84,7 @@ def conclude_with_second_factor(
 ) -> SignInCompleted | Refusal:
     """Begin the session of a sign-in that waited for a second factor, after the right one, or refuse.
 
-    `proved` is what it proves (RFC 8176). The caller has locked the account.
+    `proved` are the methods that the factor proves (RFC 8176). The caller has locked the account.
     """
     proof = challenge.proof.with_methods(*proved, MFA)
     with _noting(proof, destination):
@@ -105,7 +105,7 @@ def conclude_for_customer(
     with _noting(proof, destination):
         judged = _judged(uow, _facts(uow, user, proof, destination, has_waited=True))
         if judged.answer == Asks(SignInReason.SECOND_FACTOR_ASKED):
-            # It was turned on meanwhile, or the customer trusts the device for a shorter time.
+            # It was turned on in the meantime, or the customer trusts the device for a shorter time.
             raise SignInInterrupted().because(SignInReason.SECOND_FACTOR_REQUIRED)
         outcome = _with_tokens(uow, judged, effects.apply(uow, judged, trust_device=trusts, waited=challenge))
     assert not isinstance(outcome, SecondFactorPending), "a second factor was asked for behind the choice"
@@ -114,7 +114,7 @@ def conclude_for_customer(
 
 @contextmanager
 def _noting(proof: IdentityProof, destination: Destination) -> Generator[None]:
-    """Let a refusal that rolls everything back be noted."""
+    """Add to a refusal that rolls everything back the record that it leaves behind."""
     try:
         yield
     except Refusal as refusal:

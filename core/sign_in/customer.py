@@ -1,4 +1,4 @@
-"""Choosing for which customer of a service one signs in, where the sign-in itself could not tell (decisions 15.3)."""
+"""Choosing the customer of a service for which one signs in, where the sign-in itself could not tell."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""For which customer a user comes in to a service that many organizations use, or for none (decisions 15.1 and 15.3).
+"""For which customer a user signs in to a service that many organizations use, or for none.
 
-Beside `entitlement.py`, which says whom a connection speaks for, this is the one place that decides who may come in for
-whom. A customer lets in its active members, all of them or those whom an assignment fits; what is read of a user
-(`places.py`) names such customers only, so that an unknown one, a paused one, and one without that user are alike. A
-user whose membership the customer has deactivated reads that (decisions 5.7); the logs have the reason of all others.
+This is the one place that decides who may sign in for which customer; `entitlement.py` says for which people a
+connection speaks. A customer admits its active members, all of them or those that an assignment fits; what is read of a
+user (`places.py`) names such customers only, so that an unknown customer, a paused one, and one without that user are
+alike. A user whose membership the customer has deactivated reads that; for all others only the logs have the reason.
 
 A membership that another person made, and that its user has not confirmed, decides nothing: it is not taken, and it
-changes nothing for a user who comes as an individual. It counts where it is named, and where the user chooses.
+changes nothing for a user who signs in as an individual. It counts where it is named, and where the user chooses it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from core.sign_in.reasons import SignInReason
 if TYPE_CHECKING:
     from core.services.services import Service
 
-# What a request names to come as oneself.
+# Named in a request by a user who signs in as an individual.
 AS_INDIVIDUAL = ""
 
 
 class CustomerClosed(Forbidden):
-    """The user cannot come in for the customer that was named; one text for every reason."""
+    """The user cannot sign in for the customer that was named; one text for every reason."""
 
     default_message = (
         "You cannot use this application for that customer. Ask an administrator of your organization for access."
@@ -70,13 +70,13 @@ class CustomerMembershipSuspended(MembershipSuspended):
 
 
 class CustomerDue(Forbidden):
-    """The user has to choose for which customer they come, and this way cannot ask."""
+    """The user has to choose for which customer they sign in, and this way cannot ask."""
 
     default_message = "Choose first for which organization you use this application, and repeat this."
 
 
 class CustomerRequired(Refusal):
-    """Every factor was right, and the user has to choose for which customer they come; the token keeps the sign-in."""
+    """Every factor was right, and the user has to choose the customer; the token keeps the sign-in."""
 
     code = ErrorCode.CUSTOMER_REQUIRED
     default_message = (
@@ -91,16 +91,16 @@ class CustomerRequired(Refusal):
 
 
 def name_of(text: str) -> UUID | str:
-    """Return what a request names a customer by: its id, else the slug of its organization.
+    """Return the name of a customer in a request: its id, else the slug of its organization.
 
-    The form of an id names no slug, or an organization could take the id of another customer as its slug.
+    A text in the form of an id names no slug, or an organization could take the id of another customer as its slug.
     """
     return id_or_none(text) or text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuspendedCustomer:
-    """A customer that has deactivated the membership of a user whom it would let in."""
+    """A customer that has deactivated the membership of a user that it would otherwise admit."""
 
     id: UUID
     organization_id: UUID
@@ -112,11 +112,11 @@ class SuspendedCustomer:
 class CustomerStanding:
     """A customer of a service that is open to a user, and what the user is to it.
 
-    `is_confirmed` says that the user has confirmed the membership, `is_in_mail_domain` that the customer has proved the
-    mail domain of the address. `last_sign_in_at` is that of this user for this customer; None before the first.
-    `connection_id` is the only connection that the customer has, if it has one. `is_owned` says that the user owns the
-    organization. `internal_id` is the organization of what the vendor has made for the customer, if anything, and
-    `is_admitted` says that the user is no member of the customer, but let in by that alone.
+    `is_confirmed`: the user has confirmed the membership. `is_in_mail_domain`: the customer has proved the mail domain
+    of the address. `last_sign_in_at` is the user's last sign-in for this customer; None before the first.
+    `connection_id` is the only connection of the customer, if it has exactly one. `is_owned`: the user owns the
+    organization. `internal_id` is the internal organization of what the vendor has made for the customer, if anything.
+    `is_admitted`: the user is no member of the customer, and only what the vendor has made admits them.
     """
 
     id: UUID
@@ -136,7 +136,7 @@ class CustomerStanding:
 
     @property
     def lets_in_by(self) -> UUID:
-        """The organization of the membership, or of the admission, by which the user comes in."""
+        """The organization whose membership or admission admits the user."""
         return self.internal_id if self.is_admitted and self.internal_id is not None else self.organization_id
 
     @property
@@ -146,7 +146,7 @@ class CustomerStanding:
 
     @property
     def is_known(self) -> bool:
-        """Whether its user has come in for it before, and has confirmed the membership.
+        """Whether its user has signed in for it before, and has confirmed the membership.
 
         An address that another person has proved since has its memberships unconfirmed, and may have had visits.
         """
@@ -155,12 +155,12 @@ class CustomerStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomersOfUser:
-    """The customers of a service that are open to a user, the last choice first, and whether they may come as oneself.
+    """The customers of a service that are open to a user, the last choice first, and what else decides about the user.
 
-    `is_of_customer` says that the user belongs to a customer, active or paused, `is_of_vendor` that they are an active
-    member of the vendor, `is_vendor_owned` that they own it, and `has_come_alone` that they have used the service
-    without a customer. `suspended` are the customers that would be open to the user, but for the membership that is
-    deactivated. `is_admitted` says whether the service, which may be closed to strangers, lets them in for no customer.
+    `is_of_customer`: the user belongs to a customer, active or paused. `is_of_vendor`: they are an active member of the
+    vendor. `is_vendor_owned`: they own it. `has_come_alone`: they have used the service without a customer. `suspended`
+    are the customers that would be open to the user, but for a deactivated membership. `is_admitted` says whether the
+    service, which may be closed to strangers, admits them without a customer.
     """
 
     standings: Sequence[CustomerStanding]
@@ -172,7 +172,7 @@ class CustomersOfUser:
     is_admitted: bool = True
 
     def unconfirmed(self) -> CustomersOfUser:
-        """Return the customers of a user whose memberships are all unconfirmed but an owner's, as far as these say it.
+        """Return the customers of a user whose memberships are all unconfirmed but an owner's.
 
         Without a confirmed membership it is the mail domain that makes the user one of a customer.
         """
@@ -190,19 +190,19 @@ class CustomersOfUser:
 
 @dataclass(frozen=True, slots=True)
 class AsIndividual:
-    """The user comes as an individual."""
+    """The user signs in as an individual."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForCustomer:
-    """The user comes in for this customer."""
+    """The user signs in for this customer."""
 
     customer: CustomerStanding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """The user has to choose among these customers, or to come as an individual if that is open to them."""
+    """The user has to choose among these customers, or to sign in as an individual if that is open to them."""
 
     customers: Sequence[CustomerStanding]
     may_come_alone: bool
@@ -215,7 +215,7 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class NotOpen:
-    """The user cannot come in."""
+    """The user cannot sign in."""
 
     refusal: Refusal
 
@@ -234,11 +234,11 @@ def choose(
     must_ask: bool = False,
     must_know: bool = False,
 ) -> Choice:
-    """Return for whom a user comes in to a service, who has named a customer, nobody, or none.
+    """Return for which customer a user signs in to a service; `named` is a customer, `AS_INDIVIDUAL`, or None.
 
-    On a page the user can be asked and confirms there what is new. Elsewhere a customer is taken only that the user has
-    come in for before. With `must_ask` the user is shown the customers again, also where a single one is open. With
-    `must_know` one that is named is taken only so, because another person may have named it.
+    On a page the user can be asked, and confirms there what is new. Elsewhere a customer is taken only if the user has
+    signed in for it before. With `must_ask` the user is shown the customers again, even a single one. With `must_know`
+    a named customer is taken only if the user has signed in for it before: another person may have named it.
     """
     if service is None or not service.serves_customers or found is None:
         return INDIVIDUALLY
@@ -291,7 +291,7 @@ def _allows(limits: Confinement | None, customer: CustomerStanding | SuspendedCu
 
 
 def _may_come_alone(service: Service, found: CustomersOfUser) -> bool:
-    """Return whether the user may use the service without a customer (decisions 15.1 and 22.1)."""
+    """Return whether the user may use the service without a customer."""
     if not found.is_admitted:
         return False
     if service.individuals is Individuals.ALL or found.is_of_vendor:

@@ -1,7 +1,7 @@
-"""For which customer a session goes on to a service, where its user can be asked on a page (decisions 15.3 and 15.4).
+"""For which customer a session goes on to a service, where its user can be asked on a page.
 
-The user is asked where there are several, and once for each customer for which they have not come before: the answer
-confirms a membership that another person has made.
+The user is asked where there are several, and once for each customer for which they have not signed in before: the
+answer confirms a membership that another person has made.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The user comes for this customer; None stands for a user who comes as an individual."""
+    """The user signs in for this customer; None stands for a user who signs in as an individual."""
 
     standing: CustomerStanding | None
 
     @property
     def customer(self) -> str:
-        """What names it: its id, empty for an individual."""
+        """The text that names it: its id, empty for an individual."""
         return str(self.standing.id) if self.standing is not None else AS_INDIVIDUAL
 
 
@@ -54,10 +54,10 @@ def settle(
 ) -> Settlement:
     """Return for whom the user of a session with these limits goes on to a service, or what comes before that.
 
-    `is_answered` says that the user was asked, and has named the customer. With `must_ask` the user chooses anew, and
-    with `must_confirm` they are asked for a customer for which they have come before as well.
+    `is_answered`: the user was asked, and has named the customer. With `must_ask` the user chooses anew, and with
+    `must_confirm` they are asked even for a customer for which they have signed in before.
     """
-    # Who is asked confirms their membership of the service's organization by the answer.
+    # A user who is asked confirms their membership of the service's organization by the answer.
     customers = admission.customers_of(place, confirms=True)
     choice = customer_choices.choose(
         place.service, customers, named, limits, on_page=True, must_ask=must_ask and not is_answered

@@ -1,7 +1,7 @@
-"""Tokens of sign-ins that wait for the choice of a customer (decisions 15.3).
+"""Tokens of sign-ins that wait for the choice of a customer.
 
-Such a sign-in is kept like one that waits for a code (`mfa_challenges.py`), and is ended by all that ends those. Its
-token names it and proves it; it is good once, for ten minutes, and a choice that is refused does not use it up.
+Such a sign-in is kept like one that waits for a code (`mfa_challenges.py`), and ends with whatever ends those. Its
+token names it and proves it; it is good once, for ten minutes, and a refused choice does not use it up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class CustomerTokenOver(CountedRefusal):
-    """The token is none that was given out, or it is used, too old, or ended: one answer for all."""
+    """The token was never issued, or is used, too old, or ended: one answer for all."""
 
     counted_as = CountedReason.CUSTOMER_TOKEN
     default_message = "This customer_token is not valid any more. Sign in again, and choose then."
@@ -60,7 +60,7 @@ def keep(
 
 
 def use(uow: UnitOfWork, token: str) -> tuple[User, MfaChallenge]:
-    """Use a token up; return the account, locked, and the sign-in that has waited. Raise `CustomerTokenOver`."""
+    """Use a token up; return the account, locked, and the waiting sign-in. Raise `CustomerTokenOver`."""
     text, _, secret = token.partition(".")
     try:
         challenge_id = UUID(text)

@@ -1,7 +1,7 @@
-"""What comes of a judgement: what is recorded, unlinked, reclaimed, or asked for, and the session with its device.
+"""The effects of a judgement: what is recorded, unlinked, reclaimed, or asked for, and the session with its device.
 
 A refusal that counts as a failed sign-in is recorded in the same transaction; any other one is raised, and rolls back
-what was done before. Only here does a session begin.
+what was done before. Sessions begin only here.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def apply(
     trust_device: bool = False,
     waited: MfaChallenge | None = None,
 ) -> Applied:
-    """Begin the session of a sign-in that every rule lets in; else keep it until its user has answered, or refuse."""
+    """Begin the session of a sign-in that passes every rule; else keep it until its user has answered, or refuse."""
     match judged.answer:
         case Refusal() as refusal:
             return _keep(uow, judged, refusal)
@@ -116,7 +116,7 @@ def _unlink(uow: UnitOfWork, facts: SignInFacts) -> None:
 
 
 def _chosen(facts: SignInFacts) -> UUID | None:
-    """Return the customer for which the user comes; None before that is read, and for none."""
+    """Return the customer for which the user signs in; None before that is read, and for none."""
     choice = facts.circumstances.choice if facts.circumstances is not None else None
     return choice.customer.id if isinstance(choice, ForCustomer) else None
 
@@ -154,7 +154,7 @@ def _begin_session(
         mailed_codes.forget_wrong(uow, user)
     device = recognition.admit(uow, user.id, known.match, known.risk, trust=trust_device)
     if place.customer is not None:
-        # Coming in for the customer is consent to a membership that another person made.
+        # Signing in for the customer is consent to a membership that another person made.
         uow.members.confirm(place.customer.lets_in_by, user.id)
         uow.customer_visits.record(place.customer.id, place.customer.lets_in_by, user.id, at=uow.now)
     elif place.service is not None:
@@ -260,7 +260,7 @@ def _attempt(
 
 
 def _caller_of_account(user: User, session: Session) -> Caller:
-    """Return the caller of a new session without an organization and limits, who is what is known of the account."""
+    """Return the caller of a new session from what is known of the account, without an organization and limits."""
     return Caller(
         account=CallerAccount(
             id=user.id,
@@ -290,7 +290,7 @@ def _publish(uow: UnitOfWork, facts: SignInFacts) -> None:
     }
     receivers = facts.here.receivers or (place.organization_id,)
     if place.customer is not None:
-        # Each sees its half (decisions 15.7), and of these facts both see the same.
+        # Vendor and customer each see their part of a sign-in, and of these facts both see the same.
         data["customer_id"] = str(place.customer.id)
         receivers = (*receivers, place.customer.organization_id)
     uow.publish_to_each(EventType.USER_LOGIN_SUCCESS, receivers, actor_user_id=user.id, actor_email=user.email, **data)

@@ -1,15 +1,15 @@
-"""Who may sign in by an identity of an organization's connection, and with which role (decisions 10.6).
+"""Who may sign in by an identity of an organization's connection, and with which role.
 
 The identity provider of an organization speaks for the people of that organization alone: its members, the end users of
 its services, and the addresses of its verified mail domains. For anyone else, such as a person who has left, it opens
 nothing, and the identity is unlinked. Every sign-in passes these rules (`rules.py`), also the second half of one, and
 the child of a browser session.
 
-An identity that the connection's word alone has linked opens no role but `member`, the one with which the connection
-lets people join, or one of a rule by the groups that it asserts (decisions 16.2), until its user has once typed a code
-that was mailed to the address of the account. A user who has to set up a second factor types it before: a factor is no
-matter of the connection (decisions 10.8 and 15.5). So does one who asks for it on the pages of the account, to change
-what only a confirmed user may.
+An identity that the connection's word alone has linked opens only `member`, the role with which people join by the
+connection, and roles of rules by the groups that it asserts, until its user has once typed a code that was mailed to
+the address of the account. A user who has to set up a second factor types it before: the connection has no say about
+the account's factors. So does a user who asks for it on the pages of the account, to change what only a confirmed user
+may.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ class NotOfOrganization(Forbidden):
 class ConnectionStanding:
     """What a user is to the organization of a connection. `role` is None for a user who is no member.
 
-    `organization_requires_mfa` means that the organization requires a second factor of its members,
-    `organization_takes_passkeys` that it accepts passkeys alone, `has_group_rules` that rules of it give roles by
-    groups, and `is_role_by_groups` that one gave the role by what the connection itself
-    asserts. `role_permissions` are those of a custom role. `is_made` says that a vendor has made the connection for a
-    customer, to whose context it admits everyone.
+    `organization_requires_mfa`: the organization requires a second factor of its members.
+    `organization_takes_passkeys`: it accepts passkeys alone. `has_group_rules`: rules of it give roles by groups.
+    `is_role_by_groups`: one gave the role by what the connection itself asserts. `role_permissions` are those of a
+    custom role. `is_made`: a vendor has made the connection for a customer, to whose context it admits everyone.
     """
 
     is_enabled: bool
@@ -71,7 +70,7 @@ class ConnectionStanding:
 
     @property
     def may_sign_in(self) -> bool:
-        """Whether the connection may sign the user in. Who is suspended has left, for as long as that lasts."""
+        """Whether the connection may sign the user in. A suspended member counts as one who has left."""
         belongs = self.role is not None or self.is_end_user or self.is_made
         return self.is_in_mail_domain or (not self.is_suspended and belongs)
 
@@ -107,8 +106,8 @@ def refusal_of_word_alone(
 ) -> Refusal | None:
     """Refuse what takes more than the connection's word alone: a role, and what `takes_code`.
 
-    That is setting up the factor that a user lacks, and a sign-in that is made to confirm the address. What
-    `takes_code_again` takes a code of this sign-in, also of a user who has typed one before.
+    That is setting up the factor that a user lacks, and a sign-in that is made to confirm the address. With
+    `takes_code_again` it takes a code of this sign-in, even of a user who has typed one before.
     """
     has_more = confinement.role is None and not takes_code_again
     if has_more or (confinement.opens_role(standing.role) and not (takes_code or takes_code_again)):

@@ -1,6 +1,6 @@
-"""What a sign-in is judged by: frozen values, which `arrivals.py` reads.
+"""The facts by which a sign-in is judged: frozen values, which `arrivals.py` reads.
 
-What follows from them without a read stands here too, so that the rules name it and compute nothing twice.
+What follows from them without a read is here too, so that the rules name it and compute nothing twice.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownDevice:
-    """The device of a sign-in, the habits with which it is compared, and the risk that follows."""
+    """The device of a sign-in, the habits with which it is compared, and the resulting risk."""
 
     match: DeviceMatch
     habits: Habits
@@ -55,7 +55,7 @@ class KnownDevice:
             return False
         trust = organization.device_trust if organization is not None else DEVICE_TRUST_DEFAULT
         if customer is not None:
-            # The rules of both hold, the stricter one each (decisions 15.5).
+            # The rules of both hold, the stricter one each.
             if customer.requires_mfa and customer.mfa_methods is MfaMethods.PHISHING_RESISTANT:
                 return False
             trust = min(trust, customer.device_trust)
@@ -66,11 +66,11 @@ class KnownDevice:
 class Circumstances:
     """What is read behind the lock of the account, and what follows from it.
 
-    `place` has the customer for which the user comes, and `choice` says how that was found; `target` is where the
-    sign-in leads at last. `required` is the connection by which the user has to sign in, and `lacking_connection` the
+    `place` has the customer for which the user signs in, and `choice` says how that was found; `target` is where the
+    sign-in finally leads. `required` is the connection by which the user has to sign in, and `lacking_connection` the
     same where they do not; None when the way is open. `standing` is what the user is to the connection of the proof;
-    None without one, and for one that is gone. `device` is None while the user is not signing in. `receivers` are those
-    of the event of a sign-in that names no organization.
+    None without one, and for one that is gone. `device` is None while the user is not signing in. `receivers` get the
+    event of a sign-in that names no organization.
     """
 
     place: Place
@@ -135,7 +135,7 @@ class SignInFacts:
 
     @property
     def account(self) -> User:
-        """The account of a user who has one, as the first rule has found."""
+        """The account, once the first rule has found that there is one."""
         assert self.user is not None, "a rule judges a sign-in without an account"
         return self.user
 
@@ -175,7 +175,7 @@ class SignInFacts:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods of the session (RFC 8176); a sign-in that has waited keeps those with which it did."""
+        """The methods of the session (RFC 8176); a sign-in that has waited keeps its earlier ones."""
         is_new = self.uses_trusted_device and not self.has_waited
         return (*self.proof.amr, "trusted") if is_new else self.proof.amr
 

@@ -1,4 +1,4 @@
-"""Identities: accounts at other providers that sign a user in, each in one context only (decisions 3.12 and 10.6).
+"""Identities: accounts at other providers that sign a user in, each in one context only.
 
 A context is the platform, a service of an organization, or a connection of an organization. The same account at a
 provider may sign in to different users in different contexts, so that no service and no organization opens what
@@ -94,11 +94,11 @@ class ProviderTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSession:
-    """How the provider of a connection names a user and their session there, so that it can end ours, and we theirs.
+    """How the provider of a connection names a user and their session, so that each side can end the other's session.
 
-    By SAML these are NameID and SessionIndex, by OpenID Connect `sub` and `sid`. None for what it does not say; the
-    qualifiers are given back to it as they came. `id_token` goes back to an OpenID provider as a hint when its user
-    signs out here, where the connection says so.
+    By SAML these are NameID and SessionIndex, by OpenID Connect `sub` and `sid`. None stands for what the provider does
+    not say; the qualifiers are given back to it as they came. `id_token` goes back to an OpenID provider as a hint when
+    its user signs out here, where the connection says so.
     """
 
     name_id: str
@@ -111,7 +111,7 @@ class ProviderSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssertedNames:
-    """What a connection calls a user; None for what it does not say. One of the three is said."""
+    """What a connection calls a user; None for what it does not say. At least one of the three is set."""
 
     name: str | None = None
     given_name: str | None = None
@@ -135,11 +135,11 @@ class ProvenIdentity:
     """An account at a provider whose holder has just signed in there, as the provider's answers describe it.
 
     `email` is the address that the provider gave, or what a connection gave in its place, `is_email_verified` whether
-    it vouches for it, and `is_email_trusted` whether its word on addresses counts at all. `denies_email` says that a
-    connection calls its address not verified. `session_ends_at` is when the holder's session there ends, if the
-    provider says so. `groups` are those that a connection asserts, None where it asserts nothing about them.
-    `own_subject` is the id by which the provider itself names the account, where the connection takes another one.
-    `names` is what a connection calls the person, None where it says nothing.
+    it vouches for it, and `is_email_trusted` whether its word on addresses counts at all. `denies_email`: a connection
+    calls its address not verified. `session_ends_at` is when the holder's session there ends, if the provider says so.
+    `groups` are those that a connection asserts, None where it asserts nothing about them. `own_subject` is the id by
+    which the provider itself names the account, where the connection takes another one. `names` is what a connection
+    calls the person, None where it says nothing.
     """
 
     provider: Provider
@@ -213,8 +213,8 @@ def linked_here(uow: UnitOfWork) -> set[Provider]:
 def unlink_mine(uow: UnitOfWork, provider: Provider | None, signs_in: Callable[[Provider, str], bool]) -> None:
     """Unlink what the caller sees of a provider, unless it is the last way to sign in.
 
-    The provider is None when none has the name. A session without limits unlinks it everywhere (decisions 10.6).
-    `signs_in` says of a provider and a stable id whether it can sign in: one whose provider was removed is no way.
+    The provider is None when none has the name. A session without limits unlinks it everywhere. `signs_in` says whether
+    a stable id at a provider can sign in: one whose provider was removed cannot.
     """
     uow.caller.require(Act.IN_PERSON)
     # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
@@ -276,7 +276,7 @@ def add(
 ) -> None:
     """Store a new identity of a locked account; raise `ProviderLinkedAlready` when it has one of the provider.
 
-    It is confirmed unless nothing but the word of an organization's connection links it (decisions 10.6).
+    It is confirmed unless nothing but the word of an organization's connection links it.
     """
     identity = Identity(
         id=uow.randomness.new_id(),

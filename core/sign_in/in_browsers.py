@@ -52,7 +52,7 @@ def _keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InB
     if browser.is_again:
         raise SessionOver
     if present is not None and present.user_id == session.user_id and present.is_closed_to_account:
-        # What is signed in to by it goes on: its user signs in to each organization apart, and leaves none by that.
+        # Its child sessions go on: the user signs in to each organization separately, and this leaves none.
         uow.browser_sessions.store_use(present.session_id, ends_at=uow.now, leave_organization=False)
     elif present is not None:
         sessions.sign_out(uow, present.session_id, present.user_id, present.email)
@@ -75,7 +75,7 @@ def _is_continued(browser: InBrowser, present: BrowserSession, session: Session)
 
 def _continue(uow: UnitOfWork, session: Session, present: BrowserSession) -> KeptSession:
     assert session.device_id is not None, "a sign-in began on no device"
-    # Only a provider that signs the user in again says anew how long that lasts.
+    # Only a provider that signs the user in again sets a new end.
     bounded_until = session.bounded_until if FEDERATED in session.amr else present.bounded_until
     ends_at = browser_sessions.end_of(
         present.created_at, stays_signed_in=present.stays_signed_in, at=uow.now, bounded_until=bounded_until

@@ -1,7 +1,7 @@
-"""Whether somebody comes in: a walk by rules in their order, and what became of each of them.
+"""Whether a sign-in is accepted: a walk through the rules in their order, and the verdict of each.
 
 A walk stops where a rule refuses, changes what the next ones judge, asks for something, or needs what is not read. It
-goes on behind that rule with the facts as they are then, so that the order is that of the rules and nowhere else.
+goes on behind that rule with the facts as they are then, so that the order of the rules is defined in one place.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(Enum):
-    """What became of a rule."""
+    """The verdict of a rule."""
 
     PASSED = auto()
     REFUSED = auto()
@@ -33,13 +33,13 @@ class Verdict(Enum):
     ASKS = auto()
     DEPENDS = auto()
     NOT_REACHED = auto()
-    # The one who asks why may not know it, so it stops nothing.
+    # The person who asks why may not know it, so it stops nothing.
     NOT_TOLD = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A rule, what became of it, and its answer; None where it has given none."""
+    """A rule, its verdict, and its answer; None where it has given none."""
 
     rule: Rule
     verdict: Verdict
@@ -50,7 +50,7 @@ class Check:
 class Judgement(Generic[Facts]):
     """What the rules say of facts, as far as the walk has come.
 
-    `answers` are those that are not None, by the number of their rule, and `position` is the number of the next rule.
+    `answers` has those that are not None, by the number of their rule; `position` is the number of the next rule.
     A walk has stopped for an `answer`, or because the next rule needs a `stage`; with neither it has ended. The rules
     in `untold` stop nothing.
     """
@@ -82,7 +82,7 @@ class Judgement(Generic[Facts]):
 
     @property
     def trace(self) -> Iterator[Check]:
-        """What became of each rule, in their order."""
+        """The verdict of each rule, in their order."""
         for number, rule in enumerate(self.rules):
             if rule.name in self.untold:
                 yield Check(rule.name, Verdict.NOT_TOLD)
@@ -100,7 +100,7 @@ def judge(
     *,
     untold: frozenset[Rule] = frozenset(),
 ) -> Judgement[Facts]:
-    """Walk by rules to the first that stops, or to the end; go on behind a walk `before`, with the facts since then."""
+    """Walk to the first rule that stops, or to the end; go on behind a walk `before`, with the facts since then."""
     answers = dict(before.answers) if before is not None else dict[int, Answer]()
     first = before.position if before is not None else 0
     for number in range(first, len(rules)):
@@ -117,9 +117,9 @@ def judge(
 
 
 def session_proof(facts: SignInFacts) -> IdentityProof:
-    """Return the proof of a sign-in that every rule lets in, with what its session is limited to.
+    """Return the proof of a sign-in that every rule accepts, with the limits of its session.
 
-    Without the connection that another organization requires, it opens nothing but its target (decisions 13.6).
+    Without the connection that another organization requires, it opens nothing but its target.
     """
     proof, here = facts.proof, facts.here
     lacking = here.lacking_connection
@@ -136,7 +136,7 @@ def _limited_to(proof: IdentityProof, target: Target) -> IdentityProof:
 
 
 def _lacks(facts: object, stage: Stage) -> bool:
-    # What a way asks is read before, all of it.
+    # The facts of a way are all read before.
     return isinstance(facts, SignInFacts) and facts.lacks(stage)
 
 

@@ -38,7 +38,7 @@ class LoginAttempt:
     """An attempt that is admitted to the comparison.
 
     `decoys` are the kinds of hashes that other accounts have: a refusal does the work of all of them, because its time
-    must not tell which kind this account has, or whether there is one.
+    must not reveal which kind this account has, or whether there is one.
     """
 
     id: UUID

@@ -1,8 +1,8 @@
 """Login events: every attempt to sign in to an existing account, for analytics, risk assessment and the export.
 
-An attempt that is refused keeps its reason. One that waits for a second factor is an event as well, which becomes that
-of the sign-in when it is completed, unless its name belongs to another organization by then. What an unauthenticated
-caller can cause is bounded: after as many refusals as a reason allows in fifteen minutes, no more are stored.
+An attempt that is refused keeps its reason. One that waits for a second factor is an event as well; the completed
+sign-in takes it over, unless its name belongs to another organization by then. The events that an unauthenticated
+caller can cause are bounded: after as many refusals as a reason allows in fifteen minutes, no more are stored.
 
 The log is partitioned by month (`core/platform/log_months.py`). What is older than `SIGN_INS_KEPT_FOR` is not shown, so
 that no number changes when its month is dropped. What is counted of it stays (`core/audit/sign_in_counts.py`).
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventPlace:
-    """Where an attempt was to lead, by ids; it is no organization's where nothing of that exists or is to be known.
+    """Where an attempt was to lead, by ids; without an organization where none exists or none may know of it.
 
     `through_organization_id` is the organization whose connection or custom domain was used; only an attempt that names
-    no organization belongs to it. Or it is that of the customer, by its id, for which the user came in to a service of
-    another organization: such a sign-in belongs to both, and so does a refused one whose user had proved who they are.
+    no organization belongs to it. Or it is the organization of the customer `customer_id`, for which the user signed in
+    to a service of another organization: such a sign-in belongs to both, and so does a refused one whose user had
+    proved who they are.
     """
 
     organization_id: UUID | None = None
@@ -57,7 +58,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedAttempt:
-    """What the event of a refused attempt is made of, and whether as many of its kind are stored as may be."""
+    """What the event of a refused attempt is made of, and whether the limit for its kind is reached."""
 
     habits: Habits
     place: EventPlace
@@ -66,7 +67,7 @@ class RefusedAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginEvent:
-    """One attempt to sign in; `risk_score` is 0 to 100, and the places are those of `EventPlace`.
+    """One attempt to sign in; `risk_score` is 0 to 100, and the places are as in `EventPlace`.
 
     Without an organization it belongs to its person, whose id is `organization_id` then. `mailed_proof` is None where
     it is not known; the event of a sign-in that has waited keeps what was known of it.
@@ -96,7 +97,7 @@ class LoginEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt to sign in, as it is assessed; `id` is that of its event, which may have one that waits already."""
+    """An attempt to sign in, as it is assessed; `id` is the id of its event, which may be there already and wait."""
 
     id: UUID
     user_id: UUID
@@ -118,7 +119,7 @@ def record(uow: UnitOfWork, attempt: Attempt, place: Place) -> None:
 def record_waiting(uow: UnitOfWork, attempt: Attempt, place: Place, habits: Habits, reason: SignInReason) -> None:
     """Record an attempt that waits for a second factor or a choice, unless as many have waited lately."""
     if habits.waiting < ROWS_MAX:
-        # A customer whose membership the user has not confirmed is not to know.
+        # A customer must not learn of a user who has not confirmed the membership.
         customer = place.customer if place.customer is not None and place.customer.is_confirmed else None
         event = _event(uow, attempt, _event_place(uow, attempt, place, customer), reason)
         uow.login_events.add(event, has_waited=False)
@@ -133,10 +134,10 @@ def defer_refused(
     *,
     has_waited: bool,
 ) -> Deferred[RefusedAttempt]:
-    """Defer reading what the event of a refused attempt contains; its organization is not deleted meanwhile.
+    """Defer reading what the event of a refused attempt contains; its organization is not deleted in the meantime.
 
-    It belongs to the organization that it names if a proof was given, which it was for one that `has_waited`, and else
-    only to one that knows the user: whoever knows an address can name any organization, and a customer.
+    It belongs to the organization that it names if a proof was given, as in every attempt that `has_waited`, and else
+    only to one that knows the user: anyone who knows an address can name any organization, and a customer.
     """
     has_proof = reason.needs_proof or has_waited
     customer = destination.proved_for if has_proof else None
@@ -156,7 +157,7 @@ def record_refused(uow: UnitOfWork, attempt: Attempt, place: EventPlace, reason:
 
 
 def pass_over(uow: UnitOfWork, attempt: Attempt, place: EventPlace, reason: SignInReason) -> None:
-    """Record nothing of a refused attempt, by as much work."""
+    """Do the same work as `record_refused`, and record nothing."""
     uow.login_events.pass_over(_event(uow, attempt, place, reason))
 
 

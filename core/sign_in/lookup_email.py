@@ -1,7 +1,7 @@
-"""Lookup of how an address signs in, by its domain alone and independent of accounts (decisions 3.7).
+"""Lookup of how an address signs in, by its domain alone and independent of accounts.
 
-At a service with customers the answer may tell that an organization is one of them, so one network learns it of few
-domains (decisions 15.3).
+At a service with customers the answer may reveal that an organization is one of them, so one network learns it of few
+domains.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from core.sign_in.upstream.domain_routes import OpenRoute
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Domains that a network looks up at services with customers.
+# How many domains a network may look up within an hour at services with customers.
 DOMAINS_MAX: Final = 60
 WINDOW: Final = timedelta(hours=1)
-# How long what a vendor has made for a customer still signs in addresses of a domain that an organization has proved.
+# How long a vendor's setup for a customer still signs in addresses of a domain that an organization has proved since.
 MOVES_AFTER: Final = timedelta(days=7)
 
 
@@ -53,8 +53,8 @@ class EmailLookupResult:
 class DomainLookup:
     """The domain of an address, and the route by which it signs in; None for one that signs in by password.
 
-    `concerns_customers` says that the route is of another organization than that of the service, which has customers:
-    then the lookup is counted (`count`), whether that organization is one of them or not.
+    `concerns_customers`: the service has customers, and the route belongs to another organization than the vendor. Then
+    the lookup is counted (`count`), whether that organization is a customer or not.
     """
 
     domain: str
@@ -72,10 +72,10 @@ def by_domain(
 ) -> DomainLookup:
     """Return how the domain of an address signs in; by password unless an organization has routed it.
 
-    On the way to another organization the connection of a route is not named, because its session may not go on there,
-    unless it is that of a customer of the service, which does not hide that it is one. What the vendor has made for a
-    customer goes first at its service, and leads nowhere else.
-    With `is_checked`, raise `NotFound` for an organization that does not exist.
+    On the way to another organization the connection of a route is not named, because its session may not go on there.
+    The connection of a customer of the service is, unless the customer hides that it is one. What the vendor has made
+    for a customer goes first at its service, and leads nowhere else. With `is_checked`, raise `NotFound` for an
+    organization that does not exist.
     """
     domain = domain_of(normalize_email(email, uow.domain_names.to_ascii))
     if is_checked:

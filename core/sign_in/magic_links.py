@@ -8,7 +8,7 @@ its button exchanges the link for a one-time code, which the user enters where t
 begins there, so that the page never claims a sign-in that has not happened, and no session begins without a client.
 
 A link that was requested on a page of Gatehouse and is opened in the same browser signs in at once. Any other browser
-shows a code too: else a link that an attacker requested for their own account would sign its reader in there.
+shows a code too: otherwise a link that an attacker requested for their own account would sign its reader in there.
 
 The mail has six digits beside the link, which sign in where the mail was requested (`core/accounts/mailed_codes.py`).
 They do what the link does, and no more.
@@ -87,7 +87,7 @@ class DestinationMismatch(BadRequest):
 class MagicLinkRequested:
     """The account that a link would sign in, the destination, and the browser in which it was requested on a page.
 
-    `place` is the destination, or that to which the sign-in in the browser leads.
+    `place` is the destination, or where the sign-in in the browser leads.
     """
 
     email: str
@@ -175,7 +175,7 @@ def verify_code(
 ) -> Outcome:
     """Sign in with the code of a mail, as its link does, or count a wrong one; raise `RateLimitExceeded`.
 
-    `binding` is that of the browser on whose page the code was typed, empty when it has none; None for a program.
+    `binding` binds the browser on whose page the code was typed, empty when it has none; None for a program.
     """
     guess = mailed_codes.guess(uow, challenge_id, code, binding=binding)
     if guess is None:
@@ -229,7 +229,7 @@ def _noted(
     mailed_to: str | None = None,
     proof: MailedProof = MailedProof.LINK,
 ) -> MagicLinkRefused:
-    """Return the refusal of a link, which is noted for the account that it was mailed to, or is said to be."""
+    """Return the refusal of a link, noted for the account that it was mailed to, or `mailed_to`."""
     refusal = MagicLinkRefused(unusable.message).because(unusable.reason)
     token = unusable.token
     if token is None:
@@ -260,7 +260,7 @@ def _use(uow: UnitOfWork, token: str) -> ValidLink:
 
 def _use_locked(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) -> ValidLink:
     # The account before its links, so that two links that are used concurrently are locked in one order, and that
-    # ending all sessions finds either the link or what has become of it.
+    # ending all sessions finds either the link or its result.
     uow.users.lock(links.inspect(uow, purpose, token, texts).user.id)
     return links.use(uow, purpose, token, texts)
 
@@ -268,7 +268,7 @@ def _use_locked(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkT
 def _destination(requested: dict[str, Any], wanted: Destination) -> Destination:
     """Return the destination that the link was requested for; `wanted` supplies what it left open.
 
-    For the customer that it names anyone can have asked; the pages and the mail of a link name none. Raise
+    Anyone can have asked for a customer; the pages and the mail of a link name none, so the user is asked. Raise
     `DestinationMismatch` when the two differ.
     """
     organization, service = requested.get("org_slug"), requested.get("service_slug")

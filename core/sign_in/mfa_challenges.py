@@ -33,16 +33,16 @@ class MfaChallenge:
     # What a passkey was asked to sign, and until when; None while none was, or once it was answered.
     passkey_challenge: bytes | None = field(default=None, repr=False)
     passkey_expires_at: datetime | None = None
-    # Of one that waits for the choice of a customer, and not for a code; and whether its device is to be trusted then.
+    # Set while it waits for the choice of a customer instead of a code; and whether its device is to be trusted then.
     customer_token_hash: bytes | None = field(default=None, repr=False)
     trusts_device: bool = False
-    # To which organization its event belongs, or else to its person; None for one that an earlier version has begun.
+    # The organization, or else the person, to which its event belongs; None if an earlier version began it.
     event_owner_id: UUID | None = None
 
     def event_id_in(self, organization_id: UUID | None) -> UUID | None:
         """Return the id of its event, if that belongs to this organization, or to none; None for another one.
 
-        The organization of a name may be another one by now.
+        The name of an organization may belong to another one by now.
         """
         return self.id if self.event_owner_id == (organization_id or self.proof.user_id) else None
 

@@ -1,4 +1,4 @@
-"""What comes of a sign-in."""
+"""The outcomes of a sign-in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.sign_in.mfa_challenges import MfaChallenge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunSession:
-    """A session has begun. `conclude_child` returns no more: who takes it over gets tokens later (`refresh.py`)."""
+    """A session has begun, without tokens: the party that `conclude_child` is for gets them later (`refresh.py`)."""
 
     session: Session
     device_token: Secret
@@ -27,7 +27,7 @@ class SignInCompleted:
 
     grant: TokenGrant
     cookie: BrowserCookie | None = None
-    # Its user is told so, and asked to change it.
+    # The page tells its user, and asks them to change it.
     has_breached_password: bool = False
 
 

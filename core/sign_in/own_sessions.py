@@ -1,7 +1,7 @@
 """The caller's sessions as a page shows them: by browser and by service, with their places and how they began.
 
-A session that began from a browser's is listed with it, since it ends with it (decisions 12.2). Ending one session, and
-all others, is in `core/sessions/sessions.py`.
+A session that began from a browser's is listed with it, since it ends with it. Ending one session, and all others, is
+in `core/sessions/sessions.py`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ServiceSessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportSession:
-    """When a session began in which a platform owner acted as the caller, and in which organization; None for none."""
+    """When a session began in which a platform owner acted as the caller, and its organization, if it has one."""
 
     began_at: datetime
     organization_name: str | None
@@ -92,8 +92,8 @@ class SupportSession:
 class OwnSessions:
     """The caller's sessions by what they are, each group with the most recently used first.
 
-    `current` holds the session of the request alone. `support` are those in which a platform owner acts as the caller.
-    `total` is the number of all, of which the most recently used are listed.
+    `current` holds only the session of the request. `support` are those in which a platform owner acts as the caller.
+    `total` is the number of all sessions; only the most recently used are listed.
     """
 
     current: Sequence[ShownSession]
@@ -106,7 +106,7 @@ class OwnSessions:
 
 
 def list_mine(uow: UnitOfWork) -> OwnSessions:
-    """Return the caller's live sessions, as far as the one of this request shows them (decisions 2.8 and 10.8)."""
+    """Return the caller's live sessions, as far as the session of this request shows them."""
     caller = uow.caller
     found, total = uow.own_sessions.alive_of(
         caller.account.id, limits=caller.shown_within, current_id=caller.session.id, limit=OWN_SESSIONS_MAX
@@ -117,7 +117,7 @@ def list_mine(uow: UnitOfWork) -> OwnSessions:
 def past_support(uow: UnitOfWork) -> Sequence[SupportSession]:
     """Return the newest sessions in which a platform owner acted as the caller, also those that are over.
 
-    They are no sign-ins of the caller, so nothing else tells of them once they are over. A session with limits shows
+    They are no sign-ins of the caller, so nothing else shows them once they are over. A session with limits shows
     those in its organization.
     """
     caller = uow.caller

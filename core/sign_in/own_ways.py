@@ -1,8 +1,7 @@
 """How a person signs in: the ways that are open to them, how this session began, and what it cannot change.
 
-An organization may require its own sign-in of the addresses of its mail domain (decisions 13.6), and a session that
-began with the word of an organization is confined to it (decisions 10.8). The pages of the account say so, rather than
-offer what is refused afterwards.
+An organization may require its own sign-in of the addresses of its mail domain, and a session that began with the word
+of an organization is confined to it. The pages of the account say so, rather than offer what is refused afterwards.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 class AccountLimit(StrEnum):
     """Why this session changes nothing of the whole account."""
 
-    # The session is for one organization alone, and the account is used elsewhere too, or the session began by what a
-    # vendor has made for a customer.
+    # The session is for one organization alone, and the account is used elsewhere too, or the session began by a
+    # vendor's setup for a customer.
     USED_ELSEWHERE = "used_elsewhere"
     # Nothing but the word of an organization's connection says whose the session is.
     NOT_CONFIRMED = "not_confirmed"
@@ -34,7 +33,7 @@ class AccountLimit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedConnection:
-    """A connection of an organization, by its name and that of the organization."""
+    """A connection of an organization, by its name and the organization's."""
 
     id: UUID
     organization_id: UUID
@@ -51,8 +50,8 @@ class NamedConnection:
 class OwnWays:
     """How the caller signs in.
 
-    `providers` are those of the linked accounts. `connection` is the one by which this session began, None for another
-    beginning, and `required` the one by which the caller has to sign in, None when every way is open. `limit` is why
+    `providers` are those of the linked accounts. `connection` is the one by which this session began, None if it began
+    otherwise, and `required` the one by which the caller has to sign in, None when every way is open. `limit` is why
     this session changes nothing of the account; None when it may.
     """
 

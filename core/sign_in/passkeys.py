@@ -106,7 +106,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: PasskeyAssertion, des
 def _may_answer(
     uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: PasskeyAssertion
 ) -> bool:
-    """Return whether the passkey's owner is the challenge's subject and the user handle's (WebAuthn 7.2, step 6)."""
+    """Return whether the challenge and the user handle both name the passkey's owner (WebAuthn 7.2, step 6)."""
     subject = passkey_challenges.subject_of(passkey.user_id)
     if not assertion.user_handle:
         # Only an authenticator that was sent a list of credentials may omit the user handle.

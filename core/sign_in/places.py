@@ -35,18 +35,18 @@ class Place:
     is_member: bool = False
     # Whether the directory of the organization has deactivated the membership.
     is_suspended: bool = False
-    # Whether the user has consented to the membership; who has not may have been added by the directory.
+    # Whether the user has consented to the membership; the directory may have added a user who has not.
     is_confirmed: bool = False
     is_by_directory: bool = False
     is_owner: bool = False
-    # Of a service that is closed to strangers: whether an assignment fits the member, and a key has given them access.
+    # At a service that is closed to strangers: whether an assignment fits the member, and a key has given them access.
     is_assigned: bool = False
     is_given: bool = False
     # Whether the user has never signed in to the service.
     is_first_visit: bool = False
     # The customers of the service that are open to the user; None for a service without customers.
     customers: CustomersOfUser | None = None
-    # The one for which the user comes in.
+    # The customer for which the user signs in.
     customer: CustomerStanding | None = None
 
     @property
@@ -75,7 +75,7 @@ class Place:
 
     @property
     def is_open(self) -> bool:
-        """Whether everyone may sign in here, as far as the service says it; so may everyone where none is named."""
+        """Whether the service admits everyone; also where no service is named."""
         return self.service is None or self.service.access is Admission.EVERYONE
 
     @property
@@ -87,7 +87,7 @@ class Place:
     def is_known(self) -> bool:
         """Whether the organization is known to the user: by their membership, or because they have been here before.
 
-        A user for whom it is not so may have used another one of its services.
+        A user who does not know this one may still have used another service of the organization.
         """
         return (self.has_access and self.is_confirmed) or (self.service is not None and not self.is_first_visit)
 
@@ -97,8 +97,8 @@ class Place:
         return replace(self, customers=customers, customer=None, is_confirmed=self.is_confirmed and self.is_owner)
 
 
-# The rules of a place, in the order of decisions 1.6; any user may use a service. Each returns its refusal, None when
-# the place passes.
+# The rules of a place, in the order in which they refuse; any user may use a service. Each returns its refusal, None
+# when the place passes.
 def refusal_of_unknown(place: Place, destination: Destination) -> Refusal | None:
     """Refuse an organization that is named and does not exist."""
     return unknown() if destination.organization_slug is not None and place.organization is None else None
@@ -142,9 +142,9 @@ def refusal_of_other_way(place: Place, destination: Destination) -> Refusal | No
 
 
 def defer_target(uow: UnitOfWork, destination: Destination, place: Deferred[Place]) -> Deferred[Target]:
-    """Defer reading where a sign-in leads at last: to its place, or to the request that waits for it.
+    """Defer reading where a sign-in finally leads: to its place, or to the request that waits for it.
 
-    Whoever authenticates again goes on in the session that there is, with its limits.
+    A user who authenticates again goes on in the session that there is, with its limits.
     """
     browser = destination.browser
     if destination.organization_slug is not None:
@@ -175,12 +175,12 @@ def target_of_way(uow: UnitOfWork, return_id: str, organization_slug: str | None
 
 
 def target_of(uow: UnitOfWork, user_id: UUID, organization_slug: str | None, service_slug: str | None) -> Target:
-    """Return where a sign-in leads that names an organization and a service; what does not exist is left out."""
+    """Return where a sign-in leads that names an organization and a service, without what does not exist."""
     return uow.sign_in_places.defer(user_id, organization_slug, service_slug)().target
 
 
 def defer_is_known(uow: UnitOfWork, slug: str | None) -> Deferred[bool]:
-    """Defer reading whether the organization exists that a sign-in names, if it names one."""
+    """Defer reading whether the organization that a sign-in names exists, if it names one."""
     if slug is None:
         return lambda: True
     found = uow.organizations.defer_by_slug(slug)

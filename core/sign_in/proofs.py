@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from core.sessions.confinement import Confinement
     from core.sign_in.identities import ProviderSession
 
-# A sign-in by another party's word, for which no registered method (RFC 8176) stands.
+# A sign-in by another party's word, for which there is no registered method (RFC 8176).
 FEDERATED: Final = "fed"
 
 
 class MailedProof(StrEnum):
-    """What of a sign-in mail was used; its link also where the page of the link showed a code for another device."""
+    """What of a sign-in mail was used; the link counts even where its page showed a code for another device."""
 
     LINK = "link"
     CODE = "code"
 
 
 def mailed_proof_of(word: str | None) -> MailedProof | None:
-    """Return what of a mail was used, by its word; None for none, and for one of a later version."""
+    """Return what of a mail was used, by the stored word; None for none, and for a word of a later version."""
     return MailedProof(word) if word in set(MailedProof) else None
 
 
 @dataclass(frozen=True, slots=True)
 class UsedWay:
-    """How a sign-in was made or tried, as its event says it."""
+    """How a sign-in was made or tried, as its event records it."""
 
     provider: Provider
-    # What the session is limited to, because of how the identity was proved.
+    # The limits of the session that follow from how the identity was proved.
     confinement: Confinement | None = None
     mailed_proof: MailedProof | None = None
 
@@ -56,7 +56,7 @@ class IdentityProof:
     mailed_proof: MailedProof | None = None
     # When it was proved, if not at this sign-in.
     authenticated_at: datetime | None = None
-    # What the session is limited to, because of how it was proved.
+    # The limits of the session that follow from how it was proved.
     confinement: Confinement | None = None
     # How the identity provider that has proved it names the session there.
     provider_session: ProviderSession | None = None
@@ -94,7 +94,7 @@ class IdentityProof:
         return self.confinement.connection_id if self.confinement is not None else None
 
     def confined_to_role(self, role: str | None) -> IdentityProof:
-        """Return the proof, by a connection, with the role that it opens at most; None for no such limit."""
+        """Return the proof, made by a connection, with the highest role that it opens; None for no such limit."""
         assert self.confinement is not None, "a proof without limits opens a single role"
         return replace(self, confinement=replace(self.confinement, role=role))
 
@@ -105,7 +105,7 @@ class IdentityProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The organization and the service to which a sign-in leads at last; None for one that it does not name."""
+    """The organization and the service to which a sign-in finally leads; None where it names none."""
 
     organization_id: UUID | None = None
     service_id: UUID | None = None
@@ -153,15 +153,15 @@ class Destination:
     """The organization and service to sign in to, and the token of the device.
 
     `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
-    `is_pushed` says whether the service has pushed the request that the sign-in answers, None where that is not known.
-    `target` is that of a request which waits for the sign-in, where another than its own place is known.
-    `confirms_address` says that the sign-in is made to confirm the address of the account. `customer` names the
-    customer of the service for which the user comes, by its id or slug; it is empty for none, and None where nothing is
-    said of it. With `asks_for_customer` another request has named it, which anyone can send: the user is asked, unless
-    they have come in for it before. `proved_for` names the customer for which a user comes who has proved their
-    identity: what refuses the user then is recorded for the customer as well. `confirms_membership` says that the user
-    was asked on the way to a service of an organization that has added them, and goes on. `code` is the authorization
-    code for which the tokens of the session will be handed out.
+    `is_pushed`: the service has pushed the request that the sign-in answers; None where that is not known. `target` is
+    where a request leads that waits for the sign-in, if another place than its own is known. `confirms_address`: the
+    sign-in is made to confirm the address of the account. `customer` names the customer of the service for which the
+    user signs in, by its id or slug; it is empty for none, and None where nothing is said of it. With
+    `asks_for_customer` another request has named it, which anyone can send: the user is asked, unless they have signed
+    in for it before. `proved_for` names the customer of a user who has proved their identity: a refusal of that user is
+    recorded for the customer as well. `confirms_membership`: on the way to a service, the user was asked about the
+    organization that has added them, and goes on. `code` is the authorization code for which the tokens of the session
+    will be handed out.
     """
 
     organization_slug: str | None = None
@@ -179,13 +179,13 @@ class Destination:
     code: Secret | None = None
 
     def of_proved(self, customer_id: UUID | None = None) -> Destination:
-        """Return the destination of a user who has proved their identity, and comes for the customer that is named."""
+        """Return the destination of a user who has proved their identity, and signs in for the named customer."""
         named = str(customer_id) if customer_id is not None else self.proved_for or self.customer
         return replace(self, proved_for=named) if named else self
 
     @property
     def continued_session_id(self) -> UUID | None:
-        """The session in which its user proves again that they are there; None for a sign-in."""
+        """The session in which its user proves again that they are present; None for a sign-in."""
         browser = self.browser
         return browser.present.session_id if browser is not None and browser.is_again and browser.present else None
 

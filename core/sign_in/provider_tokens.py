@@ -1,4 +1,4 @@
-"""The access tokens of users at their providers, refreshed when they are about to expire (decisions 3.12).
+"""The access tokens of users at their providers, refreshed when they are about to expire.
 
 A refresh takes a request to the provider, which no transaction waits for: one request claims it, sends the refresh
 token, and stores what came back. A concurrent request waits for that, because a provider may take a refresh token once.
@@ -24,7 +24,7 @@ from core.sign_in.upstream.providers import ExternalProvider
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# A token that is handed out lives at least so long.
+# A token that is handed out is valid for at least this long.
 REMAINING_MIN: Final = timedelta(seconds=60)
 # Longer than a request to a provider may take. When it is over, the request that had claimed the refresh has crashed.
 CLAIM_LIFETIME: Final = timedelta(seconds=20)
@@ -38,7 +38,7 @@ class TokenNotRefreshed(Refusal):
 
 
 class ReauthRequired(Refusal):
-    """The provider issues no token any more without its user."""
+    """The provider no longer issues a token without its user."""
 
     code = ErrorCode.REAUTH_REQUIRED
     default_message = "This access has ended at the provider. Link the account again to renew it."
@@ -82,7 +82,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider | None) -> ProviderTokens 
         raise IdentityUnknown
     provider, context = external.provider, context_of(caller)
     held = uow.identities.lock_tokens(caller.account.id, provider, context)
-    # Tokens of another provider that had the name before are not sent to this one.
+    # Tokens of another provider that had the name before must not be sent to this one.
     if held is None or not external.knows(held.subject):
         raise IdentityUnknown
     if held.tokens is None:
@@ -109,7 +109,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider | None) -> ProviderTokens 
 
 
 def complete(uow: UnitOfWork, refreshing: Refreshing, fresh: ProviderTokens) -> ProviderTokens:
-    """Store and return what the provider has issued; without a new refresh token the one before stays valid."""
+    """Store and return what the provider has issued; without a new refresh token the previous one stays valid."""
     tokens = ProviderTokens(
         client_id=fresh.client_id,
         access_token=fresh.access_token,

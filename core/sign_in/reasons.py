@@ -1,7 +1,7 @@
 """Why sign-ins are refused: the closed vocabulary of the login events, with a text for those who help.
 
 A reason is shown to the organization of the sign-in, to platform owners, and to the account's own person once they are
-signed in (`core/sign_in/sign_ins.py`), never to the stranger who was refused: what that one reads is the refusal's own
+signed in (`core/sign_in/sign_ins.py`), never to the stranger who was refused: the stranger reads the refusal's own
 text, which may reveal less.
 """
 
@@ -15,8 +15,8 @@ from core.tables import PartialTable
 if TYPE_CHECKING:
     from core.accounts.users import User
 
-# In fifteen minutes, for one account, reason and organization; further events are not stored. One says that a limit is
-# reached.
+# In fifteen minutes, for one account, reason and organization; further events are not stored. A single event says that
+# a limit is reached.
 ROWS_MAX: Final = 100
 ROWS_OF_LIMIT_MAX: Final = 1
 
@@ -204,12 +204,12 @@ class SignInReason(StrEnum):
 
     @property
     def published(self) -> SignInReason:
-        """The reason as the log and the event `user.login.failed` name it, which are less precise."""
+        """The less precise reason that the log and the event `user.login.failed` name."""
         return _LESS_PRECISE.get(self, self)
 
     @property
     def needs_proof(self) -> bool:
-        """Whether the attempt has proved an identity; else a stranger may have made it who knows only the address."""
+        """Whether the attempt has proved an identity; else a stranger may have made it who only knows the address."""
         return self not in _WITHOUT_PROOF
 
     @property
@@ -248,7 +248,7 @@ _WITHOUT_PROOF: Final = frozenset(
         SignInReason.UNKNOWN_LINK,
     }
 )
-# Those that raise the risk of the sign-ins that follow (identity 2.5).
+# The reasons that raise the risk of later sign-ins.
 FAILED_ATTEMPTS: Final = (_WITHOUT_PROOF - {SignInReason.TOO_MANY_FAILURES, SignInReason.UNKNOWN_LINK}) | {
     SignInReason.CLOSED,
     SignInReason.EMAIL_NOT_VERIFIED,
@@ -256,7 +256,7 @@ FAILED_ATTEMPTS: Final = (_WITHOUT_PROOF - {SignInReason.TOO_MANY_FAILURES, Sign
     SignInReason.SSO_REQUIRED,
     SignInReason.NOT_OF_ORGANIZATION,
 }
-# They are no refusals yet: the user has still to answer.
+# No refusals yet: the user still has to answer.
 WAITING: Final = frozenset({SignInReason.SECOND_FACTOR_ASKED, SignInReason.CUSTOMER_ASKED})
 _BY_VALUE: Final = {str(reason): reason for reason in SignInReason}
 

@@ -1,9 +1,9 @@
 """Recognition of the device of a sign-in by its token, and how a device becomes trusted.
 
 Only the token identifies a device. A browser with the same User-Agent but without the token is listed as the same
-device, because its owner would call it so, but it is new for the risk assessment and never trusted (decisions 4.1). A
-device becomes trusted when the user enters a second factor and requests it. Trust belongs to the token and lasts as
-long as the organization configures.
+device, because its owner would call it so, but it is new for the risk assessment and never trusted. A device becomes
+trusted when the user enters a second factor and requests it. Trust belongs to the token and lasts as long as the
+organization configures.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class AdmittedDevice:
 
 
 def defer_owner(uow: UnitOfWork, presented: str | None) -> Deferred[UUID | None]:
-    """Defer reading whose device presents this token, before it is known who signs in; None for an unknown device."""
+    """Defer reading whose device has this token, before it is known who signs in; None for an unknown device."""
     if presented is None:
         return lambda: None
     return uow.devices.defer_owner(hash_token(presented), at=uow.now)
@@ -145,7 +145,7 @@ def _visit(uow: UnitOfWork, user_id: UUID, device: Device | None, risk: Risk) ->
 
 
 def _is_stored(visit: Device, stored: Device) -> bool:
-    """Return whether a visit says nothing that the one before, a moment ago, has not said."""
+    """Return whether a visit says nothing that the previous one, a moment ago, has not said."""
     is_soon = visit.last_used_at - stored.last_used_at < VISIT_PERIOD
     return is_soon and replace(visit, last_used_at=stored.last_used_at) == stored
 

@@ -37,7 +37,7 @@ def refuse(
     *,
     reason: SignInReason,
 ) -> Refused:
-    """Record a failed sign-in and return the refusal; those who help and the log alone learn the reason."""
+    """Record a failed sign-in and return the refusal; only those who help, and the log, learn the reason."""
     record_failure(uow, user, way, destination, reason=reason)
     return refusal.because(reason.published)
 
@@ -85,7 +85,7 @@ def note(
 
 
 def noted(refusal: Refused, user_id: UUID | None, way: UsedWay, destination: Destination) -> Refused:
-    """Return a refusal that, when it is raised, leaves its reason behind; one of another kind leaves nothing."""
+    """Return a refusal that, when raised, leaves its reason behind; a refusal of another kind leaves nothing."""
     reason = reason_of(refusal.reason)
     if reason is None:
         return refusal

@@ -1,7 +1,7 @@
 """How a sign-in is refused.
 
-A refusal does not reveal whether there is an account, nor its state, by its text; `recorded_refusals.py` sees to it
-that it does not by its time either.
+The text of a refusal reveals neither whether there is an account nor its state; `recorded_refusals.py` ensures the same
+for its time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SignInInterrupted(SignInRefused):
 
 
 class ClosedToProviders(SignInRefused):
-    """The account is closed, and the word of another party does not reopen it (decisions 10.8)."""
+    """The account is closed, and the word of another party does not reopen it."""
 
     default_message = (
         "This account is closed. To open it again, sign in with its password, a passkey, or a mailed link."
@@ -50,9 +50,9 @@ class ClosedToProviders(SignInRefused):
 
 
 class AccountNotOpen(SignInRefused):
-    """The account is deactivated or locked, and its user has come back from another provider, which has named it.
+    """The account is deactivated or locked, and its user comes back from another provider, which has named it.
 
-    Only a person whom the provider signs in to the account learns by it that there is one.
+    Only a person that the provider signs in to the account learns by it that there is one.
     """
 
     default_message = (
@@ -68,7 +68,7 @@ class SecondFactorDue(Forbidden):
 
 
 class NotAdmitted(Forbidden):
-    """The service is for members, and for users whom the organization or the service knows."""
+    """The service is for members, and for users known to the organization or the service."""
 
     default_message = (
         "Your account cannot use this service. It is for people whom the organization has given access. Ask an"

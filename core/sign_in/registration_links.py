@@ -1,8 +1,8 @@
-"""Confirming a registration: the link that proves its address signs in as well (decisions 3.14).
+"""Confirming a registration: the link that proves its address signs in as well.
 
 In the browser in which the registration was made on a page, the link is enough. Any other browser needs the password of
-that registration: else a link that an attacker requested for their own account would sign its reader in there, and a
-person who did not register would verify the account of an attacker. A wrong password counts as a failed sign-in.
+that registration: otherwise a link that an attacker requested for their own account would sign its reader in there, and
+a person who did not register would verify the account of an attacker. A wrong password counts as a failed sign-in.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class RegistrationPasswordWrong(SignInRefused):
-    """The password is not that of the link's registration."""
+    """The password is not the one of the link's registration."""
 
     default_message = "This is not the password of this registration. Try again, or choose a new one."
 
@@ -46,7 +46,7 @@ def begin(uow: UnitOfWork, token: str, network: str | None) -> RegistrationAttem
     """Count an attempt, and return it with the hash to compare; raise `LinkUnusable` or `RateLimitExceeded`."""
     found = verification.inspect_unproved(uow, token)
     if found.registration is None:
-        # It has none, or another request is using it up at this moment.
+        # The link has no registration, or another request is using it up at this moment.
         raise LinkUnusable(verification.TEXTS.used).because("no_registration")
     attempt_id = sign_in_failures.attempt(uow, found.user.email, network)
     return RegistrationAttempt(id=attempt_id, user=found.user, password_hash=found.registration.password_hash)

@@ -1,4 +1,4 @@
-"""The risk of a sign-in: a score that is the sum of a few simple factors (identity 2.5, decisions 4.3).
+"""The risk of a sign-in: a score that is the sum of a few simple factors.
 
 What is usual follows from the user's earlier sign-ins: their countries and their hours of the day. Locations are
 compared by country, because the city of an IP address is a guess that changes daily for the same phone.
@@ -23,7 +23,7 @@ FAILURES_WINDOW: Final = timedelta(minutes=15)
 # Five reach the maximum score, so more are not counted.
 FAILURES_MAX: Final = 5
 HABITS_WINDOW: Final = timedelta(days=90)
-# The newest of them; a user who signs in more than daily has shown their habits in less time.
+# Only the newest count; a user who signs in more than daily has shown their habits in less time.
 HABIT_SIGN_INS_MAX: Final = 100
 # A user with fewer sign-ins has no habits yet.
 HABIT_SIGN_INS_MIN: Final = 10
@@ -62,7 +62,8 @@ class Location:
 class Habits:
     """A user's earlier sign-ins: how many, from which countries, in which hours of the day (UTC).
 
-    `failures` is the number of recently refused attempts that raise the risk, `waiting` that of recent ones that waited
+    `failures` counts recently refused attempts that raise the risk, `waiting` recent attempts that waited for a second
+    factor or a choice.
     for a second factor or a choice.
     """
 

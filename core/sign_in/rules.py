@@ -1,8 +1,8 @@
 """The rules of signing in, in their order: each judges facts, and answers with a refusal, a change, or nothing.
 
-A rule reads nothing and changes nothing. Signing in carries out what a rule answers (`effects.py`), and the explanation
-for those who help reads the same answers (`core/platform/why.py`), so that it cannot say anything else. What a way asks
-before it has proved an identity is in `ways.py`.
+A rule reads nothing and changes nothing. Signing in carries out the answers (`effects.py`), and the explanation for
+those who help reads the same answers (`core/platform/why.py`), so that it cannot say anything else. The rules of a way
+before it has proved an identity are in `ways.py`.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ Facts = TypeVar("Facts")
 
 
 class Rule(StrEnum):
-    """What a sign-in is judged by, in the order in which it is.
+    """The rules of a sign-in, in their order.
 
     The ways that name an organization in their first step look for it before everything else.
     """
 
-    # What a way takes, before it has proved an identity.
+    # Before a way has proved an identity.
     FAILURES = "failures"
     ACCOUNT = "account"
     CONNECTION_OPEN = "connection_open"
@@ -56,7 +56,7 @@ class Rule(StrEnum):
     MAIL_DOMAIN = "mail_domain"
     LINK = "link"
     SEAT = "seat"
-    # What every proof has to pass.
+    # For every proof.
     ACTIVATED = "activated"
     REOPENING = "reopening"
     ADDRESS_VERIFIED = "address_verified"
@@ -95,7 +95,7 @@ class Asks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Depends:
-    """The rule refuses some attempts and not others, by a fact that is not known while nobody is signing in.
+    """The rule refuses some attempts and not others, by a fact that is unknown while the user is not signing in.
 
     `until` says how long that lasts, and `networks` are those whose attempts are refused.
     """
@@ -126,7 +126,7 @@ def _activated(facts: SignInFacts) -> Answer:
     if reason is None:
         return None
     if facts.proof.is_of_provider:
-        # Who comes back from a provider has typed neither address nor password.
+        # A user who comes back from a provider has typed neither address nor password.
         return AccountNotOpen().because(reason)
     # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
     return (SignInInterrupted() if facts.has_waited else SignInRefused()).because(reason)
@@ -157,7 +157,7 @@ def _settled(facts: SignInFacts) -> Answer:
     return MailedProofRequired().because(SignInReason.MAILED_PROOF_REQUIRED)
 
 
-# What concerns the connection by which the user comes, or has to come
+# What concerns the connection by which the user signs in, or has to sign in
 
 
 def _connection_kept(facts: SignInFacts) -> Answer:
@@ -167,7 +167,7 @@ def _connection_kept(facts: SignInFacts) -> Answer:
 
 
 def _affiliation(facts: SignInFacts) -> Answer:
-    # Only a connection has somebody stand to it, and it limits what it proves.
+    # Only a connection has a standing, and its proofs always have limits.
     standing = facts.here.standing if facts.proof.confinement is not None else None
     return entitlement.refusal_of_stranger(standing) if standing is not None else None
 
@@ -205,18 +205,18 @@ def _single_sign_on(facts: SignInFacts) -> Answer:
 
 
 def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[SignInFacts], Answer]:
-    """Return what judges the place of a sign-in that names one."""
+    """Return the rule that judges the place of a sign-in, if it names one."""
     return lambda facts: (
         judge(facts.here.place, facts.destination) if facts.destination.organization_slug is not None else None
     )
 
 
 def _customer(facts: SignInFacts) -> Answer:
-    """Refuse a user who cannot come in for the customer that was named, or who would have to come for one."""
+    """Refuse a user who cannot sign in for the customer that was named, or who would need one."""
     choice = facts.here.choice
     if isinstance(choice, NotOpen):
         return choice.refusal
-    # A user who comes for a customer that has added them has not confirmed that.
+    # A customer may have added the user, who has not confirmed that.
     is_new = isinstance(choice, ForCustomer) and not choice.customer.is_confirmed
     return _settled(facts) if is_new and facts.is_unconfirmed else None
 
@@ -231,14 +231,14 @@ def _security_profile(facts: SignInFacts) -> Answer:
 
 
 def _saml_admission(facts: SignInFacts) -> Answer:
-    """Judge individuals; the people of customers are members for the service (decisions 15.5)."""
+    """Judge individuals; the service treats the people of customers as members."""
     if facts.is_admitted_by_saml is not False or isinstance(facts.here.choice, (ForCustomer, Undecided)):
         return None
     return NotAdmitted().because(SignInReason.NOT_ADMITTED)
 
 
 def _access(facts: SignInFacts) -> Answer:
-    """Refuse whom a service that is closed to strangers does not let in for no customer (decisions 22.2)."""
+    """Refuse a sign-in without a customer to a service that is closed to strangers and does not admit the user."""
     if isinstance(facts.here.choice, (ForCustomer, Undecided)):
         return None
     return admission.refusal_of(facts.here.place, confirms=facts.destination.confirms_membership)
@@ -250,7 +250,7 @@ def _confinement(facts: SignInFacts) -> Answer:
     if confinement is None or isinstance(facts.here.choice, Undecided):
         return None
     place = facts.here.place
-    # What is open for a customer was chosen within the limits.
+    # The choice of a customer has respected the limits.
     if place.customer is not None or confinement.allows(place.organization_id, place.service_id):
         return None
     return Forbidden(
@@ -269,7 +269,7 @@ def _second_factor(facts: SignInFacts) -> Answer:
 def _customer_chosen(facts: SignInFacts) -> Answer:
     choice = facts.here.choice
     if isinstance(choice, NotOpen):
-        # A proof of the address has taken the confirmed membership by which the user was let in.
+        # A proof of the address has taken the confirmed membership that admitted the user.
         return choice.refusal
     return Asks(SignInReason.CUSTOMER_ASKED) if isinstance(choice, Undecided) else None
 
@@ -277,8 +277,8 @@ def _customer_chosen(facts: SignInFacts) -> Answer:
 def _required_second_factor(facts: SignInFacts) -> Answer:
     """Refuse a single factor, or one that does not count, where the organization requires two of its members.
 
-    It does so at its services too (decisions 5.1); their users who are no members are the services' matter. For a
-    customer its own rule counts, and the vendor's is not that of a member.
+    It does so at its services too; their users who are no members are the services' matter. For a customer its own rule
+    counts, not the vendor's.
     """
     place = facts.here.place
     organization = place.organization
@@ -311,8 +311,8 @@ def _still_signed_in_there(facts: SignInFacts) -> Answer:
     return SignInInterrupted().because(SignInReason.SESSION_OVER_THERE)
 
 
-# What one rule needs, those behind it have. A name stands twice where a sign-in asks, or ends, only when all else is
-# settled; "why" says it once.
+# What one rule has read, those behind it have. A name appears twice where a sign-in asks, or ends, only when all else
+# is settled; the explanation shows it once.
 RULES: Final[tuple[SignInRule[SignInFacts], ...]] = (
     SignInRule(Rule.ACTIVATED, _activated),
     SignInRule(Rule.REOPENING, _reopening),

@@ -2,7 +2,7 @@
 
 `conclusion.py` ends the first step with a pre-auth token, and continues after a right answer. Each code is valid once:
 a conditional write uses up its time step or backup code, and a lock protects the pre-auth token. The same lock protects
-what a passkey is to sign, which belongs to that token: one is open at a time, and one answer uses it up, right or
+the challenge for a passkey, which belongs to that token: one is open at a time, and one answer uses it up, right or
 wrong. Wrong passkeys and wrong codes count together.
 
 A passkey that has begun the sign-in, without checking a PIN, a finger or a face, is not asked for a second time: that
@@ -59,7 +59,7 @@ class PreAuthOver(Unauthorized):
 
 
 class CodeWrong(CountedRefusal):
-    """No current code of this user, or one that was used before."""
+    """The code is not a current one of this user, or was used before."""
 
     counted_as = CountedReason.WRONG_CODE
 
@@ -69,7 +69,7 @@ class CodeWrong(CountedRefusal):
 
 
 class PasskeyWrong(CodeWrong):
-    """No second factor of this user, wrongly signed, too late, or for another sign-in: one answer for all."""
+    """Not a second factor of this user, wrongly signed, too late, or for another sign-in: one answer for all."""
 
     counted_as = CountedReason.WRONG_PASSKEY
 
@@ -94,7 +94,7 @@ class TooManyWrongCodes(CodeWrong):
 
 
 class TooManyWrongPasskeys(TooManyWrongCodes):
-    """The same, where the last answer was that of a passkey."""
+    """The same, where the last answer came from a passkey."""
 
     counted_as = CountedReason.WRONG_PASSKEY
 
@@ -157,7 +157,7 @@ def verify(
     """Complete a sign-in that waits for a second factor, or record a wrong one and return the refusal.
 
     `answer` is a typed code or the assertion of a passkey. `client` has the device and the browser that sent it; the
-    organization is that of the challenge.
+    organization comes from the challenge.
 
     Raise `PreAuthOver` when the challenge is used, void, expired or ended, and `BadRequest` when the input is no code.
     """
@@ -232,7 +232,7 @@ def _parse(typed: str) -> Code:
 
 
 def _use(uow: UnitOfWork, user_id: UUID, code: Code, *, is_new_device: bool) -> tuple[str, ...]:
-    """Use up a code; return what it proves (RFC 8176), both kinds as a one-time password, nothing if it is wrong."""
+    """Use up a code; return what it proves (RFC 8176), for both kinds a one-time password; nothing if it is wrong."""
     if code.method is Method.BACKUP_CODE:
         return (OTP,) if backup_codes.use(uow, user_id, code.value, is_new_device=is_new_device) else ()
     app = uow.totp_secrets.lock(user_id)
@@ -245,7 +245,7 @@ def _use(uow: UnitOfWork, user_id: UUID, code: Code, *, is_new_device: bool) -> 
 def _use_passkey(
     uow: UnitOfWork, user_id: UUID, challenge: MfaChallenge, assertion: PasskeyAssertion
 ) -> tuple[str, ...]:
-    """Use up the challenge that a passkey was to sign; return what its answer proves, and nothing if it is wrong."""
+    """Use up the challenge that a passkey was to sign; return the methods that its answer proves, none if wrong."""
     uow.mfa_challenges.end_passkey(challenge.id)
     asked = challenge.asked_of_passkey(uow.now)
     passkey = uow.passkeys.by_credential_id(assertion.credential_id)

@@ -1,4 +1,4 @@
-"""The sign-in rules of an organization (decisions 14.8): which second factors count where it requires one.
+"""The sign-in rules of an organization: which second factors count where it requires one.
 
 Requiring one at all is a setting of the organization (`core/organizations/management.py`), and the rules are enforced
 where a session is judged (`core/organizations/session_strength.py`, `rules.py`).
@@ -22,7 +22,7 @@ from core.sessions.mfa_methods import MfaMethods
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many people who would be asked are named; the others are counted.
+# How many of the people who would be asked are named; the others are counted.
 NAMED_MAX: Final = 50
 
 
@@ -54,12 +54,11 @@ class AskedMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedMembers:
-    """Who would have to add a passkey: some of them by name, how many they are, and of how many members.
+    """The members who would have to add a passkey: some by name, their number, and the number of all members.
 
-    Who may not view the members gets the numbers alone.
-
-    Both numbers are exact up to `COUNTED_MAX`, and one more than that beyond. A member who has not confirmed the
-    membership is among them, whatever they have: the organization sees nothing of an account that it was not given.
+    A caller who may not view the members gets only the numbers. Both numbers are exact up to `COUNTED_MAX`, and one
+    more than that beyond. A member who has not confirmed the membership is included, whatever they have: the
+    organization sees nothing of an account that it was not given.
     """
 
     named: Sequence[AskedMember]
@@ -69,7 +68,7 @@ class AskedMembers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleToChange:
-    """The rule as it is, who would be asked by the strict one, and whether the caller has what it asks for."""
+    """The rule as it is, who would be asked by the strict one, and whether the caller has what that one asks for."""
 
     rules: SignInRules
     asked: AskedMembers
@@ -82,7 +81,7 @@ def show(uow: UnitOfWork, slug: str) -> SignInRules:
 
 
 def show_to_change(uow: UnitOfWork, slug: str) -> RuleToChange:
-    """Return what there is to know before the rule is changed."""
+    """Return what the caller needs to know before they change the rule."""
     authorized = authorize(uow, slug, Operation.SIGN_IN_RULES_READ)
     organization = authorized.organization
     named_max = NAMED_MAX if Capability.ORG_MEMBERS_VIEW in authorized.capabilities else 0

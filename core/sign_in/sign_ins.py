@@ -2,7 +2,7 @@
 support.
 
 An organization sees the sign-ins in its own context: to itself, to its services, by its connections and under its
-domain. It sees those of its members and end users only, since they have confirmed that they are; what they do on the
+domain. It sees those of its members and end users only, and only since they have confirmed that; what they do on the
 platform or elsewhere is none of its business. A person sees their own, as far as their session shows them. Login
 events are recorded by `login_events.py`.
 """
@@ -38,7 +38,7 @@ class SignInsUnknown(NotFound):
 
 
 class SignInOutcome(StrEnum):
-    """What came of an attempt to sign in."""
+    """The outcome of an attempt to sign in."""
 
     SUCCESS = "success"
     REFUSED = "refused"
@@ -65,7 +65,7 @@ class SignInService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInCustomer:
-    """The customer of the service for which its user signed in; the id is that of the customer, as tokens name it."""
+    """The customer of the service for which its user signed in; the id is the customer's, as tokens name it."""
 
     id: UUID
     slug: str
@@ -74,7 +74,7 @@ class SignInCustomer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInConnection:
-    """The connection of an organization by which its user came."""
+    """The connection of an organization by which its user signed in."""
 
     id: UUID
     name: str
@@ -84,8 +84,8 @@ class SignInConnection:
 class SignIn:
     """One attempt to sign in; `reason` and `reason_text` are null for one that succeeded.
 
-    `customer` is None for a user who came for none, and for a customer that has ended since. A vendor reads it of a
-    refused one only if the user had signed in for the customer before, or it would learn who belongs to its customers.
+    `customer` is None for a user without one, and for a customer that has ended since. A vendor sees it in a refused
+    sign-in only if the user had signed in for the customer before, or it would learn who belongs to its customers.
     """
 
     id: UUID
@@ -139,14 +139,14 @@ class SignInUnknown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affiliation:
-    """A member or end user of an organization, who confirmed that at a moment; None for one who has not."""
+    """A member or end user of an organization, and when they confirmed that; None for one who has not."""
 
     since: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The sign-ins that concern an organization, since a moment; with a service, those to that service alone."""
+    """The sign-ins that concern an organization, since a time; with a service, those to that service alone."""
 
     organization_id: UUID
     since: datetime
@@ -174,7 +174,7 @@ def list_platform_page(uow: UnitOfWork, user_id: UUID, *, page: int, limit: int)
 def list_mine(uow: UnitOfWork, *, after: UUID | None, limit: int) -> OwnSignIns:
     """Return the caller's own sign-ins, the newest first, or those that come after one; raise `SignInUnknown`.
 
-    A session with limits shows what concerns its organization, which sees no more of it (decisions 2.8 and 10.8).
+    A session with limits shows what concerns its organization, which sees no more of it.
     """
     user_id, scope = uow.caller.account.id, _own_scope(uow)
     if after is not None and uow.elsewhere.sign_ins.find(user_id, after, scope) is None:
@@ -206,7 +206,7 @@ def _own_scope(uow: UnitOfWork) -> Scope | None:
         return None
     affiliation = uow.sign_ins.affiliation(caller.shown_within.organization_id, caller.account.id)
     since = affiliation.since if affiliation is not None else None
-    # Whose organization sees nothing of them shows it nothing either.
+    # If the organization sees nothing of the user, the session shows nothing either.
     return Scope(
         organization_id=caller.shown_within.organization_id,
         since=since if since is not None else _NEVER,

@@ -1,7 +1,7 @@
-"""What a way asks before it has proved an identity: rules of the same kind as those of every proof, with facts of own.
+"""The rules of a way before it has proved an identity: of the same kind as those of every proof, with facts of own.
 
-A connection of an organization asks other things (`upstream/connection_rules.py`). Signing in by a way carries out what
-they answer, and the explanation for those who help reads the same answers.
+A connection of an organization has other rules (`upstream/connection_rules.py`). Signing in carries out the answers,
+and the explanation for those who help reads the same answers.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class PasswordFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """The attempts for an address that count, the newest first, and what is known of the one that is judged.
+    """The attempts for an address that count, the newest first, and what is known of the attempt that is judged.
 
-    That is among them, mostly as the first: another process may have recorded one of a later moment before it.
-    `network` is that of the attempt, None where it is not known, because the user is not signing in.
+    That attempt is among them, mostly as the first: another process may have recorded a later one before it. `network`
+    is the attempt's, None where it is not known, because the user is not signing in.
     """
 
     attempts: Sequence[SignInFailure]
@@ -52,7 +52,7 @@ class Failures:
 
     @classmethod
     def of_next(cls, counted: Sequence[SignInFailure], network: str | None, now: datetime) -> Failures:
-        """Return those of an attempt that nobody has made, after those that count."""
+        """Return the failures for a next attempt, which has not been made, after those that count."""
         return cls(attempts=[SignInFailure(network or "", now), *counted], network=network, now=now)
 
     @property
@@ -64,7 +64,7 @@ class Failures:
 
     @property
     def blocked_networks(self) -> dict[str, datetime]:
-        """Until when the attempts of each network are refused, where that of this one is not known."""
+        """Until when each network is refused, where the network of this attempt is not known."""
         counted = self.attempts[1:] if self.network is None else ()
         networks = sorted({failure.network for failure in counted})
         found = {network: Failures.of_next(counted, network, self.now).blocked_until for network in networks}
@@ -73,7 +73,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkFacts:
-    """A sign-in by a mailed link or code; `mailed_again_at` is when the next may be mailed, None for at once."""
+    """A sign-in by a mailed link or code; `mailed_again_at` is when the next may be mailed, None for now."""
 
     is_place_known: bool
     user: User | None
@@ -82,7 +82,7 @@ class LinkFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PasskeyFacts:
-    """A sign-in by a passkey: whether its answer is one of the account, and whether the counter went on."""
+    """A sign-in by a passkey: whether the account accepts its answer, and whether the counter went back."""
 
     is_place_known: bool
     user: User | None
@@ -98,7 +98,7 @@ def _organization(facts: WayFacts) -> Answer:
 
 
 def _failures(facts: PasswordFacts) -> Answer:
-    """Refuse while too many attempts count; where those of some networks do, it depends on that of the attempt."""
+    """Refuse while too many attempts count; where only some networks are refused, it depends on the attempt's."""
     if facts.failures is None:
         return None
     until = facts.failures.blocked_until
@@ -149,7 +149,7 @@ BEFORE_COMPARISON: Final[tuple[SignInRule[PasswordFacts], ...]] = (
     SignInRule(Rule.ORGANIZATION, _organization),
     SignInRule(Rule.FAILURES, _failures),
 )
-# What the account refuses is said after the comparison, which takes as long without one.
+# The refusal of the account follows the comparison, which takes as long without an account.
 BY_COMPARISON: Final[tuple[SignInRule[PasswordFacts], ...]] = (
     SignInRule(Rule.ACCOUNT, _account),
     SignInRule(Rule.ACTIVATED, _activated),
@@ -163,7 +163,7 @@ OF_LINK: Final[tuple[SignInRule[LinkFacts], ...]] = (
     SignInRule(Rule.CREDENTIAL, _mailbox),
     SignInRule(Rule.MAIL_LIMIT, _mail_limit),
 )
-# What the answer of a passkey is judged by: an unknown one belongs to no account that could be named.
+# The rules for the answer of a passkey: an unknown passkey belongs to no account that could be named.
 OF_ANSWER: Final[tuple[SignInRule[PasskeyFacts], ...]] = (SignInRule(Rule.CREDENTIAL, _passkey),)
 OF_PASSKEY: Final[tuple[SignInRule[PasskeyFacts], ...]] = (
     SignInRule(Rule.ORGANIZATION, _organization),
