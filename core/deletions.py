@@ -31,7 +31,7 @@ class AgedRows(StrEnum):
     EXPIRED_OFFERS = "expired_offers"
     """Offers to customers that stand in the way of new ones."""
     EXPIRED_TRIALS = "expired_trials"
-    """Tests of a connection that nobody finished, when the next one begins."""
+    """Unfinished tests of a connection, when the next one begins."""
     RETIRED_CERTIFICATES = "retired_certificates"
     """Certificates of SAML that are no longer published, when there is a new one."""
     RETIRED_SIGNING_KEYS = "retired_signing_keys"

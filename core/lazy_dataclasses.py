@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, **options):
-        """Make a dataclass; the options are those of the standard library."""
+        """Make a dataclass with the options of the standard library."""
         if frozen and slots:
             return partial(_immutable, **options)
         return dataclasses.dataclass(cls, frozen=frozen, slots=slots, **options)
@@ -126,7 +126,7 @@ def _compared(cls: type[Any]) -> Callable[[Any], object]:
 
 @cache
 def _hashed(cls: type[Any]) -> Callable[[Any], object]:
-    """Return what reads the values whose hash is that of the instance."""
+    """Return what reads the values from which the hash of an instance is made."""
     return _reader([each.name for each in fields(cls) if (each.compare if each.hash is None else each.hash)])
 
 

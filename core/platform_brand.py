@@ -30,7 +30,7 @@ class ProviderBrand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformBrand:
-    """What people see of the platform; without a colour and a logo, the look is that of the product."""
+    """What people see of the platform; without a colour and a logo, it has the look of the product."""
 
     name: str = NAME_DEFAULT
     color: str | None = None

@@ -82,7 +82,7 @@ def mentions_web_address(name: str) -> bool:
     """Return whether a program that looks for links would find one in a name; `J.P. Ltd.` and `Inc. 2.0` have none."""
     # Other forms of letters and dots, such as those of full width, are resolved as the usual ones.
     resolved = normalized("NFKC", _JOINING.sub("", name), characters_max=REASON_CHARACTERS_MAX)
-    # In a longer text than anybody may write, nothing is looked for.
+    # A text that is longer than allowed is not searched, and counts as one with an address.
     return resolved is None or _WEB_ADDRESS.search(resolved) is not None
 
 

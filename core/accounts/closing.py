@@ -48,7 +48,7 @@ class OwnsDeletedOrganization(Forbidden):
 
 
 class GovernsPlatform(Forbidden):
-    """The caller is a platform owner, on whom the platform relies."""
+    """The caller is a platform owner; the platform relies on them."""
 
     default_message = "You are an owner of this platform. Ask another platform owner to demote you first."
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def of_reader(uow: UnitOfWork, user: User | None) -> str | None:
-    """Return the language of a person to whom this request writes: the account's, else that of the request.
+    """Return the language of the person that this request writes to: the account's, else the request's.
 
     None when neither is known.
     """
@@ -29,6 +29,6 @@ def choose(uow: UnitOfWork, user_id: UUID, language: str) -> None:
 
 
 def keep(uow: UnitOfWork, user_id: UUID) -> None:
-    """Keep the language of this request, if it is known, as that of an account; its user makes the request."""
+    """Keep the language of this request, if it is known, with the account of the user who makes it."""
     if uow.origin.language is not None:
         uow.users.set_language(user_id, uow.origin.language)

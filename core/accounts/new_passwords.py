@@ -142,7 +142,7 @@ def _consists_of(letters: str, words: frozenset[str]) -> bool:
 
 
 def _words(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words of texts, also those of both parts of an address written as one word each."""
+    """Return the words of texts, and both parts of an address written as one word each."""
     words: set[str] = set()
     for text in texts:
         # A text that is longer is not an address or a name, and is refused as such.

@@ -47,7 +47,7 @@ ACTIONS: Final = (
     AuditAction.PRODUCT_ACCESS_RESUMED,
     AuditAction.PRODUCT_ACCESS_UPDATED,
 )
-# The fields that say where a service leads, whom it admits and how it proves itself, with their empty values.
+# The fields by which a service says where it leads, who may use it and how it proves itself, with their empty values.
 SERVICE_FIELDS: Final[Mapping[str, Any]] = {
     "redirect_uris": [],
     "post_logout_redirect_uris": [],
@@ -441,7 +441,7 @@ def _products(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
         is_same = product is not None and str(product.customer_id) == customer_id and product.is_accepted
         vendor_id = product.vendor_id if product is not None and is_same else None
         service = uow.products.lock_service(organization_id, vendor_id, client_id, at=uow.now) if vendor_id else None
-        # Either side may have ended it meanwhile.
+        # Either side may have ended it in the meantime.
         if product is None or service is None:
             continue
         label = f"{product.service_slug} of {product.vendor_slug}"

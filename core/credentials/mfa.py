@@ -207,7 +207,7 @@ def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
 def settle_added(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") -> tuple[Secret, ...]:
     """Turn MFA on if the factor that was just added is the first one, and return the backup codes; else return none.
 
-    `name` is that of a passkey, empty for an app. The caller has locked the account.
+    `name` is a passkey's, empty for an app. The caller has locked the account.
     """
     if uow.second_factors.settle(user_id, at=uow.now).was_on:
         _send_mail_about(uow, email, MailTemplate.MFA_FACTOR_ADDED, name)

@@ -130,7 +130,7 @@ def value_of(source: str, caller: Caller, facts: ClaimFacts) -> Any:
 
 
 def claims_of(claims: Iterable[OwnClaim], caller: Caller, facts: ClaimFacts) -> dict[str, Any]:
-    """Return the claims that have a value, each with its type; those of `LISTS` are lists."""
+    """Return the claims that have a value, each with its type; claims of `LISTS` are lists."""
     found = {one.claim: value_of(one.source, caller, facts) for one in claims}
     return {
         claim: [value] if claim.lower() in LISTS and not isinstance(value, list) else value

@@ -35,7 +35,7 @@ _REASON: Final = "customer_closed"
 class ClosedSession:
     """A session that has ended because its context is no longer open to its user.
 
-    `organization_id` is the vendor, and `customer_id` that of its customer, None for the session of an individual.
+    `organization_id` is the vendor's, and `customer_id` its customer's, None for the session of an individual.
     """
 
     user_id: UUID

@@ -162,10 +162,10 @@ class Limit(Enum):
     OF_SERVICE = auto()
     # The session is for one organization alone.
     CONFINED = auto()
-    # Both, where the account is used elsewhere too, or opens those of others.
+    # Both, where the account is used elsewhere too, or opens other accounts.
     OF_SERVICE_AND_ELSEWHERE = auto()
     CONFINED_AND_ELSEWHERE = auto()
-    # Both, where the account opens those of others.
+    # Both, where the account opens other accounts.
     OF_SERVICE_AND_GOVERNS = auto()
     CONFINED_AND_GOVERNS = auto()
     UNPROVED = auto()

@@ -35,7 +35,7 @@ class OwnScopes:
         """Return the scopes that a caller may have, in the order of the record.
 
         A scope that a role lists is given by roles alone: by the service's own roles, and without a customer by the
-        role in the organization too, of which owners and admins have all. A scope that no role lists is for everybody.
+        role in the organization too, of which owners and admins have all. A scope that no role lists is for every user.
         """
         listed = _joined(self.of_roles.values()) | _joined(self.of_service_roles.values())
         given = _joined(self.of_service_roles.get(name, ()) for name in caller.service_roles or ())
@@ -54,7 +54,7 @@ class TokenAdditions:
     facts: ClaimFacts = field(default_factory=ClaimFacts, repr=False)
 
     def still_allowed(self, scopes: Iterable[str], caller: Caller) -> list[str]:
-        """Return those of the scopes that the caller may have now: those of OpenID Connect, and of the service's."""
+        """Return the scopes that the caller may have now, of OpenID Connect and of the service."""
         scopes = list(scopes)
         if OF_OPENID.issuperset(scopes):
             return scopes

@@ -20,10 +20,10 @@ from core.sessions.token_additions import TokenSubject
 class TokenGrant:
     """Claims that the entrypoint signs, and tokens that it returns.
 
-    The audience is that of the client grant, else the client, else Gatehouse. `signature_algorithm` is that of the
-    access token and of the ID token: it follows from the record of the service, and is None for tokens of Gatehouse's
-    own. The scopes of `client_grant` are those of the tokens, and `granted_scopes` those within which a refresh may
-    ask. `own_claims` are the claims of the product, which ID tokens have.
+    The audience is the client grant's, else the client, else Gatehouse. `signature_algorithm` is for the access token
+    and the ID token: it follows from the record of the service, and is None for Gatehouse's own tokens. The scopes of
+    `client_grant` are the tokens' scopes, and `granted_scopes` those within which a refresh may ask. `own_claims` are
+    the claims of the product, which ID tokens have.
     """
 
     user_id: UUID

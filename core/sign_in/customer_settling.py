@@ -52,7 +52,7 @@ def settle(
     must_ask: bool = False,
     must_confirm: bool = False,
 ) -> Settlement:
-    """Return for whom the user of a session with these limits goes on to a service, or what comes before that.
+    """Return for which customer a session with these limits goes on to a service, or what comes before that.
 
     `is_answered`: the user was asked, and has named the customer. With `must_ask` the user chooses anew, and with
     `must_confirm` they are asked even for a customer for which they have signed in before.

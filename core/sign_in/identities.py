@@ -217,7 +217,7 @@ def unlink_mine(uow: UnitOfWork, provider: Provider | None, signs_in: Callable[[
     a stable id at a provider can sign in: one whose provider was removed cannot.
     """
     uow.caller.require(Act.IN_PERSON)
-    # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
+    # Locked, so that when two identities are unlinked at once the second finds itself the last one.
     caller = callers.lock_account(uow)
     caller.require(Act.PROVED)
     context = _seen_by(caller)

@@ -98,7 +98,7 @@ class MagicLinkRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
-    """The code that replaces a used link; `place` as of `MagicLinkRequested`."""
+    """The code that replaces a used link; `place` as in `MagicLinkRequested`."""
 
     code: Secret
     back: ReturnTarget

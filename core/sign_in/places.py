@@ -87,7 +87,7 @@ class Place:
     def is_known(self) -> bool:
         """Whether the organization is known to the user: by their membership, or because they have been here before.
 
-        A user who does not know this one may still have used another service of the organization.
+        A user who does not know it may still have used another of its services.
         """
         return (self.has_access and self.is_confirmed) or (self.service is not None and not self.is_first_visit)
 

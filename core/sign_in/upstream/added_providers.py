@@ -1,7 +1,7 @@
-"""Providers by OpenID Connect that the operator has added to the documented ones (decisions 14.10).
+"""Providers by OpenID Connect that the operator has added to the documented ones.
 
-One is known by its issuer: the stable id of an account there begins with it, so that a provider which gets the name of
-another one later opens none of its accounts. What is stored names providers that were removed again as well.
+Such a provider is known by its issuer: the stable id of an account begins with it, so a provider that later gets the
+name of another one opens none of its accounts. Stored data may name providers that were removed again.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Final
 from core.accounts.providers import Provider
 from core.sign_in.upstream.providers import ExternalProvider
 
-# What is asked for at an added provider, unless its table says otherwise.
+# The scopes for an added provider, unless its table says otherwise.
 ADDED_SCOPES: Final = ("openid", "profile", "email")
 # The methods by which no identity is linked.
 _WITHOUT_IDENTITIES: Final = frozenset({Provider.PASSWORD, Provider.PASSKEY, Provider.MAGIC_LINK, Provider.SAML})
 
 
 def linked_of(text: str) -> Provider | None:
-    """Return the provider with that name by which identities may be linked, one that was removed too; None else."""
+    """Return the provider with that name by which identities may be linked, even a removed one; None for any other."""
     try:
         provider = Provider(text)
     except ValueError:

@@ -1,7 +1,7 @@
 """The code that a person types once, at their first sign-in by a connection that a vendor has made for a customer.
 
 Such a connection may assert any address, so its word proves none. The code is mailed to the address, whether an account
-has it or not, and is taken in the browser that came from the provider, so that nobody learns who has an account. It
+has it or not, and is taken in the browser that came from the provider, so that no one learns who has an account. It
 links the identity in the context of that customer alone: it opens nothing else of an account, and counts as a proof of
 the address only for an account that had none.
 """
@@ -30,7 +30,7 @@ LIFETIME: Final = timedelta(minutes=10)
 
 
 class WrongAddressCode(BadRequest):
-    """The code is not that of the mail."""
+    """The code is not the one in the mail."""
 
     default_message = "This code is wrong. Type the six digits of the newest mail."
 

@@ -1,4 +1,4 @@
-"""The answers of providers, from their JSON to a proven identity (decisions 10.6).
+"""The answers of providers, from their JSON to a proven identity.
 
 Each provider describes an account in its own way. An address counts as verified only where the provider says so in a
 way that its tenants cannot set: otherwise an attacker could give themselves any address there.
@@ -23,7 +23,7 @@ ADDRESS_CHARACTERS_MAX: Final = 254
 TOKEN_CHARACTERS_MAX: Final = 16_000
 SCOPES_MAX: Final = 100
 SESSION_ID_CHARACTERS_MAX: Final = 256
-# A longer one does not fit into an address, in which it goes back to the provider.
+# A longer ID token does not fit into a URL, in which it goes back to the provider.
 ID_TOKEN_CHARACTERS_MAX: Final = 6_000
 # How far the clock of a provider may be off, in everything that it sends: ID tokens, assertions, and requests of its
 # own.
@@ -46,7 +46,7 @@ class UpstreamFailed(Refusal):
         super().__init__()
         # Why, for the person who has configured the provider; empty when only the log says more.
         self.problem = problem
-        # The word of `provider_problems.py` where the reason is a sentence; else the reason itself leads to it.
+        # The member of `provider_problems.py` where the reason is a sentence; else the reason itself leads to it.
         self.word = ""
         # The claims of an ID token that is refused although its provider has signed it.
         self.claims: Mapping[str, Any] | None = None
@@ -235,7 +235,7 @@ def checked_address(value: Any) -> str | None:
 
 
 def given_address(value: Any) -> str | None:
-    """Return what a connection gave as the address, also what is none; None for nothing that could be shown."""
+    """Return what a connection gave as the address, even if it is none; None for nothing that could be shown."""
     is_shown = isinstance(value, str) and 0 < len(value) <= ADDRESS_CHARACTERS_MAX and value.isprintable()
     return value if is_shown else None
 

@@ -1,4 +1,4 @@
-"""The groups that the identity provider of a connection asserts of a user (decisions 16.2).
+"""The groups that the identity provider of a connection asserts of a user.
 
 They are values of a claim of OpenID Connect, or of an attribute of SAML. An empty list says that the user is in no
 group; an absent one says nothing.
@@ -29,7 +29,7 @@ _ATTRIBUTES: Final = (
 
 
 def in_claims(claims: Mapping[str, Any], mapped: str | None) -> AssertedGroups | None:
-    """Return the groups in the claims of a user: those of a claim, or at a path such as `realm_access.roles`."""
+    """Return the groups in the claims of a user, of a single claim or at a path such as `realm_access.roles`."""
     name = mapped or _CLAIM
     value = claims.get(name, _at_path(claims, name))
     if value is None:

@@ -1,7 +1,7 @@
-"""What the provider of a connection calls a person (decisions 10.9).
+"""The names that the provider of a connection gives a person.
 
-They are values of claims of OpenID Connect, or of attributes of SAML. What was said last is the directory's word on the
-person (`core/accounts/names.py`), where no SCIM directory of the organization says another.
+They are values of claims of OpenID Connect, or of attributes of SAML. The latest ones count as the directory's
+(`core/accounts/names.py`), where no SCIM directory of the organization names the person.
 """
 
 from __future__ import annotations

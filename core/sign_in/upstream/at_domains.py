@@ -1,9 +1,9 @@
-"""Signing in by a connection at a custom domain (decisions 13.3 and 15.5).
+"""Signing in by a connection at a custom domain.
 
 An identity provider knows the base URL alone. So the browser takes a ticket from the domain to the base URL, goes to
 the provider and back from there, and returns to the domain with another ticket. The second one is good only in the
-browser that has left the domain, which a cookie of the domain knows: a person who is led to a ticket of another browser
-completes nothing.
+browser that has left the domain, which a cookie of the domain recognizes: a person who is led to a ticket of another
+browser completes nothing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def enter(uow: UnitOfWork, ticket: str, *, browser: str) -> Departure:
 def send_back(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity) -> Secret:
     """Keep what the provider has confirmed, and return the ticket with which the browser goes on at the domain.
 
-    Raise `ConnectionClosed` and `SignInOver` when the connection has changed meanwhile.
+    Raise `ConnectionClosed` and `SignInOver` when the connection has changed in the meantime.
     """
     domain = sign_in.domain
     assert domain is not None, "a sign-in under the base URL goes back to a domain"

@@ -1,13 +1,13 @@
-"""Who is linked at once, without a mailed code, when an organization moves to another provider (decisions 10.9).
+"""Linking at once, without a mailed code, when an organization moves to another provider.
 
-The first sign-in by a connection of a user with an account asks for a mailed code (decisions 10.8), except where the
-account is the organization's own (decisions 5.7): its directory could give such an account another address as well. It
-is the connection's word alone that links then, so it opens few roles before a mailed code (`entitlement.py`).
+The first sign-in by a connection of a user with an account asks for a mailed code, except where the account is the
+organization's own: its directory could give such an account another address as well. Such a link rests on the
+connection's word alone, so it opens few roles before a mailed code (`entitlement.py`).
 
-Who may set connections, and nothing more, must become nobody else by that. So the mail domain of the address has to
-lead to the connection, and the connection has to be *vouched for*: whoever said where it leads, what of its answers
-counts, or which domains lead to it, may give every role of the organization. The first change by an editor who may not
-ends that (`changes.py`, `domain_routes.py`); an editor who may, and who says anew where it leads, begins it.
+A person who may only set up connections must not become another person by that. So the mail domain of the address has
+to lead to the connection, and the connection has to be *vouched for*: the person who said where it leads, what of its
+answers counts, or which domains lead to it, may give every role of the organization. The first change by an editor who
+may not ends that (`changes.py`, `domain_routes.py`); an editor who may, and who says anew where it leads, begins it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def vouch(
     if editor.may_trust:
         is_said = _says_where_it_leads(after, wishes)
         if is_said and uow.upstream_connections.save_vouched_for(organization_id, after.id, is_vouched_for=True):
-            # A sign-in under way may have been answered by what nobody has vouched for.
+            # What has not been vouched for may have answered a sign-in that is under way.
             uow.unfinished_sign_ins.end_by_connection(organization_id, after.id)
         return
     is_switched_on = after.enabled and not before.enabled
@@ -73,7 +73,7 @@ def vouch(
 def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> UUID | None:
     """Store that an editor leads a mail domain to a connection; return the connection if the editor vouches for that.
 
-    Who says later where the connection leads does not vouch for the domains that others have led to it.
+    An editor who later says where the connection leads does not vouch for the domains that others have led to it.
     """
     if editor.may_trust:
         return connection_id
@@ -82,9 +82,9 @@ def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> UUID | 
 
 
 def _says_where_it_leads(after: ConnectionRecord, wishes: ConnectionWishes) -> bool:
-    """Return whether wishes name the provider, and what counts of its answers where that is not the usual."""
+    """Return whether wishes name the provider, and what counts of its answers where that is unusual."""
     names_provider = any(one is not None for one in (wishes.issuer, wishes.metadata_url, wishes.metadata_xml))
-    # Another application at the same provider may be told other addresses of the same people.
+    # Another application at the same provider may get other addresses for the same people.
     names_client = after.client_id is None or wishes.client_id is not None
     names_mapping = not after.attribute_mapping or wishes.attribute_mapping is not None
     names_format = after.name_id_format is None or wishes.name_id_format is not None
@@ -98,6 +98,6 @@ def _leading(connection: ConnectionRecord) -> tuple[object, ...]:
         connection.metadata_url,
         connection.metadata_xml,
         connection.attribute_mapping,
-        # It may be the name in which the address is.
+        # The name in this format may contain the address.
         connection.name_id_format,
     )

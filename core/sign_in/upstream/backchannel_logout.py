@@ -1,9 +1,9 @@
 """Logout tokens of OpenID providers (OpenID Connect Back-Channel Logout 1.0): the end of sessions that began by one.
 
-A provider tells by a token that it has signed, without any browser, that a user or one session there has signed out.
+A provider says by a token that it has signed, without any browser, that a user or one session there has signed out.
 Its signature is verified before the transaction, because its keys may have to be fetched; here its claims are judged,
-its id is used up, and the sessions end that this connection has begun for that `sub` or `sid`. What else the user holds
-stays: `global_token_revocation.py` ends all of it.
+its id is used up, and the sessions end that this connection has begun for that `sub` or `sid`. The user's other
+sessions stay: `global_token_revocation.py` ends all of them.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ TOKEN_TYPE: Final = "logout+jwt"  # noqa: S105 - the name of a kind, not a secre
 EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 # How old a token may be, and how long its id is remembered: providers send it at once, and some try again.
 AGE_MAX: Final = timedelta(minutes=10)
-# A token that names more sessions than this ends the newest of those that live.
+# A token that names more sessions than this ends the newest of the live ones.
 SESSIONS_MAX: Final = 100
 _ID_CHARACTERS_MAX: Final = 200
-# What a signed token may say it is where it does not say that it is a logout token; an ID token has a nonce.
+# The types of a signed token that is not marked as a logout token; an ID token has a nonce.
 _TYPES: Final = frozenset({None, "jwt", TOKEN_TYPE})
 
 
@@ -45,7 +45,7 @@ class LogoutTokenRefused(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogoutIssuer:
-    """Whose logout tokens a connection takes: the issuer, by whose keys they are verified, for this client."""
+    """The logout tokens that a connection takes: of this issuer, verified by its keys, for this client."""
 
     organization_id: UUID
     issuer: str
@@ -54,7 +54,7 @@ class LogoutIssuer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogoutToken:
-    """A token that was verified: its issuer and its id, and whom it means, by `subject`, `session_id` or both."""
+    """A token that was verified: its issuer and its id, and its user or session, by `subject`, `session_id` or both."""
 
     issuer: str
     client_id: str
@@ -64,9 +64,9 @@ class LogoutToken:
 
 
 def find_issuer(uow: UnitOfWork, connection_id: UUID) -> LogoutIssuer:
-    """Return whose tokens a connection takes; raise `LogoutTokenRefused` where it takes none.
+    """Return the issuer of the tokens that a connection takes; raise `LogoutTokenRefused` where it takes none.
 
-    It takes them while the organization is suspended as well: its sessions would else be there again afterwards.
+    It takes them even while the organization is suspended: otherwise its sessions would be back afterwards.
     """
     organization = uow.organizations.of_connection(connection_id, is_active=False)
     connection = uow.upstream_connections.find(organization.id, connection_id) if organization is not None else None
@@ -110,7 +110,7 @@ def log_out(uow: UnitOfWork, connection_id: UUID, token: LogoutToken) -> None:
     for user_id, email in sorted({(one.user_id, one.email) for one in states}):
         uow.users.defer_lock(user_id)
         own = [one.session_id for one in states if one.user_id == user_id]
-        # Those of service providers that began from them, too.
+        # The sessions of service providers that began from them end too.
         alive = uow.saml_sessions.defer_alive_of(user_id, own, limit=SESSIONS_MAX)()
         if uow.sessions.revoke_each([*own, *alive], user_id=user_id):
             person_events.publish(uow, EventType.USER_LOGOUT, user_id, email, organization_id=known.organization_id)

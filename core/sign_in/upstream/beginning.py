@@ -1,11 +1,11 @@
-"""Beginning a sign-in with an external provider: for the platform, or on behalf of a service (decisions 10.1 and 10.2).
+"""Beginning a sign-in with an external provider: for the platform, or on behalf of a service.
 
 A service's own sign-in begins here too. The browser comes back to Gatehouse, is signed in, and goes on to the
 authorization endpoint with the service's request, which answers it with a code as any other request.
 
-At a service with customers, the customer for which the user comes is settled there, after the sign-in. So such a
-sign-in is one to the account: what only the service vouches for opens none of its customers, and the connection of any
-organization may lead there, because nothing says before a sign-in which of them is a customer (decisions 15.3).
+At a service with customers, that endpoint settles the customer after the sign-in. So such a sign-in is one to the
+account: what only the service vouches for opens none of its customers, and the connection of any organization may lead
+there, because before a sign-in nothing shows which of them is a customer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 STATE_CHARACTERS_MAX: Final = 2000
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-# The path that is for browsers which come from a form.
+# The path for browsers that come from a form.
 _CONTINUE: Final = "/auth/authorize/continue"
 
 
@@ -55,7 +55,7 @@ class Wanted:
     user_code: str = ""
     return_to: str = ""
     return_id: str = ""
-    # The customer of the service, by its id or slug; empty for a user who comes as an individual, None for neither.
+    # The customer of the service, by its id or slug; empty for a user who signs in as an individual, None for neither.
     customer: str | None = None
 
 
@@ -68,7 +68,7 @@ class Begun:
 
 
 def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browser: str) -> Begun:
-    """Begin a sign-in with the organization's own credentials, else with those of the platform.
+    """Begin a sign-in with the organization's own credentials, else with the platform's.
 
     Raise `NotFound` for an organization or service that is unknown, and `ProviderNotOffered` without credentials.
     """
@@ -87,7 +87,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browse
         way=way,
         context=_context(organization, service, own),
     )
-    # What a service asks for itself is kept with an identity of its own.
+    # The scopes that a service asks for belong to an identity of its own.
     of_service = service if departure.sign_in.context.service_id is not None else None
     return Begun(departure=departure, scopes=_scopes(external, of_service))
 
@@ -95,7 +95,7 @@ def begin(uow: UnitOfWork, external: ExternalProvider, wanted: Wanted, *, browse
 def way_to(uow: UnitOfWork, target: OpenConnection, wanted: Wanted) -> ReturnAddress | BrowserReturn:
     """Return where a sign-in by a connection of an organization leads, as `begin` does for a provider.
 
-    Raise `NotFound` for another organization than the connection's: it signs in nowhere else, but to services that the
+    Raise `NotFound` for another organization than the connection's: it signs in only there, and to services that the
     organization may use as a customer. What a vendor has made for a customer signs in to that service alone.
     """
     if target.made_for is not None:
@@ -147,7 +147,7 @@ def depart_by_connection(
 
 
 def begin_link(uow: UnitOfWork, external: ExternalProvider, link: UpstreamSignIn, *, browser: str) -> Begun:
-    """Begin to link an account of a provider to that of a user, in the context that they had when they asked for it."""
+    """Begin to link an account of a provider to a user's account, in the context in which the user asked for it."""
     assert link.user_id is not None, "a link is for no account"
     context = link.context
     own = service = None
@@ -272,7 +272,7 @@ def _way(service: Service | None, wanted: Wanted) -> ReturnAddress | BrowserRetu
         return ReturnAddress(target=f"{_CONTINUE}?{urlencode(given)}")
     if wanted.customer is not None:
         given["customer"] = wanted.customer
-    # The sign-in is judged by where it leads, because its identity is not one of the service.
+    # Where the sign-in leads decides, because its identity does not belong to the service.
     return BrowserReturn(
         target=f"{_CONTINUE}?{urlencode(given)}", organization_slug=wanted.org, service_slug=service.slug
     )
@@ -288,7 +288,7 @@ def keep_way(uow: UnitOfWork, way: ReturnAddress | BrowserReturn) -> ReturnAddre
 def _only_registered(service: Service, wanted: Wanted) -> str:
     """Return the address of a service where none is named: its only one. Empty where the request names a page.
 
-    A service that has registered none is led to as a page is.
+    For a service that has registered none the way leads to a page.
     """
     if wanted.return_to or wanted.return_id or not service.redirect_uris:
         return ""

@@ -1,4 +1,4 @@
-"""Signing in by an organization's own connection: what it takes, and what becomes of the user there."""
+"""Signing in by an organization's own connection: what it requires, and what the user becomes there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OpenConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connected:
-    """The connection of a sign-in, and its organization, which is locked; `made_for` as of `OpenConnection`."""
+    """The connection of a sign-in, and its organization, which is locked; `made_for` as in `OpenConnection`."""
 
     connection: ConnectionRecord
     organization: Organization
@@ -86,7 +86,7 @@ def of_sign_in(uow: UnitOfWork, sign_in: UpstreamSignIn) -> tuple[OpenConnection
     assert organization_id is not None, "a sign-in by a connection names no organization"
     found = find(uow, connection_id)
     assert found.connection.issuer is not None, "an enabled connection has no issuer"
-    # The secret at one issuer is never sent to another, also when the connection gets another one at this moment.
+    # The secret for one issuer must never go to another, even when the connection gets another one at this moment.
     client = uow.upstream_connections.client_of(organization_id, connection_id, found.connection.issuer)
     if client is None or client.client_id != sign_in.client_id:
         raise SignInOver().because(SignInReason.CONNECTION_CHANGED)
@@ -127,7 +127,7 @@ def standing_of(uow: UnitOfWork, connected: Connected, user_id: UUID) -> Connect
 def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
     """Make the user a member of an organization that is locked, if the connection says so.
 
-    One that a vendor has made for a customer admits everyone whom it signs in.
+    A connection that a vendor has made for a customer admits everyone that it signs in.
     """
     connection, organization_id = connected.connection, connected.organization.id
     is_joining = connection.joins_as is not None or connected.made_for is not None
@@ -143,7 +143,7 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
     if not members.defer_room(uow, connected.organization)():
         raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
     if connected.made_for is not None:
-        # The vendor is told of the people of its customers (`core/customers/people_news.py`).
+        # The vendor learns of the people of its customers (`core/customers/people_news.py`).
         uow.audit_at_customer(
             AuditAction.CUSTOMER_USER_ADDED,
             user.id,
@@ -181,11 +181,11 @@ def follow_groups(
 
 
 def role_to_join(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> str | None:
-    """Return as what people join who sign in by a connection; None when they do not join."""
+    """Return the role with which people join who sign in by a connection; None when they do not join."""
     role = connection.joins_as
     if role is None or role in BUILT_IN_ROLES:
         return role
-    # A custom role may have been deleted since; then no person joins with it.
+    # A custom role may have been deleted since; then people do not join.
     return role if uow.roles.by_slug(organization_id, role) is not None else None
 
 

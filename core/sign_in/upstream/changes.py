@@ -1,18 +1,17 @@
-"""Changes of where a connection leads, and what ends with them (decisions 10.8 and 13.5).
+"""Changes of where a connection leads, and what ends with them.
 
 A connection leads elsewhere with another issuer (or entity id), another client id, another mapping of the id or another
-format of the names that are the ids, or when not one certificate stays by which assertions were verified. Then the ids
-that it names may be other people's: its identities are unlinked, its sessions end, and so do the sign-ins that are
-under way. Switching a connection off, and no longer trusting it with the second factor, end its sessions too.
+format of the names that are the ids, or when none of the certificates stays by which assertions were verified. Then its
+ids may mean other people: its identities are unlinked, its sessions end, and so do the sign-ins that are under way.
+Switching a connection off, and no longer trusting it with the second factor, end its sessions too.
 
-Certificates stay that the connection's own address of metadata publishes, for the same entity id: over https, at the
-address that has not changed since somebody last signed in by it, and which was set by someone who may give every role.
-They are taken over within the hour (`actors/metadata_reader.py`) and at the first answer that they sign, and the owner
-is told.
+Certificates stay that the connection's own metadata address publishes for the same entity id: over https, at an address
+that has not changed since the last sign-in by it, and that was set by an editor who may give every role. They are taken
+over within the hour (`actors/metadata_reader.py`) and at the first answer that they sign, and the owner gets a mail.
 
 All ways to change a connection lead through here: a member, the holder of a setup link, and metadata that have changed
-when they are read again. Who adds a certificate, or another place to read metadata from, can sign in as everybody who
-is linked. So once people are linked, that takes the right to give every role, too, although they stay linked.
+when they are read again. An editor who adds a certificate, or another place to read metadata from, can sign in as every
+person who is linked. So once people are linked, that takes the right to give every role, even though they stay linked.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class IdentitiesLinked(Conflict):
-    """The holder of a setup link would unlink accounts with which people sign in already."""
+    """The holder of a setup link would unlink accounts with which people already sign in."""
 
     default_message = (
         "People sign in by this connection already, and this change would unlink their accounts. Ask the person who"
@@ -61,11 +60,11 @@ class PublishedMetadata:
 
     @property
     def metadata(self) -> SamlMetadata:
-        """The metadata of its identity provider, which may not become another one's unnoticed."""
+        """The metadata of its identity provider, which must not become another's unnoticed."""
         return SamlMetadata(url=self.metadata_url, xml=None, entity_id=self.issuer)
 
     def names(self, certificates: Iterable[str]) -> frozenset[str] | None:
-        """Return the SHA-256 of certificates that are published now; None for those by which it verifies already."""
+        """Return the SHA-256 of certificates that are published now; None if they are those by which it verifies."""
         named = fingerprints(certificates)
         return None if self.certificates is not None and named == frozenset(self.certificates) else named
 
@@ -85,7 +84,7 @@ def leads_elsewhere(
 ) -> bool:
     """Return whether a connection leads elsewhere than before.
 
-    `known` are the certificates that verify now, None for unknown ones; `named` those of new metadata, None without.
+    `known` are the certificates that verify now, None for unknown ones; `named` are in new metadata, None without.
     """
     if before.issuer is None:
         return False
@@ -96,7 +95,7 @@ def leads_elsewhere(
             (before.issuer, after.issuer),
             (before.client_id, after.client_id),
             (before.attribute_mapping.get("id"), after.attribute_mapping.get("id")),
-            # Names of another format may be those of other people, too.
+            # Names of another format may mean other people, too.
             *(() if after.maps_id else ((before.name_id_format, after.name_id_format),)),
         )
     )
@@ -147,8 +146,8 @@ def require_allowed(
 ) -> None:
     """Raise unless the editor may let a connection lead elsewhere, or take other answers for the people who are linked.
 
-    Where it gives a role or replaces a second factor, that takes the right to do so; so does keeping people. The secret
-    at one issuer is never sent to another.
+    Where it gives a role or replaces a second factor, that takes the right to do so; so does keeping people linked. The
+    secret for one issuer is never sent to another.
     """
     has_identities = uow.upstream_connections.has_identities(editor.organization_id, before.id)
     if editor.is_link and has_identities:
@@ -180,11 +179,11 @@ def apply(
     if is_elsewhere or found.gains_key:
         require_allowed(uow, editor, before, after, wishes, keeps_people=not is_elsewhere)
     if before.attribute_mapping.get("groups") != after.attribute_mapping.get("groups"):
-        # Other values decide from now on who has the roles of rules.
+        # From now on other values decide who has the roles of rules.
         for role in uow.group_rules.roles_of_connection(organization_id, before.id):
             editor.require_may_keep(uow, role)
-        # What was read from another claim, which its people may write themselves, is no answer of this one; nor is what
-        # a sign-in keeps that is under way.
+        # Groups from another claim, which its people may be able to write themselves, must not count for this one; nor
+        # must the groups that a sign-in under way carries.
         uow.upstream_connections.forget_groups(organization_id, before.id)
         uow.unfinished_sign_ins.end_by_connection(organization_id, before.id)
         group_roles.apply(uow, organization_id, None)
@@ -216,7 +215,7 @@ def certificates_of(uow: UnitOfWork, organization_id: UUID, connection_id: UUID)
 def vouch_for_certificates(
     uow: UnitOfWork, editor: Editor, before: ConnectionRecord, after: ConnectionRecord, wishes: ConnectionWishes
 ) -> None:
-    """Store whether new certificates at the address of the metadata are taken over, where an editor names that."""
+    """Store whether new certificates at the address of the metadata are taken over, where an editor names it."""
     if wishes.metadata_url is None:
         return
     if editor.may_vouch_for_certificates or after.metadata_url != before.metadata_url:
@@ -228,9 +227,9 @@ def vouch_for_certificates(
 def follow_metadata(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
     """Take over the certificates of metadata that were read again; return whether sign-ins may go on.
 
-    If not one of the certificates before is among them, and the new ones do not stay, the connection leads elsewhere.
-    That ends its sessions, and this sign-in with them. Where the connection gives a role or replaces a second factor,
-    it changes nothing: raise `UpstreamFailed` until a member sets the metadata again who may do so.
+    If none of the certificates before is among them, and the new ones do not count as staying, the connection leads
+    elsewhere. That ends its sessions, and this sign-in with them. Where the connection gives a role or replaces a
+    second factor, it changes nothing: raise `UpstreamFailed` until a member who may do so sets the metadata again.
     """
     if take_published(uow, organization_id, connection_id, named):
         return True
@@ -252,7 +251,7 @@ def follow_metadata(uow: UnitOfWork, organization_id: UUID, connection_id: UUID,
 def take_published(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
     """Take over the certificates that the metadata of a connection publish now, where that ends no link.
 
-    Return whether they count from now on; False for a connection that is gone, too. The owner is told of new ones.
+    Return whether they count from now on; False also for a connection that is gone. New ones are mailed to the owner.
     """
     uow.organizations.lock(organization_id)
     connection = uow.upstream_connections.find(organization_id, connection_id)
@@ -266,7 +265,7 @@ def take_published(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, 
 
 
 def take_if_stored(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, named: frozenset[str]) -> bool:
-    """Do what `take_published` does, for a check; True for a connection that is gone: there is nothing to say of it."""
+    """Do what `take_published` does, for a check; True also for a connection that is gone, which has no problem."""
     is_taken = take_published(uow, organization_id, connection_id, named)
     return is_taken or uow.upstream_connections.find(organization_id, connection_id) is None
 
@@ -320,18 +319,18 @@ def _tell_of_certificates(
 def end_sessions(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> int:
     """End the sessions of a connection and its sign-ins that are under way; return how many sessions ended.
 
-    The organization is locked, so that none begins meanwhile.
+    The organization is locked, so that none begins in the meantime.
     """
     uow.unfinished_sign_ins.end_by_connection(organization_id, connection_id)
     ended = list(uow.sessions.revoke_by_connection(organization_id, connection_id))
-    # A statement of its own: it finds what was begun while the ones above waited for a lock.
+    # A statement of its own: it finds what began while the ones above waited for a lock.
     ended += uow.sessions.revoke_by_connection(organization_id, connection_id)
     sessions.record_ended_of(uow, ended, organization_id, connection_id=str(connection_id))
     return len(ended)
 
 
 def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: ConnectionRecord, **details: Any) -> None:
-    """Record what was done to a connection."""
+    """Record a change of a connection."""
     editor.record(
         uow,
         action,
@@ -351,7 +350,7 @@ def record(uow: UnitOfWork, editor: Editor, action: AuditAction, connection: Con
 def _lead_elsewhere(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> dict[str, Any]:
     ended = end_sessions(uow, organization_id, connection_id)
     unlinked = uow.upstream_connections.unlink_all(organization_id, connection_id)
-    # What it asserted before counts no longer.
+    # Its earlier assertions no longer count.
     group_roles.apply(uow, organization_id, None)
     return {"leads_elsewhere": True, "identities_unlinked": unlinked, "sessions_ended": ended}
 

@@ -1,7 +1,7 @@
-"""Checking a connection before it is saved on a page, and whenever a test is asked for (decisions 13.5 and 13.7).
+"""Checking a connection before it is saved on a page, and whenever a test is asked for.
 
 The provider is asked between two transactions: the first says what to ask it with, the second stores the connection
-together with what was found. So a connection that nobody can sign in by is never saved on a page.
+together with the finding. So a page never saves a connection by which no one can sign in.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionChangedMeanwhile(Conflict):
-    """The connection that was checked is not the one that is stored any more."""
+    """The connection that was checked is no longer the one that is stored."""
 
     default_message = (
         "The connection was changed while its provider was asked. Look at it again, and repeat the change."
@@ -44,7 +44,7 @@ class ConnectionToCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedChange:
-    """What a check of a change has found: of a connection by OpenID Connect as it is to be, or of metadata.
+    """The finding for a change: of a connection by OpenID Connect as it is to be, or of metadata.
 
     `connection` is the one that was checked, None for metadata, which are stored as they were read: `described`.
     """
@@ -61,7 +61,7 @@ def prepare_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionT
 
 
 def record(uow: UnitOfWork, checked: ConnectionToCheck, finding: Finding) -> None:
-    """Store what a test has found, unless the connection was changed or deleted meanwhile."""
+    """Store the finding of a test, unless the connection was changed or deleted in the meantime."""
     uow.organizations.lock(checked.organization_id)
     now = uow.upstream_connections.find(checked.organization_id, checked.connection.id)
     if now is not None and now.updated_at == checked.connection.updated_at:
@@ -79,7 +79,7 @@ def changed(
     """Return a connection as its editor wants it to be, to be checked before it is saved; raise what refuses that."""
     after = connection_wishes.applied(uow, editor, before, wishes, None, tuple(allowed))
     if changes.leads_elsewhere(before, after, known=None, named=None):
-        # The secret at one issuer is never sent to another.
+        # The secret for one issuer must never be sent to another.
         changes.require_allowed(uow, editor, before, after, wishes, keeps_people=False)
     return to_check(uow, editor, after, wishes)
 

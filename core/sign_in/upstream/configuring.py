@@ -66,7 +66,7 @@ class SeenRoute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionState:
-    """A connection, how far it is, and its last trial; None for one that was never tried."""
+    """A connection, its progress, and its last trial; None for one that was never tried."""
 
     connection: ConnectionRecord
     progress: ConnectionProgress
@@ -93,11 +93,11 @@ class SignInSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfiguredConnection:
-    """All of one connection; `judgement` says what becomes of the person of the last trial, None without a person.
+    """All of one connection; `judgement` is the judgement on the person of the last trial, None without a person.
 
     `roles` are those with which it may let people join, and `certificates` those of its key, the active one first.
-    For the holder of a setup link, `was_on` says that it was switched on before, and `is_beside` that people sign in by
-    a connection of the organization already (`enabling.py`).
+    For the holder of a setup link, `was_on` says that it was switched on before, and `is_beside` that people already
+    sign in by another connection of the organization (`enabling.py`).
     """
 
     state: ConnectionState
@@ -126,7 +126,7 @@ def overview(uow: UnitOfWork, slug: str, operation: Operation = Operation.CONNEC
 
 
 def list_states(uow: UnitOfWork, slug: str) -> Sequence[ConnectionState]:
-    """List the connections of an organization with how far they are, the oldest first."""
+    """List the connections of an organization with their progress, the oldest first."""
     authorized = authorize(uow, slug, Operation.CONNECTIONS_READ)
     organization_id, is_for_link = authorized.organization.id, authorized.caller.limits.link is not None
     progress = {one.connection_id: one for one in uow.upstream_failures.progress(organization_id)}
@@ -137,7 +137,7 @@ def list_states(uow: UnitOfWork, slug: str) -> Sequence[ConnectionState]:
     return [
         ConnectionState(connection=one, progress=progress[one.id], trial=trials.get(one.id))
         for one in uow.upstream_connections.of_organization(organization_id)
-        # One that was made between the two statements is in one of them alone.
+        # A connection that was made between the two statements is only in one of them.
         if one.id in progress
     ]
 
@@ -165,7 +165,7 @@ def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConfiguredConnectio
         ),
         judgement=(
             judged(uow, organization, connection, answer, is_for_link=is_for_link)
-            # What a vendor sets up for a customer makes no members, and lets anybody in for whom the provider vouches.
+            # A vendor's setup for a customer makes no members, and admits everyone that the provider vouches for.
             if answer is not None and not organization.is_internal
             else None
         ),
@@ -203,7 +203,7 @@ def remove_route(uow: UnitOfWork, slug: str, route_id: UUID, *, seen: SeenRoute)
 def _require_seen_route(uow: UnitOfWork, slug: str, route_id: UUID, seen: SeenRoute) -> None:
     organization_id = authorize_and_lock(uow, slug, Operation.DOMAIN_ROUTES_CHANGE).organization.id
     claim = uow.domain_routes.lock(organization_id, route_id)
-    # One that is gone is refused by what follows.
+    # The following call refuses a route that is gone.
     now = (str(claim.connection_id), claim.enforced) if claim is not None else None
     if seen.connection_id and now not in {None, (seen.connection_id, seen.enforced)}:
         raise RouteSeenOtherwise
@@ -268,7 +268,7 @@ def change(
 ) -> ConnectionRecord:
     """Change a connection, with what a check of the change has found; None without one.
 
-    Raise `ConnectionChangedMeanwhile` when fields that the change leaves alone may not be as they were checked.
+    Raise `ConnectionChangedMeanwhile` when fields that the change leaves alone may no longer be as they were checked.
     """
     organization_id = authorize(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
     if checked is not None and checked.connection is not None and seen is None:

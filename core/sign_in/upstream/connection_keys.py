@@ -1,8 +1,8 @@
 """The key of a SAML connection: Gatehouse signs its requests with it, and opens what is encrypted for it.
 
 A connection gets its key when it is first needed, because those of earlier versions have none. The active key signs;
-for some days after a change, the previous one is published and opens assertions too (decisions 9.1). The key pair is
-made outside the transaction. What it has in common with the keys of services is in `core/key_certificates.py`.
+for some days after a change, the previous one is published and opens assertions too. The key pair is made outside the
+transaction. The part that it shares with the keys of services is in `core/key_certificates.py`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class NoKeyOfConnection(BadRequest):
-    """The connection is one by OpenID Connect."""
+    """A connection by OpenID Connect has no key."""
 
     default_message = "Only a connection by SAML has a key. One by OpenID Connect has a client secret."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingKey:
-    """An active key whose certificate ends soon, and the address of the owner who is told."""
+    """An active key whose certificate ends soon, and the address of the owner to warn."""
 
     organization_id: UUID
     organization_name: str
@@ -62,9 +62,9 @@ def published(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> Se
 def metadata_valid_until(certificates: Sequence[SamlCertificate], *, at: datetime) -> datetime:
     """Return the end of our metadata with these certificates, the active one first.
 
-    It is that of the active certificate: an identity provider that is given a file, and reads no address, goes on as
-    long as our key does. Some identity providers refuse metadata without an end. A certificate that has ended is
-    published still, because most do not look at its end, and then each reading counts for as long as an overlap.
+    It is the active certificate's end: an identity provider that got a file, and reads no address, goes on as long as
+    our key does. Some identity providers refuse metadata without an end. A certificate that has ended is still
+    published, because most do not check its end; then each reading counts for as long as an overlap.
     """
     return max(certificates[0].valid_until, at + OVERLAP)
 
@@ -73,7 +73,7 @@ def add_first(
     uow: UnitOfWork, organization_id: UUID, connection_id: UUID, made: MadeCertificate, *, valid_from: datetime
 ) -> None:
     """Give a connection its first key, unless it has one by now or is gone."""
-    # So that the connection is not deleted meanwhile, and no other key comes in between.
+    # So that the connection is not deleted in the meantime, and no other key comes in between.
     uow.organizations.lock(organization_id)
     connection = uow.upstream_connections.find(organization_id, connection_id)
     if connection is None or uow.connection_keys.active(organization_id, connection_id) is not None:

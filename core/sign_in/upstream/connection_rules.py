@@ -1,6 +1,6 @@
-"""What a sign-in by a connection asks before it has proved an identity, as rules with facts of their own.
+"""The rules of a sign-in by a connection before it has proved an identity, with facts of their own.
 
-Signing in asks the same functions one after the other, while it locks what they judge (`by_connection.py`,
+Signing in calls the same functions one after the other, while it locks what they judge (`by_connection.py`,
 `sign_in.py`).
 """
 
@@ -19,8 +19,8 @@ from core.sign_in.upstream.sign_in import DomainNotProved
 class ConnectionFacts:
     """A sign-in by a connection: `user` has the address or the identity, None for an account that it makes.
 
-    `is_linked` says that the identity is linked already, `links_at_once` that it takes no mailed code, `joins` that the
-    user becomes a member, and `has_room` whether there is room for one.
+    `is_linked`: the identity is linked already. `links_at_once`: it takes no mailed code. `joins`: the user becomes a
+    member. `has_room`: there is room for one.
     """
 
     is_open: bool

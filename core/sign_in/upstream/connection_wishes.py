@@ -1,4 +1,4 @@
-"""A connection, and what its fields take."""
+"""A connection, and the values that its fields accept."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _APPLIED_APART: Final = frozenset({"client_secret", "metadata_url", "metadata_xm
 _OF_SAML: Final = ("metadata_url", "metadata_xml", "token_issuer", "name_id_format")
 _SHORT_FORMATS: Final = {one.rpartition(":")[2]: one for one in NAME_FORMATS}
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-# What documentation has in the place of a name, also when a browser has encoded it.
+# What documentation writes in place of a name, also as a browser encodes it.
 _PLACEHOLDER: Final = re.compile("[{}<>]|%7[bd]|%3[ce]", re.IGNORECASE)
-# No token has one of these as its issuer: it names the tenant of its user.
+# No token has one of these as its issuer: a token names the tenant of its user.
 _OF_ALL_TENANTS: Final = re.compile(
     r"https?://(login\.microsoftonline\.(com|us)|login\.partner\.microsoftonline\.cn|login\.windows\.net|sts\.windows\.net)"
     r"(:\d+)?/+(common|organizations|consumers)(/|$)",
@@ -66,18 +66,18 @@ class ConnectionRecord:
     scopes: list[str]
     metadata_url: str | None
     metadata_xml: str | None
-    # What the metadata say: when they end, and whether their identity provider wants signed requests.
+    # From the metadata: when they end, and whether their identity provider wants signed requests.
     metadata_valid_until: datetime | None
     signs_requests: bool
     attribute_mapping: dict[str, str]
     joins_as: str | None
     trust_mfa: bool
     enabled: bool
-    # Of one by SAML: who signs the tokens by which its identity provider ends sessions (`global_token_revocation.py`).
+    # By SAML: who signs the tokens by which its identity provider ends sessions (`global_token_revocation.py`).
     token_issuer: str | None = None
-    # Of one by SAML: the format of names that requests ask for; None for whichever the identity provider chooses.
+    # By SAML: the format of names that requests ask for; None lets the identity provider choose.
     name_id_format: str | None = None
-    # Of one by OpenID Connect: whether who signs out here is led on to the provider.
+    # By OpenID Connect: whether signing out here leads on to the provider.
     signs_out_at_provider: bool = False
     created_at: datetime
     updated_at: datetime
@@ -89,7 +89,7 @@ class ConnectionRecord:
 
     @property
     def maps_id(self) -> bool:
-        """Whether people are known by another id than the one by which their provider itself names them."""
+        """Whether people are known by another id than the one by which their provider names them."""
         mapped = self.attribute_mapping.get("id")
         return mapped is not None and (self.is_saml or mapped != "sub")
 
@@ -100,7 +100,7 @@ class ConnectionRecord:
 
     @property
     def metadata(self) -> SamlMetadata:
-        """The metadata of its identity provider, which may not become another one's unnoticed."""
+        """The metadata of its identity provider, which must not become another's unnoticed."""
         return SamlMetadata(url=self.metadata_url, xml=self.metadata_xml, entity_id=self.issuer)
 
 
@@ -145,9 +145,9 @@ def applied(
     *,
     is_new: bool = False,
 ) -> ConnectionRecord:
-    """Return a connection with the fields that are to be set; raise one `BadRequest` of all that are not valid.
+    """Return a connection with the fields that are to be set; raise one `BadRequest` for all that are not valid.
 
-    One that is made with its metadata is switched on with that, unless the wishes say otherwise; a change switches on
+    A connection that is made with its metadata is switched on, unless the wishes say otherwise; a change switches on
     only what it names.
     """
     given = {name: value for name, value in _values(wishes).items() if value is not None}
@@ -216,7 +216,7 @@ def _with_metadata(
 
 def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> str | None:
     """Return the role that people join with; raise for one that the editor may not give."""
-    # Who comes by a connection that a vendor made for a customer becomes a member of nothing.
+    # A person who signs in by a connection that a vendor made for a customer does not become a member.
     wished = wishes.joins_as if not editor.is_for_customer else None
     if wished is None or wished == (before.joins_as or ""):
         return before.joins_as
@@ -235,14 +235,14 @@ def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -
 
 
 def names_no_tenant(issuer: str) -> bool:
-    """Return whether an issuer has a placeholder in place of the tenant of the provider, or names all of them."""
-    # A longer one is no address.
+    """Return whether an issuer has a placeholder in place of the provider's tenant, or stands for all tenants."""
+    # A longer text is no address.
     begin = issuer.strip()[:URL_CHARACTERS_MAX]
     return bool(_PLACEHOLDER.search(begin) or _OF_ALL_TENANTS.match(begin))
 
 
 def _checked_issuer(text: str, allowed: Sequence[Network]) -> str:
-    """Return the issuer; raise `BadRequest` also for one that names no tenant of the provider, but all of them."""
+    """Return the issuer; raise `BadRequest` also for one that stands for all tenants of the provider."""
     if names_no_tenant(text):
         raise BadRequest.of_field(
             "issuer",
@@ -263,7 +263,7 @@ def _checked_token_issuer(text: str, *, allowed: Sequence[Network]) -> str | Non
 
 
 def _checked_format(text: str) -> str | None:
-    """Return the format of that name, in its long or its short form, None for an empty text; raise `BadRequest`."""
+    """Return the format with this long or short name, None for an empty text; raise `BadRequest`."""
     stripped = text.strip()
     if not stripped:
         return None
@@ -276,19 +276,19 @@ def _checked_format(text: str) -> str | None:
 
 def _checked_https(text: str, allowed: Sequence[Network], field: str) -> str:
     url = checked_url(text, allowed, field=field)
-    # Keys must not be changed on the way; only a provider on this machine needs no TLS.
+    # Keys must not be changed in transit; only a provider on this machine needs no TLS.
     if not is_protected(url):
         raise BadRequest.of_field(field, "This must be an https address.")
     return url
 
 
 def is_protected(url: str) -> bool:
-    """Return whether an address is one of https, or on this machine, and can stand in a header."""
+    """Return whether a URL uses https, or leads to this machine, and can be in a header."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return False
-    # What splits an address leaves line breaks out of its parts.
+    # Parsing a URL removes line breaks from its parts.
     return (
         url.isprintable()
         and bool(parts.hostname)
@@ -304,7 +304,7 @@ def _checked_text(text: str, name: str) -> str:
 
 
 def checked_scopes(scopes: Sequence[str]) -> list[str]:
-    """Return the scopes to ask for, each once and openid among them; raise `BadRequest` of the field `scopes`."""
+    """Return the scopes to ask for, each once and openid among them; raise `BadRequest` for the field `scopes`."""
     unique = list(dict.fromkeys(("openid", *scopes)))
     if len(unique) > SCOPES_MAX or not all(_SCOPE.fullmatch(scope) for scope in unique):
         raise BadRequest.of_field(

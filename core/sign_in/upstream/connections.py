@@ -1,8 +1,8 @@
-"""Upstream connections: identity providers of an organization, by which its people sign in (decisions 13.5 and 10.8).
+"""Upstream connections: identity providers of an organization, by which its people sign in.
 
 A session by a connection is confined to the organization. A connection asserts addresses of the organization's verified
 mail domains only (`domain_routes.py`), satisfies a second factor only if the organization trusts it to, and makes
-members only where `joins_as` names a role that its maker may give. What its fields take is in `connection_wishes.py`.
+members only where `joins_as` names a role that its maker may give. `connection_wishes.py` says what its fields accept.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ConnectionUnknown(NotFound):
 
 
 class ConnectionInForce(Conflict):
-    """The holder of a setup link may not change a connection on which the organization relies already."""
+    """The holder of a setup link may not change a connection on which the organization already relies."""
 
     default_message = (
         "This connection is in use: it gives roles, replaces a second factor, or is enforced. Ask the person who sent"
@@ -90,7 +90,7 @@ def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConnectionRecord:
 
 
 def require_may_change(uow: UnitOfWork, slug: str) -> UUID:
-    """Authorize a caller who names metadata, before those are fetched; return the organization."""
+    """Authorize a caller who names metadata, before Gatehouse fetches them; return the organization."""
     return authorize(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
 
 
@@ -103,11 +103,11 @@ def create(
     described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> ConnectionRecord:
-    """Create a connection. `described` is what the metadata say that the caller has named.
+    """Create a connection. `described` is the content of the metadata that the caller has named.
 
-    One by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name; it is
-    enabled if it has metadata. Its identity provider may make those only after it knows ours, so that they follow. One
-    of the holder of a setup link is off until it was tested (`enabling.py`).
+    A connection by OpenID Connect takes a name, an issuer, a client id and a client secret. One by SAML takes a name;
+    it is enabled if it has metadata. Its identity provider may make those only after it knows ours, so they may follow.
+    A connection that the holder of a setup link makes is off until it was tested (`enabling.py`).
     """
     editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
     require_may_make(uow, editor)
@@ -126,10 +126,10 @@ def change(
     allowed: Iterable[Network],
     seen: datetime | None = None,
 ) -> ConnectionRecord:
-    """Change the given fields of a connection; what ends with that, and who may make it, is in `changes.py`.
+    """Change the given fields of a connection; `changes.py` says what ends with that, and who may make it.
 
     Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change, and
-    `ConnectionInForce`. The holder of a setup link switches nothing on or off by this.
+    `ConnectionInForce`. The holder of a setup link switches nothing on or off with it.
     """
     editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = uow.upstream_connections.find(editor.organization_id, connection_id)
@@ -144,16 +144,16 @@ def change(
 def switch(
     uow: UnitOfWork, editor: Editor, before: ConnectionRecord, *, is_on: bool, allowed: Iterable[Network]
 ) -> ConnectionRecord:
-    """Switch a connection whose organization the editor has locked; whether they may, `enabling.py` says."""
+    """Switch a connection whose organization the editor has locked; `enabling.py` says whether they may."""
     return _change(uow, editor, before, ConnectionWishes(enabled=is_on), None, tuple(allowed))
 
 
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | None = None, note: str = "") -> None:
     """Delete a connection, its identities and its domain routes; the sessions that began by it end.
 
-    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change. The note is kept in
-    the audit log alone. The holder of a setup link deletes one by which no person has signed in, and that is not in
-    force, so that every person keeps their ways to sign in; raise `ConnectionInForce` or `IdentitiesLinked`.
+    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change. Only the audit log
+    keeps the note. The holder of a setup link deletes only a connection by which no person has signed in and that is
+    not in force, so that every person keeps their ways to sign in; raise `ConnectionInForce` or `IdentitiesLinked`.
     """
     editor = Editor.of_caller(uow, slug, Operation.CONNECTIONS_CHANGE)
     connection = found(uow.upstream_connections.find(editor.organization_id, connection_id))
@@ -164,7 +164,7 @@ def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | 
     note = checked_note(note)
     ended = changes.end_sessions(uow, editor.organization_id, connection.id)
     uow.upstream_connections.remove(editor.organization_id, connection.id)
-    # Its rules and what it asserted go with it.
+    # Its rules and its assertions go with it.
     group_roles.apply(uow, editor.organization_id, None)
     noted = {"audit_only": {"note": note}} if note else {}
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_DELETED, connection, sessions_ended=ended, **noted)
@@ -179,9 +179,9 @@ def find_to_test(uow: UnitOfWork, slug: str, connection_id: UUID) -> tuple[UUID,
 
 
 def require_may_make(uow: UnitOfWork, editor: Editor) -> None:
-    """Raise `IdentitiesLinked` where the holder of a setup link may make no connection, and switch none on."""
+    """Raise `IdentitiesLinked` where the holder of a setup link may neither make a connection nor switch one on."""
     if editor.is_link and uow.upstream_connections.have_identities(editor.organization_id):
-        # It would assert the addresses of the organization's domains, beside the connection that they use.
+        # It would assert addresses of the organization's domains, beside the connection that people already use.
         raise changes.IdentitiesLinked
 
 
@@ -192,7 +192,7 @@ def require_may_change_it(uow: UnitOfWork, editor: Editor, connection: Connectio
 
 
 def is_in_force(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> bool:
-    """Return whether the organization relies on a connection already."""
+    """Return whether the organization already relies on a connection."""
     return (
         connection.joins_as is not None
         or connection.trust_mfa
@@ -202,7 +202,7 @@ def is_in_force(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRe
 
 
 def require_seen(connection: ConnectionRecord, seen: datetime | None) -> None:
-    """Raise `ConnectionSeenOtherwise` when a connection is not as of the change at this time, which its caller saw."""
+    """Raise `ConnectionSeenOtherwise` unless a connection was last changed at this time, which its caller has seen."""
     if seen is not None and seen != connection.updated_at:
         raise ConnectionSeenOtherwise
 
@@ -222,7 +222,7 @@ def checked(
     described: SamlDescription | None,
     allowed: Sequence[Network],
 ) -> ConnectionRecord:
-    """Return a new connection with these fields, which is not stored; raise one `BadRequest` of all its problems."""
+    """Return a new connection with these fields, which is not stored; raise one `BadRequest` for all its problems."""
     if kind not in set(ConnectionType):
         raise BadRequest.of_field("type", "This must be oidc or saml.")
     empty = _empty(uow, ConnectionType(kind))
@@ -265,7 +265,7 @@ def _change(
     described: SamlDescription | None,
     allowed: Sequence[Network],
 ) -> ConnectionRecord:
-    # Invalid input is refused before an unknown connection (decisions 1.6).
+    # Invalid input is refused before an unknown connection.
     unknown = _empty(uow, ConnectionType.OIDC if described is None else ConnectionType.SAML)
     after = connection_wishes.applied(uow, editor, before or unknown, wishes, described, allowed)
     before = found(before)
@@ -282,7 +282,7 @@ def _change(
 
 
 def _setup_state(uow: UnitOfWork, editor: Editor, after: ConnectionRecord) -> ConnectionSetupState:
-    """Return how far a connection is after a change: a trial still counts after another name, and when it goes live."""
+    """Return the state of a connection after a change: a trial outlasts another name, and switching it on."""
     trial = uow.trial_sign_ins.last(editor.organization_id, after.id)
     is_tested = trial is not None and trial.has_succeeded(after)
     return ConnectionSetupState.TESTED if is_tested else ConnectionSetupState.CONFIGURED

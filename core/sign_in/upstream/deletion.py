@@ -1,4 +1,4 @@
-"""What ends with a connection, before it is deleted or switched off (decisions 13.5 and 13.7)."""
+"""What ends with a connection, before it is deleted or switched off."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class ConnectionEnds:
     """A connection with what ends when it is deleted: accounts that it signs in, sessions, and mail domains.
 
-    `without_other_way` is how many of the accounts have no password, no passkey and no other provider, so that a mailed
-    link alone signs them in afterwards. `is_open` says whether the holder of a setup link may delete it: nobody has
-    signed in by it, and the organization does not rely on it.
+    `without_other_way` is how many of the accounts have no password, no passkey and no other provider, so that only a
+    mailed link signs them in afterwards. `is_open`: the holder of a setup link may delete it, because no one has signed
+    in by it and the organization does not rely on it.
     """
 
     connection: ConnectionRecord

@@ -1,4 +1,4 @@
-"""What an OpenID provider says of itself (OpenID Connect Discovery), checked."""
+"""The checked discovery document of an OpenID provider (OpenID Connect Discovery)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Discovered:
 
 
 class OtherIssuer(UpstreamFailed):
-    """The discovery document names another issuer; `right_issuer` is that one if it differs by a last slash alone."""
+    """The discovery document names another issuer; `right_issuer` is that one if only a final slash differs."""
 
     def __init__(self, issuer: str, named: Any) -> None:
         is_near = isinstance(named, str) and named.removesuffix("/") == issuer.removesuffix("/")
@@ -44,9 +44,9 @@ class OtherIssuer(UpstreamFailed):
 
 
 def read(issuer: str, document: Any) -> Discovered:
-    """Return what the document of an issuer says; raise `UpstreamFailed` when it is another's, or makes no sense.
+    """Return the content of an issuer's document; raise `UpstreamFailed` when it is another's, or makes no sense.
 
-    None is no document, and no object one that is not JSON as it should be.
+    None stands for no document; one that is not valid JSON arrives as something other than an object.
     """
     if document is None:
         raise UpstreamFailed("The provider has no discovery document at this issuer.").because("no_discovery_document")
@@ -54,7 +54,7 @@ def read(issuer: str, document: Any) -> Discovered:
         raise UpstreamFailed("What the provider has at this issuer is not a discovery document.").because("not_json")
     found = cast("dict[str, Any]", document)
     if found.get("issuer") != issuer:
-        # Else one provider could speak for another (OpenID Connect Discovery, 4.3).
+        # Otherwise one provider could speak for another (OpenID Connect Discovery, 4.3).
         raise OtherIssuer(issuer, found.get("issuer"))
     methods = found.get("token_endpoint_auth_methods_supported")
     return Discovered(
@@ -72,7 +72,7 @@ def read(issuer: str, document: Any) -> Discovered:
 def keys_address(issuer: str, document: Any) -> str | None:
     """Return where an issuer publishes its keys; None when the document is another's, or names no usable address.
 
-    Issuers that sign in no person have a document without the endpoints that `read` requires.
+    Issuers that do not sign people in have a document without the endpoints that `read` requires.
     """
     if not isinstance(document, dict) or cast("dict[str, Any]", document).get("issuer") != issuer:
         return None

@@ -1,7 +1,7 @@
 """Domain routes: which connection signs in the addresses of a mail domain that an organization has proved.
 
-Any organization may claim a domain; only one claim to it can be verified. The proof is judged as that of every domain
-(`core/organizations/domain_proofs.py`); that of the custom domain does not count here (decisions 13.3 and 13.6).
+Any organization may claim a domain; only one claim to it can be verified. The proof is judged like that of every domain
+(`core/organizations/domain_proofs.py`); a proof for the custom domain does not count here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 ROUTES_MAX = 100
-# Customers whose vendors are told in one transaction that an organization has proved a mail domain.
+# How many customers' vendors learn in one transaction that an organization has proved a mail domain.
 TOLD_MAX = 100
 
 
@@ -62,7 +62,7 @@ class TooManyRoutes(BadRequest):
 
 
 class DomainLoss(StrEnum):
-    """Why a vendor is told that a mail domain of its customer is lost."""
+    """Why a mail domain of a customer is lost, as its vendor is told."""
 
     RECORD_MISSING = "record_missing"
     REMOVED = "removed"
@@ -73,7 +73,7 @@ class DomainLoss(StrEnum):
 class RouteClaim:
     """A claim to a mail domain, and the connection to which it leads.
 
-    `vouched_for` is the connection to which someone has led it who may give every role (`at_once.py`).
+    `vouched_for` is the connection to which an editor has led it who may give every role (`at_once.py`).
     """
 
     id: UUID
@@ -90,7 +90,7 @@ class RouteClaim:
 
     @property
     def is_vouched_for(self) -> bool:
-        """Whether someone has led it to its connection who may give every role."""
+        """Whether an editor who may give every role has led it to its connection."""
         return self.vouched_for == self.connection_id
 
     def is_enforced_at(self, at: datetime) -> bool:
@@ -176,14 +176,14 @@ def change(
 
 
 def lead(uow: UnitOfWork, editor: Editor, before: RouteClaim, connection_id: UUID) -> None:
-    """Lead a mail domain of an editor's organization, which is locked, to another connection that is switched off."""
+    """Lead a mail domain of an editor's locked organization to another connection, which is switched off."""
     after = replace(before, connection_id=connection_id, vouched_for=at_once.lead_domain(uow, editor, connection_id))
     uow.domain_routes.save(after)
     _record(uow, editor, AuditAction.DOMAIN_ROUTE_UPDATED, after)
 
 
 def delete(uow: UnitOfWork, slug: str, route_id: UUID) -> None:
-    """Delete a route, and give the claim to its domain up.
+    """Delete a route, and give up the claim to its domain.
 
     Raise `RouteInForce` for the holder of a setup link, unless it routes nothing yet.
     """
@@ -230,7 +230,7 @@ def claim_checks(uow: UnitOfWork, limit: int) -> Sequence[RouteClaim]:
 
 
 def record_check(uow: UnitOfWork, asked: RouteClaim, records: Sequence[str] | None) -> ProofStatus | None:
-    """Record what the name servers of a verified domain answered; None when the route was deleted meanwhile."""
+    """Record what the name servers of a verified domain answered; None when the route was deleted in the meantime."""
     claim = uow.domain_routes.lock(asked.organization_id, asked.id)
     if claim is None or claim.proof.verified_at is None:
         return None
@@ -294,7 +294,7 @@ def _enforce(uow: UnitOfWork, before: RouteClaim, after: RouteClaim) -> dict[str
 
 
 def _checked(uow: UnitOfWork, claim: RouteClaim, finding: DomainFinding) -> RouteClaim:
-    """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
+    """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be a second verified one."""
     after = replace(claim, proof=claim.proof.checked(finding, at=uow.now))
     if not uow.domain_routes.save_proof(after):
         raise DomainVerifiedElsewhere

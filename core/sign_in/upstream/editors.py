@@ -1,4 +1,4 @@
-"""Who changes the connections and domain routes of an organization: a member, or the holder of a setup link."""
+"""Editors of the connections and domain routes of an organization: a member, or the holder of a setup link."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# What giving every role takes.
+# The capabilities to give every role.
 _TRUSTING: Final = frozenset({Capability.ORG_MEMBERS_MANAGE, Capability.ORG_ROLES_MANAGE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Editor:
-    """A caller who may change what an organization has set, which is locked.
+    """A caller who may change what an organization has set; the organization is locked.
 
-    `user_id` is the member, or who made the setup link whose holder calls (`is_link`), and `capabilities` are those of
-    this member; None for metadata that are read again by themselves. `is_for_customer` is what a vendor sets up for a
+    `user_id` is the member, or the maker of the setup link whose holder calls (`is_link`), and `capabilities` are those
+    of this member; None when metadata are read again without a caller. `is_for_customer`: a vendor sets this up for a
     customer.
     """
 
@@ -37,12 +37,12 @@ class Editor:
 
     @classmethod
     def of_caller(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
-        """Return who calls; raise as `authorize_and_lock`."""
+        """Return the caller as an editor; raise as `authorize_and_lock`."""
         return cls.of(authorize_and_lock(uow, slug, operation))
 
     @classmethod
     def of_reader(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
-        """Do what `of_caller` does, before a change is made: nothing is locked for them."""
+        """Do what `of_caller` does without a lock, before a change is made."""
         return cls.of(access.authorize(uow, slug, operation))
 
     @classmethod
@@ -57,9 +57,9 @@ class Editor:
         )
 
     def require_may_give(self, uow: UnitOfWork, role: str) -> bool:
-        """Return whether a role exists that people may join with; raise `Forbidden` for one that is not theirs to give.
+        """Return whether a role exists that people may join with; raise `Forbidden` if the editor may not give it.
 
-        For the holder of a setup link, it is for its maker to give.
+        For the holder of a setup link, the maker of the link has to be allowed to give it.
         """
         self._require(Capability.ORG_MEMBERS_MANAGE)
         if role != MEMBER and (role in BUILT_IN_ROLES or uow.roles.by_slug(self.organization_id, role) is None):
@@ -68,7 +68,7 @@ class Editor:
         return True
 
     def require_may_keep(self, uow: UnitOfWork, role: str) -> None:
-        """Raise `Forbidden` for a role that people have by the connection and that is not theirs to give."""
+        """Raise `Forbidden` for a role that people have by the connection and that the editor may not give."""
         self._require(Capability.ORG_MEMBERS_MANAGE)
         if role == MEMBER:
             return
@@ -77,13 +77,13 @@ class Editor:
             raise Forbidden("People have a role by this connection that allows more than yours. Ask an owner or admin.")
 
     def require_may_trust(self) -> None:
-        """Raise `Forbidden` unless a connection may replace everybody's second factor at the caller's word."""
+        """Raise `Forbidden` unless the caller may let a connection replace the second factor of every person."""
         for capability in sorted(_TRUSTING):
             self._require(capability)
 
     @property
     def may_trust(self) -> bool:
-        """Whether the editor is a member who may give every role; the holder of a setup link is none."""
+        """Whether the editor is a member who may give every role; the holder of a setup link is not."""
         return not self.is_link and self.capabilities >= _TRUSTING
 
     @property

@@ -1,7 +1,7 @@
 """Switching a connection on and off on pages: only one that was tested as it is begins to sign people in.
 
-This is the rule of the console and of setup links alike. Programs switch connections as they say (decisions 13.5), and
-one that is on stays on when it is changed.
+This is the rule of the console and of setup links alike. The JSON interface switches connections without a test, and a
+connection that is on stays on when it is changed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def switch(
 ) -> ConnectionRecord:
     """Switch a connection on or off; raise `ConnectionSeenOtherwise`, and `ConnectionUntested` before a test.
 
-    The holder of a setup link switches on what never was, where nobody signs in by another connection: raise
+    The holder of a setup link switches on only what never was on, where no one signs in by another connection: raise
     `ConnectionWasOn`, and as `connections.create`.
     """
     editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)

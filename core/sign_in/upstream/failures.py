@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 SHOWN_MAX: Final = 10
-# A problem that did not occur for that long begins anew.
+# A problem that did not occur for this long begins anew.
 SERIES: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamFailure:
-    """A problem of a connection; `last_request_id` is the request that met it last."""
+    """A problem of a connection; `last_request_id` is the last request that met it."""
 
     problem: ProviderProblem
     first_at: datetime
@@ -36,11 +36,11 @@ class UpstreamFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionProgress:
-    """How far a connection is: when it was checked as it is stored, and how sign-ins by it went.
+    """The progress of a connection: when it was checked as it is stored, and how sign-ins by it went.
 
-    `checked_at` is None before a check, and `problem` what the check found. `failing_since` is the first failure after
-    the last sign-in, as far as it is known, and as far as it is no matter of one sign-in; None when there is none.
-    `off_reason` is why it was switched off by itself; None when it was not.
+    `checked_at` is None before a check, and `problem` is the finding of the check. `failing_since` is the first known
+    failure after the last sign-in, apart from failures of a single sign-in; None when there is none. `off_reason` is
+    why it was switched off automatically; None when it was not.
     """
 
     connection_id: UUID

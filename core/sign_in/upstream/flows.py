@@ -1,8 +1,8 @@
-"""Sign-ins through other providers, from the departure of the browser to its return (decisions 10.1).
+"""Sign-ins through other providers, from the departure of the browser to its return.
 
-The state that travels through the provider is good for 15 minutes, once, and in the browser that has left with it:
-nobody can make another person's browser finish a sign-in. The verifier of PKCE and the nonce derive from the state with
-the installation's pepper, so they are stored nowhere.
+The state that travels through the provider is good for 15 minutes, once, and in the browser that has left with it: an
+attacker cannot make another person's browser finish a sign-in. The verifier of PKCE and the nonce derive from the state
+with the installation's pepper, so they are stored nowhere.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ReturnAddress:
 class AtDomain:
     """The custom domain at which a sign-in began, and ends (`at_domains.py`).
 
-    `browser_hash` is the browser as the domain knows it while it is under the base URL; None at the domain.
+    `browser_hash` identifies the browser at the domain while it is under the base URL; None at the domain.
     """
 
     domain_id: UUID
@@ -74,7 +74,7 @@ class AtDomain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSignIn:
-    """A browser that has gone to a provider; with `user_id` it links what it brings back to that account."""
+    """A browser that has gone to a provider; with `user_id` it links the returned identity to that account."""
 
     id: UUID
     provider: Provider
@@ -83,7 +83,7 @@ class UpstreamSignIn:
     user_id: UUID | None
     way: ReturnAddress
     expires_at: datetime
-    # None for one under the base URL.
+    # None under the base URL.
     domain: AtDomain | None = None
 
     @property
@@ -103,7 +103,7 @@ class Departure:
 
     @property
     def request_id(self) -> str:
-        """The id of a request of SAML, which only the provider learns besides this browser."""
+        """The id of a SAML request, which only the provider learns besides this browser."""
         return _request_id(self.nonce)
 
     def address(
@@ -148,7 +148,7 @@ def depart(
 
 
 def arrive(uow: UnitOfWork, provider: Provider, state: str, *, browser: str | None) -> Departure:
-    """Use the state up with which a browser comes back, and return what it had taken along; raise `SignInOver`."""
+    """Use up the state with which a browser comes back, and return what it had taken along; raise `SignInOver`."""
     if browser is None:
         raise SignInOver().because("no_cookie")
     sign_in = uow.upstream_sign_ins.use(hash_token(state), provider, browser_hash=hash_token(browser))
@@ -163,14 +163,14 @@ def departure(uow: UnitOfWork, sign_in: UpstreamSignIn, state: Secret) -> Depart
 
 
 def request_id_of(uow: UnitOfWork, state: str) -> str:
-    """Return the id of the request of SAML that has left with a state."""
+    """Return the id of the SAML request that has left with a state."""
     return _request_id(_nonce(uow, Secret(state)))
 
 
 def keep_answer(uow: UnitOfWork, connection_id: UUID, state: str, proven: ProvenIdentity) -> Secret:
     """Use up the state of an answer that another site has posted; return the id under which its browser goes on.
 
-    Such a request has no cookie, so whose browser it is shows when it goes on (decisions 9.6). Raise `SignInOver`.
+    Such a request has no cookie, so the browser is recognized only when it goes on. Raise `SignInOver`.
     """
     continue_id = uow.randomness.token()
     is_kept = uow.upstream_sign_ins.keep_answer(

@@ -1,12 +1,12 @@
-"""Global token revocation: the provider of a connection asks to end what a person holds here (decisions 17.2).
+"""Global token revocation: the provider of a connection asks to end what a person holds here.
 
 The protocol is draft-parecki-oauth-global-token-revocation. The provider authenticates by a token that it has signed
 for this one address, and that is used once. Its signature is verified before the transaction, because its keys may have
-to be fetched; here its claims are judged, its id is used up, and the person is found: by the id with which the provider
-itself names the identity by which they sign in by this connection, also where the connection takes another one as their
-stable id, or by an address in a mail domain that the organization has proved.
+to be fetched; here its claims are judged, its id is used up, and the person is found: by the id by which the provider
+names the identity with which they sign in by this connection, even where the connection takes another stable id; or by
+an address in a mail domain that the organization has proved.
 
-It works while the organization is suspended as well: what it ends would else be there again afterwards.
+It works even while the organization is suspended: otherwise what it ends would be back afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOKEN_TYPE: Final = "global-token-revocation+jwt"  # noqa: S105 - the name of a 
 LIFETIME_MAX: Final = timedelta(minutes=5)
 ISS_SUB: Final = "iss_sub"
 EMAIL: Final = "email"
-# Accounts that one id of the provider may name: of a person whose other id has changed, which is rare.
+# How many accounts one id of the provider may name: of a person whose other id has changed, which is rare.
 NAMESAKES_MAX: Final = 10
 _ID_CHARACTERS_MAX: Final = 200
 _SUBJECT_CHARACTERS_MAX: Final = 500
@@ -51,7 +51,7 @@ class RevocationUnauthorized(Unauthorized):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevocationIssuer:
-    """Who may revoke by a connection: the issuer, by whose keys its tokens are verified."""
+    """The issuer that may revoke by a connection; its keys verify its tokens."""
 
     organization_id: UUID
     issuer: str
@@ -76,7 +76,7 @@ class RevokedSubject:
 
 
 def find_issuer(uow: UnitOfWork, connection_id: UUID) -> RevocationIssuer:
-    """Return who may revoke by a connection; raise `RevocationUnauthorized` where none may."""
+    """Return the issuer that may revoke by a connection; raise `RevocationUnauthorized` where none may."""
     organization = uow.organizations.of_connection(connection_id, is_active=False)
     connection = uow.upstream_connections.find(organization.id, connection_id) if organization is not None else None
     issuer = issuer_of(connection) if connection is not None else None
@@ -113,7 +113,7 @@ def judged(claims: Mapping[str, Any], *, issuer: str, audience: str, at: datetim
 
 
 def subject_of(described: Mapping[str, Any]) -> RevokedSubject:
-    """Return the person that a request means; raise `BadRequest` of `sub_id` for a format that is not understood."""
+    """Return the person that a request means; raise `BadRequest` for `sub_id` in a format that is not understood."""
     match described.get("format"):
         case "iss_sub":
             return RevokedSubject(issuer=_text(described, "iss"), subject=_text(described, "sub"))
@@ -150,7 +150,7 @@ def revoke(uow: UnitOfWork, connection_id: UUID, token: RevocationToken, subject
 def _people(
     uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: RevokedSubject
 ) -> list[User]:
-    """Return the accounts of the person that the provider means, of those that it may mean.
+    """Return the accounts of the person that the provider means, among those that it may mean.
 
     There are several where the connection takes another id of the person, which has changed.
     """

@@ -1,11 +1,11 @@
-"""Who is known by the same account of a provider at another service, or at the platform (decisions 10.6).
+"""Users known by the same account of a provider at another service, or at the platform.
 
 Identities are linked in one context each. What the platform's own credentials at a provider have linked at one service,
 or at the platform, signs the same account in at every other service, as long as it stands for one account alone; what
 the credentials of an organization have linked does so among the services that use those. The service gets an identity
-of its own, with its own tokens. On its first visit the user is asked as with a session that is there (decisions 10.7).
+of its own, with its own tokens. On its first visit the user is asked for consent as with a session that is there.
 
-No service opens the platform by this, nor what serves customers: those sign-ins are to the account.
+This opens neither the platform nor services with customers: those sign-ins are to the account.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.sign_in.upstream.flows import UpstreamSignIn
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# More say no more than several do.
+# A larger number says no more.
 ACCOUNTS_MAX: Final = 10
 
 
@@ -31,8 +31,8 @@ ACCOUNTS_MAX: Final = 10
 class KnownAccount:
     """An account to which an identity is linked somewhere.
 
-    `is_certain` says that the same credentials have linked it; else its provider issues no tokens any more, so that
-    nothing says which ones have.
+    `is_certain`: the same credentials have linked it. Otherwise its provider no longer issues tokens, and nothing
+    shows which credentials have.
     """
 
     user_id: UUID
@@ -48,9 +48,9 @@ class KnownElsewhere:
 
 
 def find(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity) -> KnownElsewhere | None:
-    """Return for whom an identity stands elsewhere that is not linked where a sign-in leads; None for nobody.
+    """Return the accounts for which an identity stands elsewhere, if it is not linked where a sign-in leads.
 
-    None as well where the sign-in leads to no service that such an identity opens.
+    None without such an account, and where the sign-in leads to no service that such an identity opens.
     """
     at_service = _at_service(uow, sign_in)
     if at_service is None:
@@ -82,7 +82,7 @@ def _at_service(uow: UnitOfWork, sign_in: UpstreamSignIn) -> UpstreamSignIn | No
 
 
 def _owner_of_credentials(uow: UnitOfWork, sign_in: UpstreamSignIn) -> UUID | None:
-    """Return the organization with whose own credentials a sign-in has begun; None for those of the platform."""
+    """Return the organization whose own credentials a sign-in uses; None for the platform's."""
     organization_id = sign_in.context.organization_id
     own = uow.oauth_credentials.of_organization(organization_id) if organization_id is not None else ()
     is_own = any((one.provider, one.client_id) == (sign_in.provider, sign_in.client_id) for one in own)

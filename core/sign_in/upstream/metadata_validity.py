@@ -1,7 +1,7 @@
-"""How long the metadata of a SAML connection count: until the end that they name (`validUntil`), if they name one.
+"""How long the metadata of a SAML connection count: until their own end (`validUntil`), if they have one.
 
-Metadata that have ended are refused where they are set and at each sign-in. The owner is warned before: early of a
-text, which a person has to set again; of what is read from an address only when it was not renewed there in time.
+Metadata that have ended are refused where they are set and at each sign-in. The owner is warned before: early for a
+text, which a person has to set again; for an address only when the metadata were not renewed there in time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WARNING_OF_ADDRESS: Final = timedelta(days=3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingMetadata:
-    """Metadata of a connection that end soon, and the address of the owner who is told."""
+    """Metadata of a connection that end soon, and the address of the owner to warn."""
 
     organization_id: UUID
     organization_name: str
@@ -36,13 +36,13 @@ class EndingMetadata:
 
 
 def differs(connection: ConnectionRecord, described: SamlDescription) -> bool:
-    """Return whether metadata that were read again say something else than is stored of them."""
+    """Return whether metadata that were read again differ from what is stored of them."""
     stored = connection.metadata_valid_until, connection.signs_requests
     return stored != (described.valid_until, described.wants_signed_requests)
 
 
 def follow(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, described: SamlDescription) -> None:
-    """Store what metadata say that were read again."""
+    """Store the content of metadata that were read again."""
     uow.upstream_connections.save_described(
         organization_id,
         connection_id,

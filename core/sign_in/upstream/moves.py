@@ -1,8 +1,8 @@
-"""What becomes of people when an organization moves to another provider: said before it does (decisions 10.9 and 13.5).
+"""The effects on people when an organization moves to another provider, shown before it does.
 
 A mail domain is led to another connection, or a connection to another provider. Each person is linked at their first
-sign-in there: by a mailed code (decisions 10.8), or at once (`at_once.py`). Nobody is told by name here, so that a
-member who may set connections learns numbers alone.
+sign-in there: by a mailed code, or at once (`at_once.py`). No person is named here, so that a member who may set up
+connections learns numbers alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.sign_in.upstream.saml import SamlDescription
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# A page says it of no more connections.
+# A page shows no more connections.
 MOVES_MAX: Final = 10
 
 
@@ -32,9 +32,9 @@ MOVES_MAX: Final = 10
 class Arriving:
     """How many people would come to a connection, and how they stand.
 
-    `people` are those whom it lets in, of whom it has `linked` some. Of the others `fresh` have never proved their
-    address, and `own` have an account of the organization's own: a word of the connection opens what they have. It lets
-    in none of the `kept_out`: their membership or account is deactivated, or their address is not theirs.
+    `people` counts those that it admits, `linked` those among them that are linked already. Of the others `fresh` have
+    never proved their address, and `own` have an account of the organization's own: a word of the connection opens what
+    they have. The `kept_out` are not admitted: their membership or account is deactivated, or the address not theirs.
     """
 
     connection_id: UUID
@@ -49,9 +49,9 @@ class Arriving:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveEffects:
-    """What becomes of people who come to a connection: how many are linked, are linked at once, or type a mailed code.
+    """The effects on people who sign in by a connection: how many are linked, linked at once, or type a mailed code.
 
-    `kept_out` are those whom it lets in neither before nor after.
+    `kept_out` are admitted neither before nor after.
     """
 
     connection_id: UUID
@@ -66,7 +66,7 @@ class MoveEffects:
 class ChangeEffects:
     """What a change of a connection ends: links and sessions; and how its people are linked again.
 
-    Nothing ends where the connection leads on to the same provider, such as with a new certificate beside the old one.
+    Nothing ends where the connection still leads to the same provider, as with a new certificate beside the old one.
     """
 
     identities_unlinked: int
@@ -85,9 +85,9 @@ NOTHING_ENDS: Final = ChangeEffects(identities_unlinked=0, sessions_ended=0, at_
 
 
 def of_route(uow: UnitOfWork, slug: str, route_id: UUID) -> Sequence[MoveEffects]:
-    """Return for each connection, the oldest first, what leading a mail domain to it does; raise `RouteUnknown`.
+    """Return for each connection, the oldest first, the effects of leading a mail domain to it; raise `RouteUnknown`.
 
-    There is nothing to say of a domain that is not proved: nobody signs in by its route.
+    A domain that is not proved has none: no one signs in by its route.
     """
     editor = Editor.of_reader(uow, slug, Operation.DOMAIN_ROUTES_READ)
     claim = domain_routes.found(uow, editor.organization_id, route_id)
@@ -100,10 +100,10 @@ def of_route(uow: UnitOfWork, slug: str, route_id: UUID) -> Sequence[MoveEffects
 
 
 def preview_route(uow: UnitOfWork, slug: str, route_id: UUID, connection_id: UUID | None) -> MoveEffects:
-    """Return what leading a mail domain to a connection does, else what it does where it leads.
+    """Return the effects of leading a mail domain to a connection, or without one the effects of where it leads now.
 
-    Raise as `domain_routes.change`, and `DomainUnproved` for a domain that is not proved: a claim to the domain of one
-    person would tell how their account stands.
+    Raise as `domain_routes.change`, and `DomainUnproved` for a domain that is not proved: a claim to a domain with a
+    single person would reveal the state of their account.
     """
     editor = Editor.of_reader(uow, slug, Operation.DOMAIN_ROUTES_CHANGE)
     if connection_id is not None:
@@ -160,7 +160,7 @@ def _effects_of_leading_elsewhere(uow: UnitOfWork, editor: Editor, connection_id
 
 
 def _effects(editor: Editor, claim: RouteClaim, arriving: Arriving) -> MoveEffects:
-    # Where the domain leads already, nobody has to lead it there.
+    # A domain that already leads there need not be led there by the editor.
     is_led = editor.may_trust if arriving.connection_id != claim.connection_id else claim.is_vouched_for
     at_once = arriving.fresh + (arriving.own if arriving.is_vouched_for and is_led else 0)
     return MoveEffects(

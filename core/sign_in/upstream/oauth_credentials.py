@@ -1,4 +1,4 @@
-"""An organization's own credentials at the external providers; they win over those of the platform (decisions 13.4)."""
+"""An organization's own credentials at the external providers; they win over the platform's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class OwnCredentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCredentials:
-    """Credentials of an organization without the secret, which is sent to this issuer of an added provider alone."""
+    """An organization's credentials without the secret; an added provider's secret goes to this issuer alone."""
 
     provider: Provider
     client_id: str
@@ -62,7 +62,7 @@ def show(uow: UnitOfWork, slug: str, provider: Provider | None) -> OwnCredential
 def save(
     uow: UnitOfWork, slug: str, external: ExternalProvider | None, *, client_id: str, client_secret: str
 ) -> OwnCredentials:
-    """Set the credentials of an organization in place of those before."""
+    """Set the credentials of an organization in place of the previous ones."""
     organization = authorize_and_lock(uow, slug, Operation.OAUTH_CREDENTIALS_SET).organization
     client_id, client_secret = all_valid(
         lambda: _checked(client_id, "client_id"), lambda: _checked(client_secret, "client_secret")

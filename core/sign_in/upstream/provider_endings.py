@@ -1,9 +1,9 @@
-"""What an identity provider ends: everything that a person holds in the organization of its connection (17.2).
+"""Endings by an identity provider: of everything that a person holds in the organization of its connection.
 
-Sessions, refresh tokens, approvals of devices and what applications were granted are all of sessions, and end with
-them: those in the organization, those by its connections, and those at services that it uses as a customer (decisions
-15.6). Memberships and ways to sign in stay; the provider decides whether the person signs in again. Whatever tells that
-a provider ends something calls `end`: `global_token_revocation.py` does.
+Sessions, refresh tokens, approvals of devices and grants of applications all belong to sessions, and end with them:
+those in the organization, those by its connections, and those at services that it uses as a customer. Memberships and
+ways to sign in stay; the provider decides whether the person signs in again. Every protocol by which a provider ends
+something calls `end`, as `global_token_revocation.py` does.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def end(
 ) -> int:
     """End what a person holds in the context of an organization; return how many sessions ended.
 
-    `is_linked` says that the person signs in by the connection; `reason` is a word of the protocol that asked. The
-    organization's log has an entry also where nothing ended, but none about an account with which it has nothing to do:
-    the entry would tell that there is one. A vendor is told how many sessions at its services have ended.
+    `is_linked`: the person signs in by the connection. `reason` is a word of the protocol that asked. The log of the
+    organization has an entry even where nothing ended, but none about an account that is unrelated to it: the entry
+    would reveal that there is one. A vendor is told how many sessions at its services have ended.
     """
     details: dict[str, Any] = {"connection_id": str(connection_id), "reason": reason}
     contexts = sessions.end_in_organization(uow, organization_id, user.id)

@@ -1,7 +1,7 @@
-"""What is wrong with a provider of an organization: the closed vocabulary of the checks and of the sign-ins that fail.
+"""Problems of an organization's provider: the closed vocabulary of the checks and of the sign-ins that fail.
 
-A check asks the provider before anybody signs in by it: what it says of itself, and whether it takes our credentials.
-Pages have a sentence for each of these words, which says what to do next
+A check asks the provider before anyone signs in by it: for its discovery document, and whether it takes our
+credentials. For each of these words pages have a sentence that says what to do next
 (`pages/sign_in/upstream/provider_problems.py`). None of them contains what a provider has sent.
 """
 
@@ -21,14 +21,14 @@ _BAD_REQUEST: Final = 400
 _UNAUTHORIZED: Final = 401
 # Not found, no such method, and gone.
 _NOT_THERE: Final = frozenset({404, 405, 410})
-# The number with which Microsoft Entra says that the secret was right once (AADSTS7000222).
+# The number with which Microsoft Entra says that the secret was right but has ended (AADSTS7000222).
 _SECRET_ENDED: Final = 7_000_222
 
 
 class ProviderProblem(StrEnum):
-    """Why a provider cannot be used, or why nobody was signed in by it."""
+    """Why a provider cannot be used, or why a sign-in by it failed."""
 
-    # The way to it
+    # Reaching it
     NAME_UNKNOWN = "name_unknown"
     ADDRESS_REFUSED = "address_refused"
     UNREACHABLE = "unreachable"
@@ -38,7 +38,7 @@ class ProviderProblem(StrEnum):
     NO_ANSWER = "no_answer"
     TOO_LARGE = "too_large"
     BUSY = "busy"
-    # What it says of itself
+    # Its discovery document or metadata
     NO_DOCUMENT = "no_discovery_document"
     NOT_JSON = "not_json"
     OTHER_ISSUER = "other_issuer"
@@ -47,7 +47,7 @@ class ProviderProblem(StrEnum):
     NO_KEYS = "no_keys"
     METADATA = "metadata"
     METADATA_ENDED = "metadata_ended"
-    # No refusal: what stands before the provider may refuse all but browsers.
+    # No refusal: a proxy in front of the provider may refuse all but browsers.
     REQUEST_REFUSED = "request_refused"
     # Our credentials there
     TOKEN_ENDPOINT = "token_endpoint"  # noqa: S105 - a word
@@ -85,20 +85,20 @@ class ProviderProblem(StrEnum):
 
     @property
     def prevents(self) -> bool:
-        """Whether a connection with this problem cannot sign anybody in, so that it is not saved on a page."""
+        """Whether no one can sign in by a connection with this problem, so that a page does not save it."""
         return self not in {ProviderProblem.SECRET_UNCLEAR, ProviderProblem.REQUEST_REFUSED}
 
     @property
     def fails_test(self) -> bool:
-        """Whether a test by a program is answered that it has failed."""
+        """Whether a program's test gets the answer that it has failed."""
         return self is not ProviderProblem.SECRET_UNCLEAR
 
     @property
     def is_of_one_sign_in(self) -> bool:
-        """Whether one person, or what a browser sends, may have caused it.
+        """Whether a single person, or what a browser sends, may have caused it.
 
-        After a sign-in has succeeded, such a problem does not say that the connection fails: people decline, and
-        anybody can send an error or a code that is none.
+        After a sign-in has succeeded, such a problem does not mean that the connection fails: people decline, and
+        anyone can send an error or an invalid code.
         """
         return self in _OF_ONE_SIGN_IN
 
@@ -117,7 +117,7 @@ _OF_ONE_SIGN_IN: Final = frozenset(
         ProviderProblem.NOT_ADMITTED,
     }
 )
-# The reasons of refusals, where another word of this vocabulary stands for them.
+# The reasons of refusals for which another word of this vocabulary stands.
 _OF_REASONS: Final[PartialTable[str, ProviderProblem]] = PartialTable(
     {
         "wrong_issuer": ProviderProblem.OTHER_ISSUER,
@@ -128,7 +128,7 @@ _OF_REASONS: Final[PartialTable[str, ProviderProblem]] = PartialTable(
         "no_metadata": ProviderProblem.METADATA,
         SignInReason.METADATA_EXPIRED: ProviderProblem.METADATA_ENDED,
         "no_code": ProviderProblem.ERROR_AT_PROVIDER,
-        # The status of an answer by SAML; that the user may not sign in is `SignInDeclined`.
+        # The status of a SAML answer; `SignInDeclined` says that the user may not sign in.
         "refused": ProviderProblem.ERROR_AT_PROVIDER,
         "no_id_token": ProviderProblem.NO_TOKEN,
         "no_access_token": ProviderProblem.NO_TOKEN,
@@ -163,7 +163,7 @@ _OF_REASONS: Final[PartialTable[str, ProviderProblem]] = PartialTable(
 
 
 def problem_of(reason: str | None) -> ProviderProblem:
-    """Return the problem for which a sign-in or a check was refused; `OTHER` for a reason of no such kind."""
+    """Return the problem for which a sign-in or a check was refused; `OTHER` for any other reason."""
     known = _OF_REASONS.get(reason or "")
     if known is not None:
         return known
@@ -172,10 +172,10 @@ def problem_of(reason: str | None) -> ProviderProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a check has found; `problem` is None when everything is as it should be.
+    """The finding of a check; `problem` is None when everything is in order.
 
-    `right_issuer` is how the provider names itself, when that differs by a slash at the end alone. `text` is the
-    sentence of what could not be read, for those who call the interface.
+    `right_issuer` is how the provider names itself, when only a final slash differs. `text` is the sentence about what
+    could not be read, for callers of the interface.
     """
 
     problem: ProviderProblem | None = None
@@ -184,14 +184,14 @@ class Finding:
 
     @property
     def prevents(self) -> bool:
-        """Whether the connection cannot sign anybody in."""
+        """Whether no one can sign in by the connection."""
         return self.problem is not None and self.problem.prevents
 
 
 def judge_request(status: int | None) -> ProviderProblem | None:
-    """Return what the status says with which an identity provider answers a request for a sign-in; None for nothing.
+    """Return what the status of an identity provider's answer to a sign-in request says; None for nothing.
 
-    A page, a redirect and a question for credentials are answers; `None` is none, and says nothing.
+    A page, a redirect and a question for credentials are answers; a status of None means no answer, and says nothing.
     """
     if status is None or status < _BAD_REQUEST or status == _UNAUTHORIZED:
         return None
@@ -199,9 +199,9 @@ def judge_request(status: int | None) -> ProviderProblem | None:
 
 
 def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem | None:
-    """Return what a token endpoint says of our credentials when it is sent a code that it has not issued.
+    """Return what a token endpoint says of our credentials when it gets a code that it has not issued.
 
-    None when they are right: then the code is what it refuses (RFC 6749, 5.2).
+    None when they are right: then it refuses the code (RFC 6749, 5.2).
     """
     match answer.get("error"):
         case "invalid_grant":
@@ -210,7 +210,7 @@ def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem
             numbers = answer.get("error_codes")
             has_ended = isinstance(numbers, list) and _SECRET_ENDED in cast("list[Any]", numbers)
             return ProviderProblem.SECRET_ENDED if has_ended else ProviderProblem.WRONG_SECRET
-        # With the status of a failed authentication, it is what Keycloak says of a wrong secret.
+        # With the status of a failed authentication, this is Keycloak's answer to a wrong secret.
         case "unauthorized_client" if status != _UNAUTHORIZED:
             return ProviderProblem.UNKNOWN_CLIENT
         case "redirect_uri_mismatch":
@@ -218,7 +218,7 @@ def judge_credentials(status: int, answer: Mapping[str, Any]) -> ProviderProblem
         case _ if status == _UNAUTHORIZED:
             return ProviderProblem.WRONG_SECRET
         case _ if _MULTIPLE_CHOICES <= status < _BAD_REQUEST or status in _NOT_THERE:
-            # No sign-in follows it elsewhere, because the secret would go along.
+            # Sign-ins must not follow a redirect, because the secret would go along.
             return ProviderProblem.TOKEN_ENDPOINT
         case _:
             return ProviderProblem.SECRET_UNCLEAR
@@ -236,5 +236,5 @@ def judge_token(status: int, answer: Mapping[str, Any]) -> ProviderProblem | Non
     """Return what a token endpoint says of our credentials when it is asked for a token of our own; None when right."""
     if status == _OK and "error" not in answer:
         return None
-    # Such a grant may be closed to the application although its credentials are right.
+    # The provider may refuse such a grant to the application although its credentials are right.
     return judge_credentials(status, answer) or ProviderProblem.SECRET_UNCLEAR

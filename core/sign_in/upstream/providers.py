@@ -1,4 +1,4 @@
-"""The external providers, three of them documented and others added, and what an exchange with any provider takes."""
+"""The external providers, three documented and others added, and the data of an exchange with any provider."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.sign_in.upstream.flows import ProviderClient
 from core.tables import PartialTable
 
 EXTERNAL: Final = (Provider.CODEHOST, Provider.WEBSUITE, Provider.OFFICESUITE)
-# What is asked for at least: the account, and its address with the provider's word on it.
+# The least scopes: for the account, and its address with the provider's word on it.
 SCOPES: Final[PartialTable[Provider, tuple[str, ...]]] = PartialTable(
     {
         Provider.CODEHOST: ("read:user", "user:email"),
@@ -31,8 +31,8 @@ PARAMETERS: Final[PartialTable[Provider, Mapping[str, str]]] = PartialTable(
 class ExternalProvider:
     """Where an external provider is reached, and the platform's own credentials there, if it has some.
 
-    One that was added has an issuer, and says itself where its endpoints are; `trusts_email` is whether its word on
-    an address counts.
+    An added provider has an issuer, which says where its endpoints are; `trusts_email` is whether its word on an
+    address counts.
     """
 
     provider: Provider
@@ -46,12 +46,12 @@ class ExternalProvider:
     client: ProviderClient | None = None
 
     def subject_of(self, sub: str) -> str:
-        """Return the stable id of an account, from the one that the provider gives it."""
+        """Return the stable id of an account, from the provider's own id of it."""
         # An issuer has no fragment (OpenID Connect Discovery, 3), so each id has one issuer.
         return sub if self.issuer is None else f"{self.issuer}#{sub}"
 
     def knows(self, subject: str) -> bool:
-        """Return whether a stable id is of this provider, and not of another one that had its name before."""
+        """Return whether a stable id belongs to this provider, and not to another one that had its name before."""
         return self.issuer is None or subject.startswith(self.subject_of(""))
 
 

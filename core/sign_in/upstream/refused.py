@@ -1,7 +1,7 @@
-"""Recording why the sign-in of an identity was refused that another provider has proved.
+"""Recording why a sign-in was refused whose identity another provider has proved.
 
-It is recorded for the account that the identity is linked to; else, in the context of an organization, for that of its
-member or end user with the address that the provider gave. For anyone else nothing is recorded: an organization's own
+It is recorded for the account to which the identity is linked; else, in the context of an organization, for the account
+of its member or end user with the address that the provider gave. Otherwise nothing is recorded: an organization's own
 provider can give any address.
 """
 
@@ -67,7 +67,7 @@ def note_answer(
     try:
         proven = saml.identity(answer.assertion, mapping)
     except UpstreamFailed:
-        # It names no user, which may be why it was refused.
+        # The assertion names no user, which may be why it was refused.
         return
     _leave(uow, noted(refusal, context, proven))
 

@@ -1,12 +1,12 @@
-"""Who comes back to an organization is linked again by its connection, as they were before they left (decisions 10.6).
+"""A user who comes back to an organization is linked again by its connection, as before they left.
 
 Leaving unlinks what the connections of the organization have linked, and remembers it. The same connection, with the
 same stable id, links it again once the person belongs to the organization again: by a membership that a directory or
 another member has added, or because this sign-in lets them join. Their address has to lie in a verified mail domain of
 the organization, as for whatever its connection says of a new person. What was unlinked for any other reason is not
-remembered: by hand, by a change of the address or its undo, and by a first proof of the address (decisions 3.13).
+remembered: by hand, by a change of the address or its undo, and by a first proof of the address.
 
-It is the connection's word alone that links again, so it opens few roles before a mailed code (`entitlement.py`).
+Such a link rests on the connection's word alone, so it opens few roles before a mailed code (`entitlement.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def link_again(
 ) -> Identity | None:
     """Return the identity of a user who has come back, linked again, and tell the user by mail.
 
-    None when the identity is of nobody who has left, or of a user who does not belong to the organization again. The
+    None when no departed user had the identity, or when its user does not belong to the organization again. The
     organization is locked, and the account from here on.
     """
     user_id = uow.identities.departed(proven.subject, context)
@@ -59,7 +59,7 @@ def would_link_again(
 def standing_of_id(
     uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: str
 ) -> ConnectionStanding | None:
-    """Return what the user is to a connection whom it links again with this stable id; None when it links nobody."""
+    """Return what the user is to a connection that links them again with this stable id; None when it links no one."""
     user_id = uow.identities.departed(
         subject, IdentityContext(organization_id=organization_id, connection_id=connection.id)
     )

@@ -1,8 +1,8 @@
 """SAML connections: what the identity provider of an organization asserts, and which of it is accepted.
 
-Gatehouse is the service provider here (decisions 10.9). The state of a sign-in travels as the RelayState, and the id of
-the request derives from it, so that an assertion answers exactly one request of one browser, once. The XML is in
-`adapters/saml/`, which returns only what the provider's key has signed.
+Gatehouse is the service provider here. The state of a sign-in travels as the RelayState, and the id of the request
+derives from it, so that an assertion answers exactly one request of one browser, once. The XML is in `adapters/saml/`,
+which returns only what the provider's key has signed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 EMAIL_ADDRESS: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 PERSISTENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 UNSPECIFIED: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
-# What a connection may ask for: a transient name identifies nobody.
+# The formats that a connection may ask for; a transient name identifies no one.
 NAME_FORMATS: Final = (PERSISTENT, EMAIL_ADDRESS, UNSPECIFIED)
 # The user has not signed in there, or may not (saml-core-2.0, 3.2.2.2).
 _DECLINED: Final = frozenset(
@@ -56,7 +56,7 @@ _ADDRESSES: Final = (
 
 
 class MetadataUnusable(UpstreamFailed):
-    """The metadata of an identity provider cannot be used; `problem` says why, to who has configured them."""
+    """The metadata of an identity provider cannot be used; `problem` says why, to the person who configured them."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
@@ -88,9 +88,9 @@ class AnswerUnusable(UpstreamFailed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlMetadata:
-    """Where the metadata of an identity provider are: at an address, or in a text. `entity_id` is who they must be of.
+    """Where the metadata of an identity provider are: at an address, or in a text.
 
-    None for an entity id that is not known yet.
+    `entity_id` is the one that they must have; None when it is not known yet.
     """
 
     url: str | None
@@ -102,7 +102,7 @@ class SamlMetadata:
 class LogoutEndpoint:
     """Where an identity provider takes requests for a logout, where answers to its own, and how a browser brings them.
 
-    `is_post` stands for the POST binding, else it is that by redirect.
+    `is_post` stands for the POST binding; otherwise it is the redirect binding.
     """
 
     url: str
@@ -112,9 +112,9 @@ class LogoutEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlDescription:
-    """What the metadata of an identity provider say: who it is, where it signs users in, and the keys that it uses.
+    """The content of an identity provider's metadata: its entity id, where it signs users in, and its keys.
 
-    `takes_posts_alone` says that requests are posted to `sso_url`, else a redirect carries them. `valid_until` is None
+    `takes_posts_alone`: requests are posted to `sso_url`; otherwise a redirect carries them. `valid_until` is None
     for metadata without an end.
     """
 
@@ -141,7 +141,7 @@ class ServiceProvider:
 
     @classmethod
     def of(cls, base_url: str, connection_id: UUID) -> ServiceProvider:
-        """Return the names of a connection (decisions 10.9)."""
+        """Return the names of a connection."""
         at = f"{base_url}/auth/upstream/{connection_id}"
         return cls(entity_id=f"{at}/metadata", acs_url=f"{at}/acs", slo_url=f"{at}/slo")
 
@@ -156,7 +156,7 @@ class SamlRecipient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSide:
-    """A SAML connection of an active organization, and whether we sign what we ask of its identity provider."""
+    """A SAML connection of an active organization, and whether we sign our requests to its identity provider."""
 
     organization_id: UUID
     signs_requests: bool
@@ -164,7 +164,7 @@ class OwnSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnMetadata:
-    """What our metadata for the identity provider of a connection say; the first certificate is that in use."""
+    """The content of our metadata for the identity provider of a connection; the first certificate is active."""
 
     provider: ServiceProvider
     certificates: Sequence[str]
@@ -176,7 +176,7 @@ class OwnMetadata:
 class SamlRequest:
     """A request for a sign-in, for a browser to carry to the identity provider.
 
-    It lets the identity provider name a user whom it has not named to us before, in the format of the connection.
+    It lets the identity provider name a user that it has not named to us before, in the format of the connection.
     """
 
     id: str
@@ -190,7 +190,7 @@ class SamlRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """By whom an assertion may be used: who brings it to `recipient`, in answer to that request, before that time."""
+    """Who may use an assertion: the party that brings it to `recipient`, in answer to that request, in time."""
 
     recipient: str | None
     in_response_to: str | None
@@ -210,7 +210,7 @@ class SamlAssertion:
     audiences: Sequence[Sequence[str]]
     not_before: datetime | None
     not_on_or_after: datetime | None
-    # When the session of the user ends there, the earliest of several ends; None for no end.
+    # When the user's session there ends, the earliest of several ends; None for no end.
     session_ends_at: datetime | None
     attributes: Mapping[str, Sequence[str]]
     name_qualifier: str | None = None
@@ -222,7 +222,7 @@ class SamlAssertion:
 class SamlAnswer:
     """The answer of an identity provider. `statuses` are the names of its levels; only the assertion is signed.
 
-    `certificates` are those by one of which its signature was verified.
+    A certificate among `certificates` has verified its signature.
     """
 
     issuer: str | None
@@ -240,7 +240,7 @@ class SamlAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Whose answer is expected, to which request."""
+    """The issuer of the answer that is expected, and the request that it answers."""
 
     issuer: str
     provider: ServiceProvider
@@ -248,7 +248,7 @@ class Expected:
 
 
 def require_current(described: SamlDescription, *, at: datetime) -> SamlDescription:
-    """Return what metadata say that are to be set; raise `MetadataUnusable` when they have expired."""
+    """Return the content of metadata that are to be set; raise `MetadataUnusable` when they have expired."""
     if described.is_expired(at):
         assert described.valid_until is not None, "metadata without an end have expired"
         raise MetadataUnusable(
@@ -290,7 +290,7 @@ def require_for_us(answer: SamlAnswer, expected: Expected, *, at: datetime) -> S
 def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIdentity:
     """Return the identity that an assertion proves.
 
-    A name that is another one at every sign-in identifies nobody; then the connection has to map an attribute.
+    A name that changes with every sign-in identifies no one; then the connection has to map an attribute.
     """
     mapped = mapping.get("id")
     if mapped is None and assertion.name_id_format == TRANSIENT:
@@ -312,7 +312,7 @@ def _is_kept(name_id: str) -> bool:
 
 
 def _provider_session(assertion: SamlAssertion) -> ProviderSession | None:
-    """Return how the identity provider names the session; None when it names it by more than is kept."""
+    """Return how the identity provider names the session; None when the name is longer than what is kept."""
     known = ProviderSession(
         name_id=assertion.name_id,
         name_format=assertion.name_id_format,
@@ -325,7 +325,7 @@ def _provider_session(assertion: SamlAssertion) -> ProviderSession | None:
 
 
 def _address(assertion: SamlAssertion, mapped: str | None) -> str | None:
-    """Return the address that an assertion gives; what it gives in its place where nothing is an address."""
+    """Return the address that an assertion gives; without one, what it gives in its place."""
     given = [
         value for name in (_ADDRESSES if mapped is None else (mapped,)) for value in assertion.attributes.get(name, ())
     ]

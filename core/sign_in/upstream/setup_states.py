@@ -1,6 +1,6 @@
-"""How far a connection is that a vendor has made for a customer, as the vendor is told when that changes.
+"""The setup state of a connection that a vendor has made for a customer; the vendor is told when it changes.
 
-Connections of an organization of its own have no such state: who set them up sees on pages how far they are.
+Connections of an organization of its own have no such state: pages show their progress to the person who sets them up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionSetupState(StrEnum):
-    """How far a connection is that is there."""
+    """The setup state of a connection that exists."""
 
     CONFIGURED = "configured"
     TESTED = "tested"
@@ -24,7 +24,7 @@ class ConnectionSetupState(StrEnum):
 
 
 def begin(uow: UnitOfWork, internal_id: UUID, connection_id: UUID) -> None:
-    """Store that the vendor is told from now on how far a connection is, and tell it that it is configured."""
+    """Store that the vendor follows the state of a connection from now on, and tell it that it is configured."""
     uow.upstream_connections.begin_setup(internal_id, connection_id, ConnectionSetupState.CONFIGURED, uow.made_through)
     _tell(uow, internal_id, connection_id, ConnectionSetupState.CONFIGURED)
 
@@ -37,7 +37,7 @@ def change(
     *,
     reason: str | None = None,
 ) -> None:
-    """Tell the vendor of another state of a connection; nothing for one that was in it, or is no vendor's."""
+    """Tell the vendor of a new state of a connection; nothing for one already in it, or one that is no vendor's."""
     if uow.upstream_connections.change_setup(organization_id, connection_id, state):
         _tell(uow, organization_id, connection_id, state, **({"reason": reason} if reason is not None else {}))
 

@@ -1,9 +1,9 @@
 """Concluding the sign-in of a browser that comes back from a provider with a proven identity.
 
 A linked identity signs its user in, as does one that is linked for one account at another service with the same
-credentials (`known_elsewhere.py`). Another one whose address the provider has verified makes an account, or takes over
-one whose address was never proved, without what was set up there before (decisions 3.13). An account with a proved
-address is linked only after signing in to it (decisions 10.6).
+credentials (`known_elsewhere.py`). Any other identity whose address the provider has verified makes an account, or
+takes over one whose address was never proved, without what was set up there before. An account with a proved address is
+linked only after signing in to it.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class SignInToLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailedCodeDue(SignInToLink):
-    """The identity is linked by a connection's word alone, and its user takes more: a code mailed to this address."""
+    """Only a connection's word links the identity, and its user needs more: a code mailed to this address."""
 
     email: str
 
@@ -120,8 +120,8 @@ def conclude(
 ) -> Outcome | SignInToLink | AddressCodeDue:
     """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account.
 
-    Keep it likewise, as `MailedCodeDue`, when the user takes more than the word of a connection, and as
-    `AddressCodeDue` at the first sign-in by one that a vendor has made for a customer.
+    Keep it also, as `MailedCodeDue`, when the user needs more than the word of a connection, and as `AddressCodeDue` at
+    the first sign-in by a connection that a vendor has made for a customer.
     """
     try:
         return _conclude(uow, sign_in, proven, destination, browser=browser)
@@ -182,7 +182,7 @@ def _by_address(
     *,
     browser: str,
 ) -> Outcome | SignInToLink | Identity:
-    """Sign in the user of the address that a provider vouches for; return the identity if it was linked meanwhile."""
+    """Sign in the user of the address that a provider vouches for; return the identity if it has been linked since."""
     context = sign_in.context
     user, is_new = find_or_add(uow, _fresh(uow, _verified_address(uow, proven, context)))
     # The account is locked now; a concurrent sign-in may have linked the same identity before.
@@ -201,7 +201,7 @@ def _by_address(
             identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
             return _begin(uow, user, sign_in, proven, destination, connected)
         if _is_deactivated_there(user, by_connection.standing_of(uow, connected, user.id)):
-            # No mail reaches them, so they would wait for a code; what refuses them says why.
+            # Links are not mailed to them, so they would wait for a code in vain; the refusal says why.
             return _begin(uow, user, sign_in, proven, destination, connected)
     note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
     continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
@@ -210,7 +210,7 @@ def _by_address(
 
 def _links_at_once(uow: UnitOfWork, connected: Connected, user: User, proven: ProvenIdentity) -> bool:
     """Return whether the connection of a sign-in links a locked account without a mailed code."""
-    # A provider at which people write their addresses themselves may say so.
+    # The provider itself may say that people enter their addresses there themselves.
     return not proven.denies_email and at_once.links(
         uow,
         connected.organization.id,
@@ -228,7 +228,7 @@ def _is_deactivated_there(user: User, standing: ConnectionStanding) -> bool:
 def _conclude_at_service(
     uow: UnitOfWork, known: KnownElsewhere, proven: ProvenIdentity, destination: Destination, *, browser: str
 ) -> Outcome | SignInToLink:
-    """Sign in at a service the user whom the identity stands for elsewhere; with several, they sign in to one first."""
+    """Sign in the user for which the identity stands at another service; with several, they sign in to one first."""
     sign_in = known.sign_in
     if len(known.user_ids) > 1:
         note(uow, None, UsedWay(proven.provider, sign_in.context.confinement), destination, SignInReason.LINK_REQUIRED)
@@ -242,13 +242,13 @@ def _conclude_at_service(
     elif user.may_sign_in and user.closed_at is None:
         identities.add(uow, user.id, proven, sign_in.context, is_confirmed=True)
     if present is None and destination.browser is not None:
-        # The user has not seen for whom they come: the first visit is asked for as with a session that is there.
+        # The user has not seen which account this is: the first visit asks as with a session that is there.
         destination = replace(destination, browser=replace(destination.browser, return_id=""))
     return _begin(uow, user, sign_in, proven, destination, None)
 
 
 def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, browser: BrowserSession | None) -> None:
-    """Link a proven identity to the account of the user who wanted that, and who is signed in in this browser.
+    """Link a proven identity to the account of the user who asked for it and is signed in in this browser.
 
     Raise `OtherUserSignedIn`.
     """
@@ -261,11 +261,11 @@ def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, brows
 def link_and_conclude(
     uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, destination: Destination
 ) -> Outcome | SignInToLink | None:
-    """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it.
+    """Link the identity of a browser that has signed in to the account since then, and complete the sign-in with it.
 
-    None means that nothing is linked, and that the browser goes on with the session that it has: the organization of
-    its user requires a connection, so that session opens where the sign-in leads, and nothing of the account, or it
-    began by the required connection on the way from another provider.
+    None means that nothing is linked, and that the browser goes on with its session. Either the organization of its
+    user requires a connection, so that the session opens where the sign-in leads, and nothing of the account; or the
+    session began by the required connection on the way from another provider.
     """
     assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
     present = destination.browser.present
@@ -279,7 +279,7 @@ def link_and_conclude(
     identities.link(
         uow, user.id, user.email, proven, sign_in.context, is_mailed=is_mailed, is_by_word_alone=is_confined
     )
-    # Who has just proved a second factor to sign in to the account is not asked for another code of it.
+    # A user who has just proved a second factor to sign in to the account need not give another code of it.
     has_factor = connected is not None and present is not None and present.has_proved_second_factor
     also = (*([MAILED] if is_mailed else []), *([MFA] if has_factor else []))
     return _begin(uow, user, sign_in, proven, destination, connected, also=also)
@@ -299,7 +299,7 @@ def _require_user(
 
 
 def _linkable(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity) -> Sequence[UUID]:
-    """Return the accounts to one of which an identity may be linked."""
+    """Return the accounts of which one may be linked to an identity."""
     if sign_in.user_id is not None:
         return [sign_in.user_id]
     known = known_elsewhere.find(uow, sign_in, proven) if sign_in.context.connection_id is None else None
@@ -349,7 +349,7 @@ def _begin(
     if connected is not None:
         if connected.connection.trust_mfa and not proof.has_second_factor:
             proof = proof.with_methods(MFA)
-        # Asked before the user joins: an organization does not get back, by its own word, a person it has removed.
+        # Asked before the user joins: an organization's own word does not bring back a person that it has removed.
         standing = by_connection.standing_of(uow, connected, user.id)
         if may_join(user, standing):
             by_connection.join(uow, connected, user)
@@ -368,7 +368,7 @@ def _begin(
 
 
 def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: IdentityContext) -> str:
-    """Return the address that the provider vouches for: a connection for those of its own domains only."""
+    """Return the address that the provider vouches for; a connection vouches only for those of its own domains."""
     if not proven.is_email_trusted:
         raise AddressNotTrusted().because(SignInReason.ADDRESS_NOT_VERIFIED_THERE)
     if context.connection_id is not None and context.organization_id is not None:
@@ -396,7 +396,7 @@ def _asserted_address(uow: UnitOfWork, proven: ProvenIdentity) -> str:
 
 
 def vouches_for(uow: UnitOfWork, organization_id: UUID, email: str) -> bool:
-    """Return whether the connections of an organization vouch for an address: for those of its own domains only."""
+    """Return whether the connections of an organization vouch for an address: only for those of its own domains."""
     return uow.domain_routes.is_own_domain(organization_id, domain_of(email))
 
 

@@ -1,7 +1,7 @@
-"""What becomes of the person whom a provider has signed in for a trial, if the sign-in were real, as things stand now.
+"""The result for the person that a provider has signed in for a trial, if the sign-in were real, as things are now.
 
 It follows the rules of a sign-in by a connection (`sign_in.py`, `core/sign_in/entitlement.py`), and says of people only
-what lies in the organization: whether another account has the address is told by signing in alone.
+what lies in the organization: only signing in reveals whether another account has the address.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TrialVerdict(StrEnum):
-    """What a sign-in of the person leads to."""
+    """What a sign-in of the person would lead to."""
 
     # Refused
     NO_ADDRESS = "no_address"
@@ -35,12 +35,12 @@ class TrialVerdict(StrEnum):
     DOMAIN_PENDING = "domain_pending"
     NOT_ADMITTED = "not_admitted"
     ORGANIZATION_FULL = "organization_full"
-    # Let in
+    # Admitted
     LINKED = "linked"
     TO_LINK = "to_link"
     JOINS = "joins"
     USER = "user"
-    # Nothing more is said to the holder of a setup link.
+    # The holder of a setup link learns no more.
     ACCEPTED = "accepted"
 
 
@@ -48,7 +48,7 @@ class TrialVerdict(StrEnum):
 class TrialJudgement:
     """The verdict, the address as it is understood, and the role; None where there is none.
 
-    `links_at_once` says of an account to be linked that it takes no sign-in to it (`at_once.py`).
+    `links_at_once`: an account is linked without a sign-in to it (`at_once.py`).
     """
 
     verdict: TrialVerdict
@@ -66,9 +66,9 @@ def judged(
     *,
     is_for_link: bool = False,
 ) -> TrialJudgement | None:
-    """Return what becomes of the person of a trial; None when it has brought nobody.
+    """Return the result for the person of a trial; None when it has brought no person.
 
-    The holder of a setup link learns of no person what they have here.
+    The holder of a setup link does not learn what a person has here.
     """
     if answer.problem is not None or answer.subject is None:
         return None

@@ -1,12 +1,12 @@
-"""Trial sign-ins: a real sign-in at the provider of a connection, which signs nobody in (decisions 13.5 and 10.8).
+"""Trial sign-ins: a real sign-in at the provider of a connection, which begins no session.
 
-An administrator tests a connection by it, also one that is switched off. It leaves and comes back as every sign-in
+An administrator tests a connection by it, even one that is switched off. It leaves and comes back as every sign-in
 does, and its answer is verified by the same rules. It is stored apart from sign-ins, so that no state of a trial ever
-completes a sign-in, nor the other way round: nothing is linked or provisioned, and no session begins.
+completes a sign-in, nor the other way round: nothing is linked or provisioned.
 
-The holder of a setup link tests in the same way (decisions 13.7). A trial is bound to the browser session, or to the
-visit of the link, that began it, is good for one answer, and expires. What the provider says of the user is foreign
-input: it is cut to a limit, and what cannot be printed is replaced.
+The holder of a setup link tests in the same way. A trial is bound to the browser session, or to the visit of the link,
+that began it, is good for one answer, and expires. What the provider says of the user is foreign input: it is cut to a
+limit, and characters that cannot be printed are replaced.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CLAIMS_MAX: Final = 40
 NAME_CHARACTERS_MAX: Final = 100
 VALUE_CHARACTERS_MAX: Final = 500
 REASON_CHARACTERS_MAX: Final = 300
-# What says nothing of the user.
+# Claims that say nothing of the user.
 _LEFT_OUT: Final = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
@@ -81,7 +81,7 @@ class TrialBrowser:
 class TrialSignIn:
     """A trial that is under way: its connection as it was, and where it began.
 
-    That is in a browser session of a user, or in a visit of a setup link.
+    It began in a browser session of a user, or in a visit of a setup link.
     """
 
     id: UUID
@@ -103,7 +103,7 @@ class TrialSignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialAnswer:
-    """What a trial has brought: whom the provider has signed in there, or the problem because of which it was refused.
+    """The answer to a trial: the user that the provider has signed in there, or the problem for which it was refused.
 
     `claims` are names and texts that are safe to store; `reason` is what the log says of a problem. `groups` is None
     where it is not known.
@@ -121,8 +121,8 @@ class TrialAnswer:
 class TrialResult:
     """The last trial of a connection, and who has begun it: None for the holder of a setup link.
 
-    `tested_as` tells whether the connection is still the same, and `is_without_persons` that what the trial has brought
-    is not for the reader.
+    `tested_as` shows whether the connection is still the same. `is_without_persons`: the reader must not see the
+    answer.
     """
 
     connection_id: UUID
@@ -141,7 +141,7 @@ class TrialResult:
         return self.answer.problem is None and self.is_of(connection)
 
     def for_link(self) -> TrialResult:
-        """Return what the holder of a setup link sees: of the trial of a member neither who that is nor the answer."""
+        """Return what the holder of a setup link sees: of a member's trial neither the member nor the answer."""
         if self.begun_by is None:
             return self
         return replace(self, begun_by=None, answer=TrialAnswer(problem=self.answer.problem), is_without_persons=True)
@@ -158,7 +158,7 @@ class ArrivedTrial:
 
 
 def is_trial(state: str) -> bool:
-    """Return whether a state, or the id under which a browser goes on, is that of a trial."""
+    """Return whether a state, or the id under which a browser goes on, belongs to a trial."""
     return state.startswith(STATE_PREFIX)
 
 
@@ -242,7 +242,7 @@ def conclude(uow: UnitOfWork, arrived: ArrivedTrial, answer: TrialAnswer) -> Non
 def find_posted(uow: UnitOfWork, connection_id: UUID, state: str) -> OpenConnection:
     """Return the connection of a trial by SAML whose answer another site has posted; raise `SignInOver`.
 
-    Such a request has no cookie. In whose browser the trial began shows when it goes on.
+    Such a request has no cookie; the browser is recognized when it goes on.
     """
     trial = uow.trial_sign_ins.find_open(_hash(Secret(state)), connection_id)
     if trial is None:
@@ -284,7 +284,7 @@ def answer_of(
     problem: ProviderProblem | None = None,
     reason: str = "",
 ) -> TrialAnswer:
-    """Return what is kept of an answer: of its claims at most so many, each cut to a limit."""
+    """Return what is kept of an answer: a limited number of its claims, each cut to a limit."""
     return TrialAnswer(
         problem=problem,
         reason=_printable(reason, REASON_CHARACTERS_MAX),
@@ -322,9 +322,9 @@ def _groups(asserted: AssertedGroups | None) -> TrialGroups:
 
 
 def _of_trial(uow: UnitOfWork, trial: TrialSignIn) -> OpenConnection:
-    """Return the connection of a trial to the person who has begun it, and has to be allowed to do so still."""
+    """Return the connection of a trial to the person who has begun it, and who must still be allowed to do so."""
     if trial.visit_hash is not None:
-        # The visit of the cookie is of one link, and so of one organization.
+        # The visit of the cookie belongs to one link, and so to one organization.
         link_callers.identify(uow.setup_links.caller_of_visit(trial.visit_hash)).require(Operation.CONNECTIONS_CHANGE)
     else:
         authorize(uow, trial.organization_slug, Operation.CONNECTIONS_CHANGE)
@@ -346,7 +346,7 @@ def _target(slug: str, organization_id: UUID, connection: ConnectionRecord) -> O
 
 
 def _sign_in(trial: TrialSignIn) -> UpstreamSignIn:
-    """Return a trial as what travels to a provider. No sign-in of that id is stored, so that nothing concludes it."""
+    """Return a trial in the form that travels to a provider. No sign-in has its id, so that it concludes nothing."""
     return UpstreamSignIn(
         id=trial.id,
         provider=Provider.UPSTREAM,
@@ -376,6 +376,6 @@ def _text(value: Any) -> str:
 
 
 def _printable(text: str, characters_max: int) -> str:
-    """Return the begin of a text, in which a replacement stands for each character that cannot be printed."""
+    """Return the beginning of a text, with a replacement for each character that cannot be printed."""
     cut = text[:characters_max] + ("…" if len(text) > characters_max else "")
     return "".join(character if character.isprintable() else _REPLACEMENT for character in cut)
