@@ -5,7 +5,7 @@ is closed while impersonating, because its result would stay. For each event in 
 the undo of a change of address, a lock, a deactivation by a directory, the end of the membership, a lower role, the
 deletion of the account. `accounts/email_change_undo.py` and `accounts/locks.py` carry out what it says, and
 `endings.py` takes from it what ends. `tests/core/test_made_things.py` fails for a table with a maker, an operation or a
-credential that no kind names.
+credential that no kind names (ops/decisions/0089-what-becomes-of-what-members-make.md).
 """
 
 from __future__ import annotations

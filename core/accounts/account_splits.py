@@ -2,7 +2,7 @@
 
 What this organization gave goes to a new account of the new address. The account that was there keeps its address and
 what the others gave; they learn nothing of it, because nothing of theirs has changed. The organization goes on to know
-its user by the same id.
+its user by the same id (ops/decisions/0049-accounts-are-split.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The person who made the change had access to the account, and the new address has received mail since: links that reset
 the password, invitations. So undoing ends every way in, and opens an account again that was closed. The access goes
 back to what the account held when the change was requested; what it was given, made or passed on since then is taken
-back. `core/organizations/takeovers.py` and the files beside it decide which that is.
+back (ops/decisions/0051-undone-takeovers.md). `core/organizations/takeovers.py` and its neighbours decide what that is.
 """
 
 from __future__ import annotations

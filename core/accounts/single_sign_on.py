@@ -4,7 +4,7 @@ Enforcement is checked after right credentials only, so it reveals nothing about
 and the organization's owner, but not at services that it uses as a customer: a provider that fails must not lock them
 out of its settings. It holds where no organization is named, in the organization's own context, and in its context at
 the services that it uses. On the way to another organization it refuses nothing: what begins there opens that
-organization alone (`core/sign_in/rules.py`).
+organization alone (`core/sign_in/rules.py`, ops/decisions/0052-enforcement-at-other-organizations.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether a service that is closed to strangers admits its user without a customer.
 
 Every sign-in asks it, also the child of a browser session. Requests with the tokens of a service are judged by the rows
-that each of them reads (`core/sessions/callers.py`).
+that each of them reads (`core/sessions/callers.py`, ops/decisions/0098-who-may-sign-in-to-a-service.md).
 """
 
 from __future__ import annotations
