@@ -29,7 +29,7 @@ class AgedRows(StrEnum):
     DELETED_ORGANIZATIONS = "deleted_organizations"
     """Organizations that their owners can no longer restore."""
     EXPIRED_OFFERS = "expired_offers"
-    """Offers to customers that stand in the way of new ones."""
+    """Expired offers to customers that would block new ones."""
     EXPIRED_TRIALS = "expired_trials"
     """Unfinished tests of a connection, when the next one begins."""
     RETIRED_CERTIFICATES = "retired_certificates"

@@ -64,7 +64,7 @@ def is_found_at_beginning(part: str) -> bool:
 
 
 def part_of_email(typed: str, to_ascii: ToAscii) -> str:
-    """Return a part of an address as it stands in stored addresses, to search for; the text is not validated."""
+    """Return a part of an address in the form of stored addresses, to search for; the text is not validated."""
     part = typed.strip().lower()
     # Stored addresses are composed.
     if len(part) <= EMAIL_CHARACTERS_MAX:

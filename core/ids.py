@@ -48,7 +48,7 @@ def end_id_until(moment: datetime) -> UUID:
 
 
 def sure_first_id_since(moment: datetime) -> UUID:
-    """Return the lowest id from which on every row is of this time or a later one."""
+    """Return the lowest id such that all rows from it on have this time or a later one."""
     return UUID(int=first_id_at(moment).int + _in_ids(CLOCKS_DIFFER_MAX + MILLISECOND))
 
 

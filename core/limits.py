@@ -13,15 +13,15 @@ NAME_CHARACTERS_MAX = 100
 REASON_CHARACTERS_MAX = 1000
 USER_AGENT_CHARACTERS_MAX = 400
 
-# Of services and people that a tier or an organization may have: more than any has, and it fits the column.
+# How many services and people a tier or an organization may have: more than any has, and it fits the column.
 TIER_LIMIT_MAX = 1_000_000
-# Of a plan and of a tier, in the smallest unit of the currency; it fits the column.
+# The price of a plan and of a tier, in the smallest unit of the currency; it fits the column.
 PRICE_CENTS_MAX = 99_999_999
 
 # A route that takes more declares it: SCIM, logos, SAML metadata, the billing receiver.
 BODY_BYTES_MAX = 64 * 1024
 LARGE_BODY_BYTES_MAX = 1024 * 1024
-# A message of SAML, of which nothing is verified before it is read.
+# A SAML message; nothing of it is verified before it is read.
 SAML_BODY_BYTES_MAX = 256 * 1024
 # A group of a directory, with all of its members.
 GROUP_BODY_BYTES_MAX = 4 * 1024 * 1024

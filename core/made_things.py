@@ -169,7 +169,7 @@ ACTS_OF_CREDENTIALS: Final[PartialTable[MadeKind, frozenset[MadeKind]]] = Partia
         MadeKind.SETUP_LINK: frozenset(
             {MadeKind.SCIM_TOKEN, MadeKind.CONNECTION, MadeKind.SAML, MadeKind.DOMAIN, MadeKind.SIEM_STREAM}
         ),
-        # It makes and changes whatever its maker may, also for customers of the services.
+        # It makes and changes what its maker may, customers of the services included.
         MadeKind.ORGANIZATION_KEY: frozenset(MadeKind) - {MadeKind.JOB, MadeKind.SIGN_IN},
         MadeKind.API_KEY: frozenset(
             {

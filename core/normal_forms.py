@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final, Literal
 
-# A character stands for at most so many of those that are composed to it.
+# A composed character stands for at most this many characters.
 COMPOSED_OF_MAX: Final = 4
 
 NormalForm = Literal["NFC", "NFKC", "NFKD"]

@@ -15,7 +15,7 @@ from core.organizations.settings.pictures import Picture
 from core.text import checked_name
 
 NAME_DEFAULT: Final = "Gatehouse"
-# It stands in the subjects of mails, in QR codes and on small screens.
+# The name is shown in the subjects of mails, in QR codes and on small screens.
 NAME_CHARACTERS_MAX: Final = 40
 
 

@@ -19,7 +19,7 @@ class Position:
     id: UUID
 
     def __str__(self) -> str:
-        """Return the position as it stands in an address."""
+        """Return the position as it is written in a URL."""
         return f"{self.at.astimezone(UTC).isoformat().replace('+00:00', 'Z')}_{self.id}"
 
 
@@ -70,5 +70,5 @@ def position_of(text: str) -> Position | None:
         position = Position(at=moment, id=UUID(row_id))
     except ValueError:
         return None
-    # A time without a zone, or outside of what is stored, is none of ours.
+    # A time without a zone, or outside of what is stored, is not from a position of ours.
     return position if moment.tzinfo is not None and moment >= BEGIN.at else None

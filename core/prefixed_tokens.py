@@ -29,7 +29,7 @@ _PREFIX_CHARACTERS: Final = 6
 _SECRET_CHARACTERS: Final = 43
 # Compared with where no token has the prefix, so that the time does not tell which prefixes exist.
 _NO_HASH: Final = bytes(32)
-# What no token has as its prefix.
+# No token has this prefix.
 _NO_PREFIX: Final = ""
 
 

@@ -28,29 +28,29 @@ class RateLimit(Enum):
     IMPERSONATION = (6.0, 10)
     EMAIL_CHANGE = (6.0, 10)
     INVITATION_ANSWER = (1.0, 30)
-    # Of an organization: asking a provider that it names whether a connection works.
+    # For an organization: asking a provider that it names whether a connection works.
     CONNECTION_CHECK = (6.0, 10)
-    # Of an organization: asking why a user cannot sign in, of its members and end users together.
+    # For an organization: asking why a user cannot sign in, for its members and end users together.
     EXPLANATION = (2.0, 30)
     # A whole company may arrive from one address in the morning.
     SAML = (0.02, 200)
-    # Of a network: credentials that do not verify. Those that do are never refused by it.
+    # For a network: credentials that do not verify. It never refuses those that do.
     REFUSED_CREDENTIAL = (1 / 6, 60)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.
     SIGNED_IN = (0.05, 100)
-    # Of a connection: the revocations that its identity provider asks for.
+    # For a connection: the revocations that its identity provider asks for.
     GLOBAL_REVOCATION = (1.0, 60)
-    # Of a connection: the logout tokens of its provider, of which a whole company may cause some in the evening.
+    # For a connection: the logout tokens of its provider; a whole company may sign out in the evening.
     BACKCHANNEL_LOGOUT = (0.1, 600)
-    # Of an API key, not of an address.
+    # For an API key, not an address.
     API_KEY = (0.01, 200)
-    # Of a key of an organization, likewise.
+    # For a key of an organization.
     ORGANIZATION_KEY = (1 / 60, 60)
-    # Of a client of OAuth that authenticates, likewise.
+    # For an authenticated client of OAuth.
     CLIENT = (0.01, 200)
-    # Of a network: refusals of clients that are noted. Those beyond it are answered as they are.
+    # For a network: noted refusals of clients. Further ones are answered, and not noted.
     NOTED_REFUSAL = (0.1, 60)
-    # Of a SCIM token: the first synchronization of a directory takes two requests for each user.
+    # For a SCIM token: the first synchronization of a directory takes two requests for each user.
     SCIM_TOKEN = (0.004, 500)
 
     seconds_per_request: float

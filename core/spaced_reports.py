@@ -15,7 +15,7 @@ class SpacedReports:
 
     def __init__(self, seconds_min: float = SECONDS_MIN) -> None:
         self._seconds_min = seconds_min
-        # Of each kind: when it was reported last, and how often it has happened since.
+        # For each kind: when it was reported last, and how often it has happened since.
         self._kinds: dict[Hashable, tuple[float, int]] = {}
 
     def count(self, now: float, kind: Hashable = None) -> int | None:

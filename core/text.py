@@ -13,7 +13,7 @@ from core.wording import Wording
 
 SLUG_CHARACTERS_MIN: Final = 3
 SLUG_CHARACTERS_MAX: Final = 50
-# Of what a person writes to another person.
+# For a text that a person writes to another person.
 MESSAGE_CHARACTERS_MAX: Final = 300
 
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -64,7 +64,7 @@ def checked_line(text: str, *, characters_max: int, field: str) -> str:
 
 
 def checked_public_name(name: str, *, characters_min: int = 1, field: str = "name") -> str:
-    """Return what `checked_name` does, for a name that stands in mails to strangers or on pages.
+    """Return what `checked_name` does, for a name in mails to strangers or on pages.
 
     Such a name must not contain a web address: mail programs make links of them.
     """

@@ -73,7 +73,7 @@ class GovernsSince(BadRequest):
     )
 
 
-# What takes back each kind of things that were made during a takeover.
+# The function that takes back each kind of things that were made during a takeover.
 _TAKES_BACK: Final[PartialTable[MadeKind, Callable[[UnitOfWork, Sequence[Acting]], Sequence[MadeThing]]]] = (
     PartialTable(
         {
@@ -112,7 +112,7 @@ class UndoableChange:
 
 
 def is_undo(uow: UnitOfWork, token: str) -> bool:
-    """Return whether a token is of a link that undoes a change, also of one that is used or expired."""
+    """Return whether the token of a link undoes a change, even if it is used or expired."""
     return uow.one_time_tokens.find(hash_token(token), TokenPurpose.UNDO_EMAIL_CHANGE) is not None
 
 

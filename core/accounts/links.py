@@ -113,7 +113,7 @@ def inspect(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts
 
 
 def use(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) -> ValidLink:
-    """Use up a valid link and return it with its account; raise `LinkUnusable`, also for the second of two at once."""
+    """Use up a valid link and return it with its account; raise `LinkUnusable`, also for the second of two uses."""
     used = one_time_tokens.use(uow, purpose, token)
     if used is None:
         raise _refusal(uow.one_time_tokens.find(hash_token(token), purpose), texts)

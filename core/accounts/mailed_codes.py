@@ -37,7 +37,7 @@ WINDOW: Final = timedelta(hours=1)
 WRONG_IN_A_ROW_MAX: Final = 100
 DIGITS: Final = 6
 _CODE: Final = re.compile(rf"[0-9]{{{DIGITS}}}")
-# What is compared with a code where a mail has none.
+# Compared with a code where a mail has none.
 _NO_HASH: Final = bytes(32)
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 # Shorter ones are in many words by chance.
 WORD_LETTERS_MIN: Final = 3
-# Of a common password with digits behind it, such as a year.
+# The digits behind a common password, such as a year.
 APPENDED_DIGITS_MAX: Final = 4
-# Of a member of more, the first ones by slug count.
+# If the user is a member of more, the first ones by slug count.
 ORGANIZATIONS_MAX: Final = 50
 
 # NUL, at which some systems cut a password off, and surrogates, which cannot be encoded.

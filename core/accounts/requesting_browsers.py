@@ -56,7 +56,7 @@ def requesting(
     organization_slug: str | None = None,
     service_slug: str | None = None,
 ) -> RequestingBrowser:
-    """Return the browser with this binding, of which the hash is stored."""
+    """Return the browser with this binding; only its hash is stored."""
     return RequestingBrowser(
         binding_hash=_hash_of(binding),
         return_to=return_to,

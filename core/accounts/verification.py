@@ -159,7 +159,7 @@ def inspect(uow: UnitOfWork, token: str) -> UnprovedAddress | VerifiedAddress:
 
 
 def inspect_unproved(uow: UnitOfWork, token: str) -> UnprovedAddress:
-    """Return what a link would prove, as `inspect` does; raise `LinkUnusable` also when the address is proved."""
+    """Return what a link would prove, as `inspect` does; raise `LinkUnusable` even if the address is proved already."""
     found = inspect(uow, token)
     if isinstance(found, VerifiedAddress):
         raise LinkUnusable(TEXTS.used).because("already_verified")

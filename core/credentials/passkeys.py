@@ -238,7 +238,7 @@ def list_mine(uow: UnitOfWork) -> list[PasskeyItem]:
 
 
 def known_credentials(uow: UnitOfWork) -> KnownCredentials:
-    """Return what a browser may be told of the caller's passkeys, so that it forgets those that are gone."""
+    """Return the caller's passkeys for a browser, so that it forgets those that are gone."""
     caller = uow.caller
     return KnownCredentials(
         user_handle=passkey_challenges.subject_of(caller.account.id),

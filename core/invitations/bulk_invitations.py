@@ -48,7 +48,7 @@ def rows_of(typed: TypedList) -> list[WantedRow]:
 
 
 def details_of(role: str, services: Sequence[str], message: str | None) -> Mapping[str, str]:
-    """Return what a job says of each of its invitations; `invite` takes it."""
+    """Return what a job stores for all of its invitations; `invite` takes it."""
     given = {"services": _BETWEEN_SLUGS.join(services), "message": message}
     return {"role": role} | {name: value for name, value in given.items() if value}
 

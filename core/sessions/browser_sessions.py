@@ -31,7 +31,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 IDLE_LIFETIME: Final = timedelta(hours=12)
-# Of a session that stays signed in.
+# For a session that stays signed in.
 LONG_IDLE_LIFETIME: Final = sessions.IDLE_LIFETIME
 # A use is stored when the last stored one is this old, because nearly every page would write otherwise.
 TOUCH_PERIOD: Final = timedelta(minutes=5)

@@ -48,7 +48,7 @@ class NoLongerLetIn(Unauthorized):
     )
 
 
-# What precedes the id of an organization's key, and of a setup link, where the logs show who acted.
+# The prefix of the id of an organization's key, and of a setup link, where the logs show who acted.
 KEY_ACTOR_PREFIX: Final = "api_key:"
 LINK_ACTOR_PREFIX: Final = "setup_link:"
 # The id of no organization.
@@ -137,7 +137,7 @@ class Caller:
 
     @property
     def only_organization_id(self) -> UUID | None:
-        """The one organization of which the session shows that its user belongs to it; None without limits.
+        """The one organization to which the session shows that its user belongs; None without limits.
 
         A session for a customer shows none: the vendor learns what its token says, and no more.
         """

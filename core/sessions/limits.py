@@ -184,7 +184,7 @@ class Act(Enum):
     SHARED_ACCOUNT = auto()
     # What changes that, and would outlive the word of a connection.
     WHOLE_ACCOUNT = auto()
-    # What a proof of the address has to precede.
+    # What needs a proof of the address first.
     PROVED = auto()
     # What another party would keep.
     LASTING = auto()

@@ -117,7 +117,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
         own = uow.sessions.exchange_own(token.session_id, **_exchanged(token, newest))
         if own is not None:
             return _granted(own, own.caller, newest)
-    # Of two requests that exchange a token at once, one loses the write and finds the token exchanged the second time.
+    # When two requests exchange a token at once, one loses the write and finds the token exchanged the second time.
     for _ in range(2):
         session = uow.sessions.find_refreshable(token.session_id, is_limited=client is not None)
         if session is None:

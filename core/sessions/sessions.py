@@ -223,7 +223,7 @@ def end_at_service(uow: UnitOfWork, organization_id: UUID, service_id: UUID, use
 
 
 def log_out(uow: UnitOfWork) -> None:
-    """End the session of this request, also when the caller no longer belongs to the context of the session."""
+    """End the session of this request, even if the caller no longer belongs to the context of the session."""
     caller = uow.caller_to_log_out
     assert caller is not None, "a caller without an access token logs out"
     sign_out(uow, caller.session.id, caller.account.id, caller.account.email)

@@ -71,7 +71,7 @@ NO_ADDITIONS: Final = TokenAdditions()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSubject:
-    """A caller with what tokens say of them besides."""
+    """A caller, and what else tokens say about the caller."""
 
     caller: Caller
     additions: TokenAdditions = field(default=NO_ADDITIONS)

@@ -1,8 +1,8 @@
 """Where a browser goes after signing in: a path of Gatehouse.
 
-A path without parameters stands in the address of the sign-in page. One with parameters, or on behalf of an
+A path without parameters is part of the address of the sign-in page. One with parameters, or on behalf of an
 organization or service, is kept here under an id that is valid once, so that no parameter passes through an address.
-Whatever is not a path of Gatehouse is ignored.
+Anything but a path of Gatehouse is ignored.
 
 Some paths answer a request of another system, an OpenID client or a SAML service provider. A form of the sign-in names
 the return that it carries, so the completed form is recorded for that one request: it answers the question of a first

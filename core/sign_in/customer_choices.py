@@ -43,7 +43,7 @@ class CustomerClosed(Forbidden):
 
 
 class NoCustomer(Forbidden):
-    """The service is for the people of its customers, and the user is of none."""
+    """The service is for the people of its customers, and the user belongs to none."""
 
     default_message = (
         "This application is for people of the organizations that use it. Ask an administrator of your organization"
@@ -52,7 +52,7 @@ class NoCustomer(Forbidden):
 
 
 class NoCustomerYet(Forbidden):
-    """The service is for the people of its customers, the user is of none, and any organization may become one."""
+    """The service is for the people of its customers, the user belongs to none, and any organization may become one."""
 
     default_message = (
         "This application is for people of the organizations that use it. Ask an administrator of your organization"

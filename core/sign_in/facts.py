@@ -169,7 +169,7 @@ class SignInFacts:
 
     @property
     def uses_trusted_device(self) -> bool:
-        """Whether a trusted device stands for the second factor."""
+        """Whether a trusted device replaces the second factor."""
         device = self.here.device
         return self.asks_second_factor and device is not None and device.is_trusted_at(self.here.place, self.now)
 
@@ -214,7 +214,7 @@ def answered(facts: SignInFacts) -> SignInFacts:
 def _lacking(
     required: RequiredConnection | None, proof: IdentityProof, browser: InBrowser | None
 ) -> RequiredConnection | None:
-    """Return the required connection, unless the user has come by it."""
+    """Return the required connection, unless the user signs in by it."""
     if required is None or proof.connection_id == required.connection_id:
         return None
     if browser is None:

@@ -205,7 +205,7 @@ def list_mine(uow: UnitOfWork) -> list[IdentityItem]:
 
 
 def linked_here(uow: UnitOfWork) -> set[Provider]:
-    """Return the providers of which an account is linked in the very context of the caller's session."""
+    """Return the providers whose accounts are linked in exactly the context of the caller's session."""
     caller = uow.caller
     return {identity.provider for identity in uow.identities.of_user(caller.account.id, context_of(caller))}
 

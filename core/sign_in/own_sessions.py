@@ -56,7 +56,7 @@ class OwnSession:
 
     @property
     def client(self) -> Description:
-        """What the browser or program says of itself."""
+        """The browser or program, by its own description."""
         return user_agents.describe(self.user_agent)
 
 

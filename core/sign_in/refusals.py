@@ -52,7 +52,7 @@ class ClosedToProviders(SignInRefused):
 class AccountNotOpen(SignInRefused):
     """The account is deactivated or locked, and its user comes back from another provider, which has named it.
 
-    Only a person that the provider signs in to the account learns by it that there is one.
+    It reveals the account only to a person that the provider signs in to it.
     """
 
     default_message = (

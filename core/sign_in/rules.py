@@ -118,7 +118,7 @@ class SignInRule(Generic[Facts]):
     needs: Stage | None = field(default=None, kw_only=True)
 
 
-# What concerns the account
+# Rules about the account
 
 
 def _activated(facts: SignInFacts) -> Answer:
@@ -157,7 +157,7 @@ def _settled(facts: SignInFacts) -> Answer:
     return MailedProofRequired().because(SignInReason.MAILED_PROOF_REQUIRED)
 
 
-# What concerns the connection by which the user signs in, or has to sign in
+# Rules about the connection by which the user signs in, or has to sign in
 
 
 def _connection_kept(facts: SignInFacts) -> Answer:
@@ -201,7 +201,7 @@ def _single_sign_on(facts: SignInFacts) -> Answer:
     return SsoRequired(lacking.connection_id if is_by_customer else None).because(SignInReason.SSO_REQUIRED)
 
 
-# What concerns the place
+# Rules about the place
 
 
 def _of_place(judge: Callable[[Place, Destination], Refusal | None]) -> Callable[[SignInFacts], Answer]:
@@ -258,7 +258,7 @@ def _confinement(facts: SignInFacts) -> Answer:
     ).because(SignInReason.CONFINED_ELSEWHERE)
 
 
-# What is asked for
+# Rules that ask the user for something
 
 
 def _second_factor(facts: SignInFacts) -> Answer:

@@ -111,7 +111,7 @@ class SignIn:
 
     @property
     def client(self) -> Description:
-        """What the browser or program says of itself."""
+        """The browser or program, by its own description."""
         return user_agents.describe(self.user_agent)
 
 

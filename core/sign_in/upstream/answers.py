@@ -218,7 +218,7 @@ def is_subject(value: Any) -> bool:
 
 
 def _require_text(claims: Mapping[str, Any]) -> None:
-    """Raise `UpstreamFailed` for claims whose `sub` is not a text, also where another claim has the stable id."""
+    """Raise `UpstreamFailed` for claims whose `sub` is not a text, even if another claim has the stable id."""
     if "sub" in claims:
         checked_subject(claims["sub"])
 

@@ -4,10 +4,10 @@ The first sign-in by a connection of a user with an account asks for a mailed co
 organization's own: its directory could give such an account another address as well. Such a link rests on the
 connection's word alone, so it opens few roles before a mailed code (`entitlement.py`).
 
-A person who may only set up connections must not become another person by that. So the mail domain of the address has
-to lead to the connection, and the connection has to be *vouched for*: the person who said where it leads, what of its
-answers counts, or which domains lead to it, may give every role of the organization. The first change by an editor who
-may not ends that (`changes.py`, `domain_routes.py`); an editor who may, and who says anew where it leads, begins it.
+A person who may only set up connections must not be able to become another person. So the mail domain of the address
+has to lead to the connection, and the connection has to be *vouched for*: the person who said where it leads, what of
+its answers counts, or which domains lead to it, may give every role of the organization. The first change by an editor
+who may not ends that (`changes.py`, `domain_routes.py`); an editor who may, and says anew where it leads, begins it.
 """
 
 from __future__ import annotations

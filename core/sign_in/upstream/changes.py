@@ -356,6 +356,6 @@ def _lead_elsewhere(uow: UnitOfWork, organization_id: UUID, connection_id: UUID)
 
 
 def _given_roles(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord) -> Sequence[str]:
-    """Return the roles that a connection gives: to those who join by it, and by rules."""
+    """Return the roles that a connection gives: to people who join by it, and by rules."""
     joins_as = [connection.joins_as] if connection.joins_as is not None else []
     return [*joins_as, *uow.group_rules.roles_of_connection(organization_id, connection.id)]

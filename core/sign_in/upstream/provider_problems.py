@@ -233,7 +233,7 @@ def judge_exchange(status: int, answer: Mapping[str, Any]) -> ProviderProblem:
 
 
 def judge_token(status: int, answer: Mapping[str, Any]) -> ProviderProblem | None:
-    """Return what a token endpoint says of our credentials when it is asked for a token of our own; None when right."""
+    """Return what a token endpoint says of our credentials when asked for a token of our own; None when right."""
     if status == _OK and "error" not in answer:
         return None
     # The provider may refuse such a grant to the application although its credentials are right.

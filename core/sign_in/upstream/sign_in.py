@@ -132,7 +132,7 @@ def conclude(
 def conclude_confirmed(uow: UnitOfWork, confirmed: ConfirmedSignIn, destination: Destination) -> Outcome | SignInToLink:
     """Sign in the user who has typed the code of an address, by a connection that a vendor has made for a customer.
 
-    The identity is linked in that context alone. An address that was never proved is proved by it.
+    The identity is linked in that context alone. It also proves an address that was never proved.
     """
     sign_in, proven = confirmed.sign_in, confirmed.proven
     try:
@@ -299,7 +299,7 @@ def _require_user(
 
 
 def _linkable(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity) -> Sequence[UUID]:
-    """Return the accounts of which one may be linked to an identity."""
+    """Return the accounts to which an identity may be linked; it is linked to one of them."""
     if sign_in.user_id is not None:
         return [sign_in.user_id]
     known = known_elsewhere.find(uow, sign_in, proven) if sign_in.context.connection_id is None else None

@@ -304,7 +304,7 @@ def claims_of_token(claims: Mapping[str, Any] | None) -> Sequence[tuple[str, Any
 
 
 def claims_of_assertion(assertion: SamlAssertion | None) -> Sequence[tuple[str, Any]]:
-    """Return what an assertion says of its user: the name, its format, and the attributes."""
+    """Return the statements of an assertion about its user: the name, its format, and the attributes."""
     if assertion is None:
         return []
     attributes = [(name, ", ".join(values)) for name, values in assertion.attributes.items()]
