@@ -39,7 +39,7 @@ def split(
         _depart(uow, organization_id, user_id, email)
         # Before the membership moves, which keeps the groups of the directory.
         group_roles.follow_unlinking(uow, user_id)
-    uow.account_splits.move_gifts(organization_id, user_id, new_id, stays_confirmed=keeps_person)
+    uow.account_splits.move_access(organization_id, user_id, new_id, stays_confirmed=keeps_person)
     return new_id
 
 

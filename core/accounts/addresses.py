@@ -105,7 +105,7 @@ def inherit(uow: UnitOfWork, user_id: UUID, taken: TakenAddress) -> None:
     """
     if taken.holder_id is None:
         return
-    uow.account_splits.move_all_gifts(taken.holder_id, user_id)
+    uow.account_splits.move_all_access(taken.holder_id, user_id)
     reason = "address_proved_by_another_account"
     told = members.remove_left(uow, taken.holder_id, reason=reason)
     departures.end_unconfirmed_links(uow, taken.holder_id, reason=reason, told=told)

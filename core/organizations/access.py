@@ -443,7 +443,7 @@ def authorize(
         and not context.caller.limits.is_impersonated
         and operation is not Operation.ORGANIZATION_LEAVE
     ):
-        context.caller.require(Act.GIFT)
+        context.caller.require(Act.CONFIRM_ACCESS)
         # The user works in the organization in person, which is consent. Only their first request writes.
         uow.members.confirm(organization.id, membership.user_id)
     return authorized

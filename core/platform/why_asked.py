@@ -264,8 +264,8 @@ class AskedSignIn:
         facts = self._facts(proof, standing, by)
         if first.refusal is None:
             judged = judge_to_end(judge(RULES, facts, untold=self._hidden))
-            if judged.stage is Stage.GIFT:
-                read = arrivals.with_gift(self._uow, judged.facts)
+            if judged.stage is Stage.UNCONFIRMED_ACCESS:
+                read = arrivals.with_unconfirmed_access(self._uow, judged.facts)
                 judged = judge_to_end(judge(RULES, read, judged, untold=self._hidden))
         else:
             judged = Judgement[SignInFacts].unjudged(RULES, facts, untold=self._hidden)

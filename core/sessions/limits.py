@@ -191,7 +191,7 @@ class Act(Enum):
     # A credential that is made or changed.
     CREDENTIAL = auto()
     # What another person gave to the address.
-    GIFT = auto()
+    CONFIRM_ACCESS = auto()
 
 
 CLOSES: Final[Mapping[Act, Mapping[Limit, type[Forbidden]]]] = {
@@ -216,5 +216,5 @@ CLOSES: Final[Mapping[Act, Mapping[Limit, type[Forbidden]]]] = {
     Act.PROVED: {Limit.UNPROVED: AddressNotConfirmed},
     Act.LASTING: {Limit.IMPERSONATED: OutlastsImpersonation},
     Act.CREDENTIAL: {Limit.IMPERSONATED: CredentialWhileImpersonating},
-    Act.GIFT: {Limit.DISOWNED: AddressDisowned, Limit.LACKS_MAILED_PROOF: MailedProofRequired},
+    Act.CONFIRM_ACCESS: {Limit.DISOWNED: AddressDisowned, Limit.LACKS_MAILED_PROOF: MailedProofRequired},
 }

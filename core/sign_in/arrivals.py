@@ -83,12 +83,12 @@ def with_circumstances(
     return replace(facts, circumstances=replace(circumstances, device=device, receivers=deferred.receivers()))
 
 
-def with_gift(uow: UnitOfWork, facts: SignInFacts) -> SignInFacts:
+def with_unconfirmed_access(uow: UnitOfWork, facts: SignInFacts) -> SignInFacts:
     """Return the facts with whether the user has not confirmed yet what the organization gave."""
     slug = facts.destination.organization_slug
     assert slug is not None, "no organization is named that could have given anything"
     waits = uow.departures.is_waiting(facts.account.id, slug, facts.destination.service_slug)
-    return replace(facts, gift_waits=waits)
+    return replace(facts, has_unconfirmed_access=waits)
 
 
 def _defer_standing(uow: UnitOfWork, proof: IdentityProof) -> Deferred[ConnectionStanding | None]:

@@ -227,7 +227,7 @@ def _prepared(
 
 def _lacks_proof(uow: UnitOfWork, user: User | None, proof: IdentityProof, destination: Destination) -> bool:
     """Return whether the rules about the account refuse the use of what an organization gave."""
-    facts = SignInFacts(user=user, proof=proof, destination=destination, now=uow.now, gift_waits=True)
+    facts = SignInFacts(user=user, proof=proof, destination=destination, now=uow.now, has_unconfirmed_access=True)
     return judge(RULES, facts).refusal is not None
 
 

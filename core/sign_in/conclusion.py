@@ -146,8 +146,8 @@ def _judged(
     """Judge by all rules: read what they need, and carry out each change before the rules behind it judge."""
     judged = judge(RULES, facts)
     while judged.stage is not None or judged.answer is Amend.RECLAIM:
-        if judged.stage is Stage.GIFT:
-            facts = arrivals.with_gift(uow, facts)
+        if judged.stage is Stage.UNCONFIRMED_ACCESS:
+            facts = arrivals.with_unconfirmed_access(uow, facts)
         elif judged.stage is Stage.CIRCUMSTANCES:
             facts = arrivals.with_circumstances(uow, facts, circumstances)
         else:

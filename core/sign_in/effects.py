@@ -63,7 +63,7 @@ _FAILED: Final = frozenset(
 
 def amend(uow: UnitOfWork, facts: SignInFacts) -> SignInFacts:
     """Give the account to its user, who has proved the address, and return the facts since then."""
-    proved = replace(facts, user=addresses.reclaim(uow, facts.account), gift_waits=None, circumstances=None)
+    proved = replace(facts, user=addresses.reclaim(uow, facts.account), has_unconfirmed_access=None, circumstances=None)
     return arrivals.with_circumstances(uow, proved) if facts.circumstances is not None else proved
 
 

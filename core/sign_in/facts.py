@@ -36,7 +36,7 @@ class Stage(Enum):
     """What is read of a sign-in after its account, when a rule needs it."""
 
     # Whether the user has not confirmed yet what the organization gave.
-    GIFT = auto()
+    UNCONFIRMED_ACCESS = auto()
     CIRCUMSTANCES = auto()
 
 
@@ -121,7 +121,7 @@ class SignInFacts:
     """An account whose user would sign in, the proof, the destination, and what is read of them.
 
     `has_waited` says that the first factor was right minutes ago. `is_admitted_by_saml` is None where the sign-in is
-    not by SAML. `gift_waits` and `circumstances` are None while they are not read.
+    not by SAML. `has_unconfirmed_access` and `circumstances` are None while they are not read.
     """
 
     user: User | None
@@ -130,7 +130,7 @@ class SignInFacts:
     now: datetime
     has_waited: bool = False
     is_admitted_by_saml: bool | None = None
-    gift_waits: bool | None = None
+    has_unconfirmed_access: bool | None = None
     circumstances: Circumstances | None = None
 
     @property
@@ -146,7 +146,7 @@ class SignInFacts:
         return self.circumstances
 
     @property
-    def may_use_gift(self) -> bool:
+    def would_use_unconfirmed_access(self) -> bool:
         """Whether the sign-in would use what the organization gave, where using it does not confirm it."""
         return self.destination.organization_slug is not None and self.is_unconfirmed
 
@@ -183,7 +183,7 @@ class SignInFacts:
         """Return whether a rule that needs a stage cannot judge yet."""
         if stage is Stage.CIRCUMSTANCES:
             return self.circumstances is None
-        return self.gift_waits is None and self.may_use_gift
+        return self.has_unconfirmed_access is None and self.would_use_unconfirmed_access
 
 
 def amended(facts: SignInFacts) -> SignInFacts:
@@ -200,7 +200,7 @@ def amended(facts: SignInFacts) -> SignInFacts:
     return replace(
         facts,
         user=user,
-        gift_waits=True if place.is_member else facts.gift_waits,
+        has_unconfirmed_access=True if place.is_member else facts.has_unconfirmed_access,
         circumstances=replace(found, receivers=here.receivers),
     )
 

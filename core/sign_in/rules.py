@@ -145,11 +145,11 @@ def _address_verified(facts: SignInFacts) -> Answer:
 
 
 def _address_owned(facts: SignInFacts) -> Answer:
-    return _settled(facts) if facts.may_use_gift and facts.gift_waits else None
+    return _settled(facts) if facts.would_use_unconfirmed_access and facts.has_unconfirmed_access else None
 
 
 def _settled(facts: SignInFacts) -> Answer:
-    """Refuse a user who is about to use an unconfirmed gift, unless the proof gives the account to its owner first."""
+    """Refuse a user who would use unconfirmed access, unless the proof gives the account to its owner first."""
     if facts.account.is_disowned:
         return AddressDisowned().because(SignInReason.ADDRESS_DISOWNED)
     if facts.proof.proves_address:
@@ -317,7 +317,7 @@ RULES: Final[tuple[SignInRule[SignInFacts], ...]] = (
     SignInRule(Rule.ACTIVATED, _activated),
     SignInRule(Rule.REOPENING, _reopening),
     SignInRule(Rule.ADDRESS_VERIFIED, _address_verified),
-    SignInRule(Rule.ADDRESS_OWNED, _address_owned, needs=Stage.GIFT),
+    SignInRule(Rule.ADDRESS_OWNED, _address_owned, needs=Stage.UNCONFIRMED_ACCESS),
     SignInRule(Rule.CONNECTION_KEPT, _connection_kept, needs=Stage.CIRCUMSTANCES),
     SignInRule(Rule.AFFILIATION, _affiliation),
     SignInRule(Rule.ADDRESS_CONFIRMED, _address_confirmed),

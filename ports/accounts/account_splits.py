@@ -22,11 +22,11 @@ class AccountSplits(Protocol):
         """
         ...
 
-    def move_gifts(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, stays_confirmed: bool) -> None:
+    def move_access(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, stays_confirmed: bool) -> None:
         """Move what the account has of an organization, which goes on to know it by the same id."""
         ...
 
-    def move_all_gifts(self, user_id: UUID, new_id: UUID) -> None:
+    def move_all_access(self, user_id: UUID, new_id: UUID) -> None:
         """Move what organizations gave to an account to one that exists, as far as that does not have the like.
 
         Each organization to which the other account is new goes on to know the user by the same id. Both are locked.

@@ -107,7 +107,7 @@ _MEMBERSHIP: Final[LiteralString] = """
     SET    user_id = %(new_id)s, confirmed_at = CASE WHEN %(stays_confirmed)s THEN confirmed_at END
     WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
 """
-_GIFTS: Final[tuple[LiteralString, ...]] = (
+_ACCESS: Final[tuple[LiteralString, ...]] = (
     _MEMBERSHIP,
     """
     UPDATE service_users l
@@ -270,17 +270,17 @@ class PostgresAccountSplits(Aggregate):
         for statement in (*_OF_PERSON, *_MADE):
             self._connection.execute_later(statement, values)
 
-    def move_gifts(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, stays_confirmed: bool) -> None:
+    def move_access(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, stays_confirmed: bool) -> None:
         values = {
             "organization_id": organization_id,
             "user_id": user_id,
             "new_id": new_id,
             "stays_confirmed": stays_confirmed,
         }
-        for statement in _GIFTS:
+        for statement in _ACCESS:
             self._connection.execute_later(statement, values)
 
-    def move_all_gifts(self, user_id: UUID, new_id: UUID) -> None:
+    def move_all_access(self, user_id: UUID, new_id: UUID) -> None:
         for statement in (_ALL_KNOWN_IDS, _ALL_MEMBERSHIPS, _ALL_OF_SERVICES):
             self._connection.execute_later(statement, {"user_id": user_id, "new_id": new_id})
 

@@ -54,9 +54,9 @@ def test_the_facts_after_a_proof_are_foretold(
             destination=Destination(organization_slug="acme", service_slug="desk", customer=named),
             now=uow.now,
         )
-        read = arrivals.with_gift(uow, arrivals.with_circumstances(uow, facts))
+        read = arrivals.with_unconfirmed_access(uow, arrivals.with_circumstances(uow, facts))
         foretold = amended(read)
-        return foretold, arrivals.with_gift(uow, effects.amend(uow, read))
+        return foretold, arrivals.with_unconfirmed_access(uow, effects.amend(uow, read))
 
     foretold, found = transact(compared)
 
@@ -68,4 +68,4 @@ def test_the_facts_after_a_proof_are_foretold(
     assert foretold.here.device is None
     assert foretold.account == replace(found.account, updated_at=foretold.account.updated_at)
     # The membership of an owner stays confirmed, and a place does not say that its member is one.
-    assert foretold.gift_waits == (True if role == "owner" else found.gift_waits)
+    assert foretold.has_unconfirmed_access == (True if role == "owner" else found.has_unconfirmed_access)

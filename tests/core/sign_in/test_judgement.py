@@ -104,7 +104,7 @@ EXAMPLES: Final[tuple[tuple[Rule, SignInReason | Amend, SignInFacts], ...]] = (
     (
         Rule.ADDRESS_OWNED,
         SignInReason.MAILED_PROOF_REQUIRED,
-        facts(user=CHANGED, place=at_acme(), gift_waits=True),
+        facts(user=CHANGED, place=at_acme(), has_unconfirmed_access=True),
     ),
     (
         Rule.CONNECTION_KEPT,
@@ -212,14 +212,17 @@ def test_facts_that_no_rule_refuses_pass_all_of_them() -> None:
     ("given_facts", "rule"),
     [
         (facts(user=UNPROVED, proof={"proves_address": True}), Rule.ADDRESS_VERIFIED),
-        (facts(user=CHANGED, proof={"proves_address": True}, place=at_acme(), gift_waits=True), Rule.ADDRESS_OWNED),
+        (
+            facts(user=CHANGED, proof={"proves_address": True}, place=at_acme(), has_unconfirmed_access=True),
+            Rule.ADDRESS_OWNED,
+        ),
         (
             facts(
                 user=CHANGED,
                 proof={"proves_address": True},
                 destination={"customer": scope.A},
                 place=for_customers(replace(CUSTOMER, is_confirmed=False)),
-                gift_waits=False,
+                has_unconfirmed_access=False,
             ),
             Rule.CUSTOMER,
         ),
@@ -242,7 +245,7 @@ def test_a_customer_that_a_proof_of_the_address_has_closed_is_refused() -> None:
         proof={"proves_address": True},
         destination={"customer": scope.A},
         place=for_customers(replace(CUSTOMER, is_confirmed=False)),
-        gift_waits=False,
+        has_unconfirmed_access=False,
     )
     closed = replace(amended(arriving), circumstances=facts(place=for_customers()).circumstances)
 
@@ -259,9 +262,9 @@ def test_a_judgement_stops_for_what_is_not_read() -> None:
     judged = judge(RULES, unread)
     assert judged.stage is not None
     assert judged.answer is None
-    with_gift = judge(RULES, replace(unread, gift_waits=False), judged)
-    assert with_gift.stage is not judged.stage
-    assert with_gift.stage is not None
+    with_unconfirmed_access = judge(RULES, replace(unread, has_unconfirmed_access=False), judged)
+    assert with_unconfirmed_access.stage is not judged.stage
+    assert with_unconfirmed_access.stage is not None
 
 
 def test_what_is_not_told_stops_nothing() -> None:
@@ -299,16 +302,21 @@ def test_a_session_without_the_required_connection_opens_its_target_alone() -> N
         },
     ),
     is_verified=st.booleans(),
-    gift_waits=st.booleans(),
+    has_unconfirmed_access=st.booleans(),
     has_waited=st.booleans(),
     proves_address=st.booleans(),
 )
 def test_the_refusal_the_log_and_why_have_one_reason(
-    base: SignInFacts, account: Any, is_verified: bool, gift_waits: bool, has_waited: bool, proves_address: bool
+    base: SignInFacts,
+    account: Any,
+    is_verified: bool,
+    has_unconfirmed_access: bool,
+    has_waited: bool,
+    proves_address: bool,
 ) -> None:
     user = replace(base.account, email_verified_at=scope.NOW if is_verified else None, **account)
     proof = replace(base.proof, proves_address=proves_address)
-    drawn = replace(base, user=user, proof=proof, gift_waits=gift_waits, has_waited=has_waited)
+    drawn = replace(base, user=user, proof=proof, has_unconfirmed_access=has_unconfirmed_access, has_waited=has_waited)
 
     judged = judge_to_end(judge(RULES, drawn))
 

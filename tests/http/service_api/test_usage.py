@@ -162,7 +162,7 @@ async def test_a_person_who_moves_to_another_account_counts_once(trade: Trade) -
         organization_id = trade.customer.organization_id
         assert uow.account_splits.make(organization_id, worker, new_id, "moved@example.com", at=uow.now)
         uow.account_splits.move_person(organization_id, worker, new_id, at=uow.now)
-        uow.account_splits.move_gifts(organization_id, worker, new_id, stays_confirmed=True)
+        uow.account_splits.move_access(organization_id, worker, new_id, stays_confirmed=True)
 
     await trade.world.installation.database.transact(split)
     await sign_in(trade, "moved", "beta")
