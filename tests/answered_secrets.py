@@ -1,4 +1,4 @@
-"""Finds pages that answer a form with a secret, which a reload would send again (decisions 12.5).
+"""Finds pages that answer a form with a secret, which a reload would send again.
 
 The client of all HTTP tests calls it with every response, so that a test which sends such a form fails.
 """

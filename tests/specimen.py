@@ -17,7 +17,7 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public, signed_in
 from entrypoints.web.serving.routes import Routes
 
-routes = Routes("boat houses", "Boats on land (operations 99.9).")
+routes = Routes("boat houses", "Boats on land.")
 
 
 class Colour(StrEnum):
@@ -113,7 +113,7 @@ async def list_all(call: Call, slug: str, query: BoatSearch) -> Boats:
 @routes.post("/boats", refuses=(BoatTooLong, Conflict), limits=(RateLimit.LOGIN,))
 @signed_in
 async def bring(call: Call, body: BoatWanted) -> Boat:
-    """Bring a boat (identity 4.1).
+    """Bring a boat.
 
     It is `washed` on the way in, and
 

@@ -1,4 +1,4 @@
-"""The reconciler: it reads what may have drifted from the payment provider, and repairs it (decisions 6.5)."""
+"""The reconciler: it reads what may have drifted from the payment provider, and repairs it."""
 
 from __future__ import annotations
 

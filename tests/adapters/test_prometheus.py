@@ -1,4 +1,4 @@
-"""The exposition: every metric of operations 4.11 by its name, type and labels, in a bounded number of series."""
+"""The exposition: every metric by its name, type and labels, in a bounded number of series."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ports.metrics import EXPOSITION_CONTENT_TYPE
 from ports.metrics_of_work import MailboxLoad, ProcessUsage, RequestKind, StatementLimit
 from tests.shown_text import shows
 
-# Operations 4.11; the label of the status class is named by decisions 11.4.
+# Dashboards and alerts of operators rely on them; `ops/docs/monitoring.md` says what each measures.
 DOCUMENTED = {
     "sso_http_request_duration_seconds": ("histogram", {"method", "route", "status"}),
     "sso_db_pool_connections_total": ("gauge", {"backend"}),

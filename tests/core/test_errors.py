@@ -1,4 +1,4 @@
-"""Refusals: the table of codes is the documented one, and every refusal has a code from it."""
+"""Refusals: the table of codes, and that every refusal has a code of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.errors import (
     all_valid,
 )
 
-# Operations 7, then decisions 1.3, then the codes that HTTP requires in addition.
+# Clients rely on the codes and on their statuses.
 DOCUMENTED = {
     "BAD_REQUEST": 400,
     "UNAUTHORIZED": 401,

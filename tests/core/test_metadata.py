@@ -1,4 +1,4 @@
-"""Metadata: few names with short values, changed name by name (decisions 14.5)."""
+"""Metadata: few names with short values, changed name by name."""
 
 from __future__ import annotations
 

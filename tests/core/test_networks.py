@@ -1,4 +1,4 @@
-"""Which addresses share a limit (decisions 1.9 and 3.14)."""
+"""Which addresses share a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outbound targets: no address of a private network is connected to unless the operator allows it (decisions 7.5)."""
+"""Outbound targets: no address of a private network is connected to unless the operator allows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rate limits: the documented table, and the laws of a token bucket."""
+"""Rate limits: their table, and the laws of a token bucket."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.rate_limits import SIGN_IN_PATHS, Bucket, RateLimit, Share
 
-# Operations 8: the number of requests, in this many seconds, and the burst.
+# The number of requests, in this many seconds, and the burst.
 DOCUMENTED = {
     RateLimit.SIGN_IN_GROUP: (1, 1, 20),
     RateLimit.DEVICE_FLOW: (1, 5, 10),
@@ -23,7 +23,6 @@ DOCUMENTED = {
     RateLimit.RESEND_VERIFICATION: (3, 60, 3),
     RateLimit.MFA_SETUP_ENDPOINT: (5, 300, 5),
     RateLimit.IMPERSONATION: (10, 60, 10),
-    # Decisions 1.9.
     RateLimit.REFUSED_CREDENTIAL: (6, 1, 60),
     RateLimit.SIGNED_IN: (20, 1, 100),
 }

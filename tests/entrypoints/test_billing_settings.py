@@ -1,4 +1,4 @@
-"""The settings of the payment provider (decisions 11.3)."""
+"""The settings of the payment provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A PATCH changes the fields that it names, and no other one (decisions 10.9): every route, every field alone."""
+"""A PATCH changes the fields that it names, and no other one: every route, every field alone."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ SERVICE: Final[dict[str, Any]] = {
 OF_MEMBERS: Final[dict[str, Any]] = {"scopes": [], "machine_scopes": [], "claims": []}
 METADATA: Final = {"region": "north"}
 SERVICE_OTHERS: Final[dict[str, Any]] = {
-    # Of the two, a service has one; who comes without a customer follows from having customers (decisions 15.1).
+    # A service has one of the two; whether individuals may come follows from having customers.
     "names": {"jwks": {"jwks_uri"}, "customers": {"individuals"}, "roles": {"role_ids"}},
     "first": {"jwks": {"jwks_uri": None}},
 }

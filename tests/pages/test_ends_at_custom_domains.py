@@ -1,4 +1,4 @@
-"""Where pages end under the custom domain of an organization, which has no pages of accounts (decisions 13.3)."""
+"""Where walks end under the custom domain of an organization, which has no account pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every loop over rows whose number a tenant chooses stands in `tenant_rows.toml` with its bound (decisions 2.9)."""
+"""Every loop over rows whose number a tenant chooses stands in `tenant_rows.toml`, with its bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registrations of one address by a stranger and by its owner, for the tests of whose it was (decisions 3.14)."""
+"""Registrations of one address by a stranger and by its owner."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """An organization whose groups give roles, as values: drawn, stored, and decided member by member.
 
-`decided` is a second reader of the rules (decisions 16.2). It asks each rule for each member, which the product leaves
-to PostgreSQL for many members at once.
+`decided` is a second reader of the rules. It asks each rule for each member; the product asks PostgreSQL for many
+members at once.
 """
 
 from __future__ import annotations

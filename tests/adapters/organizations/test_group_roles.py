@@ -1,4 +1,4 @@
-"""What rules make of members is decided by PostgreSQL as it is member by member (decisions 16.2)."""
+"""PostgreSQL decides by rules of groups for many members as the core does member by member."""
 
 from __future__ import annotations
 

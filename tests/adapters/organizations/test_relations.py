@@ -1,4 +1,4 @@
-"""The view of relations in PostgreSQL, and the relation check that reads it (decisions 5.5)."""
+"""The view of relations in PostgreSQL, and the relation check that reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials whose maker may not do any more what they allow (decisions 7.9)."""
+"""Credentials that allow what their maker may no longer do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upgrade of SCIM tokens that setup links have made: they keep the roles of their links alone (decisions 16.4)."""
+"""The migration of SCIM tokens that setup links have made: each keeps the roles of its link alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upgrade to credentials of makers: SCIM tokens get the role of their maker of today (decisions 7.9)."""
+"""The migration to credentials with makers: a SCIM token gets the present role of its maker."""
 
 from __future__ import annotations
 

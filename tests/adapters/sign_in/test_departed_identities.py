@@ -1,4 +1,4 @@
-"""Whatever unlinks identities says what becomes of those who have left (decisions 10.6)."""
+"""Each statement that unlinks identities remembers who has left, so that they are linked again, or forgets them."""
 
 from __future__ import annotations
 

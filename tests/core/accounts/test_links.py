@@ -1,4 +1,4 @@
-"""Requesting mails: the same work for every address (pitfall 14), and what a request for an unknown one stores."""
+"""Requesting mails: the same work for every address, and what a request for an unknown one stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are called (decisions 3.15)."""
+"""The names of people: their form, and whether the person's own or the directory's counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open registrations as values, and links whose registration has ended meanwhile (decisions 3.14)."""
+"""Open registrations as values, and links whose registration has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits on failed sign-ins, for attempts in any order (decisions 1.9)."""
+"""The limits on failed sign-ins, for attempts in any order."""
 
 from __future__ import annotations
 

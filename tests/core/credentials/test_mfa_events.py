@@ -1,4 +1,4 @@
-"""The vocabulary of the security log is that of operations 6.3."""
+"""The vocabulary of the security log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events: the grammar of their names, and the documented event types."""
+"""Events: the grammar of their names, and the types on which receivers rely."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from core.events.actions import AuditAction
 from core.events.events import Event, EventType
 from core.secrets import Secret
 
-# Operations 6.1.
 DOCUMENTED = {
     "user.login.success",
     "user.signup.success",
@@ -26,7 +25,7 @@ DOCUMENTED = {
     "invitation.revoked",
     "organization.owner.changed",
 }
-# Operations 6.3.
+# The heading of each subject, in the list of event types.
 HEADINGS = {
     "account": "Security",
     "session": "Security",
@@ -52,11 +51,9 @@ HEADINGS = {
     "audit_log": "Audit log",
     "billing": "Billing",
     "webhook": "Webhooks",
-    # Additions (decisions 13.5 and 13.6).
     "upstream_connection": "Organization management",
     "connection": "Organization management",
     "domain_route": "Domains and branding",
-    # Additions (decisions 15.8).
     "customer": "Customers",
     "product_access": "Products",
 }

@@ -1,4 +1,4 @@
-"""Which claims introspection takes from the token, and which from the rows as they are now (decisions 10.5)."""
+"""Which claims introspection takes from the token, and which from the rows as they are now."""
 
 from __future__ import annotations
 

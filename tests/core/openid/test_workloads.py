@@ -1,4 +1,4 @@
-"""How the token of another issuer is judged by the rules of a service or of a key (decisions 17.1)."""
+"""How tokens of other issuers are judged by the rules of a service or of a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makers of credentials and rules could do, as values (decisions 7.9 and 16.4)."""
+"""What the maker of a credential or of a rule could do, as a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key of an organization opens, by the declarations of the operations (decisions 5.13)."""
+"""Which operations a key of an organization opens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a setup link opens, by the declarations of its parts (decisions 13.7 and 16.4)."""
+"""Which operations a setup link opens, by its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many members an organization may have, and what sets this limit (decisions 5.3)."""
+"""How many members an organization may have, and what sets the limit."""
 
 from __future__ import annotations
 

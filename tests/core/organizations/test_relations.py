@@ -1,4 +1,4 @@
-"""The meaning of the tuples `object#relation@subject` (decisions 5.5)."""
+"""The meaning of the tuples `object#relation@subject`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which redirect URIs a service may register (decisions 6.1)."""
+"""Which redirect URIs a service may register."""
 
 import pytest
 

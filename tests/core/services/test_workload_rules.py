@@ -1,4 +1,4 @@
-"""What a rule for programs without a secret must name, and where its issuer may be (decisions 17.1)."""
+"""Rules for programs without a secret: what each must name, and where its issuer may be."""
 
 from __future__ import annotations
 

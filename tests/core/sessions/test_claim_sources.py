@@ -1,4 +1,4 @@
-"""From where the claims of a product come: each source, in each context of a token (decisions 14.5 and 15.4)."""
+"""The sources of a product's claims, in each context of a token."""
 
 from __future__ import annotations
 

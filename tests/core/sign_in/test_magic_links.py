@@ -1,4 +1,4 @@
-"""Requesting a sign-in link: the same work for every address (pitfall 14), and what a request stores."""
+"""Requesting a sign-in link: the same work for every address, and what a request stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The risk of a sign-in (identity 2.5, decisions 4.3)."""
+"""The risk of a sign-in: what adds to it, and how much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first proof of an address by another way than its own link removes what was set up before (decisions 3.13)."""
+"""The first proof of an address by another way than its verification link removes what was set up before it."""
 
 from __future__ import annotations
 

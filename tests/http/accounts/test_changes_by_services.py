@@ -1,4 +1,4 @@
-"""Which changes by a service's token leave what is given to the address to a mailed proof: completed ones (2.8)."""
+"""After which changes by a service's token only a mailed proof confirms what the address is given: completed ones."""
 
 from __future__ import annotations
 

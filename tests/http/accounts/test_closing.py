@@ -1,4 +1,4 @@
-"""Closing an account: who may, what ends, how it is reopened, and that it is forgotten (decisions 12.6)."""
+"""Closing an account: who may, what ends, how it is reopened, and when it is forgotten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking for another address, and proving it (decisions 3.10)."""
+"""Asking for another email address, and proving it."""
 
 from __future__ import annotations
 

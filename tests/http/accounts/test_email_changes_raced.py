@@ -1,4 +1,4 @@
-"""Several accounts that want one address: the first that proves it has it (decisions 3.10)."""
+"""Several accounts ask for one address: the first that proves it gets it."""
 
 from __future__ import annotations
 

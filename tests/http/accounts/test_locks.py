@@ -1,4 +1,4 @@
-"""Locking an account: who may, what ends, that every way in is refused, and the way back (decisions 17.4)."""
+"""Locking an account: who may, what ends, that every sign-in is refused, and how it is unlocked."""
 
 from __future__ import annotations
 

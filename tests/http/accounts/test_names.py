@@ -1,4 +1,4 @@
-"""The name of an account: setting it, and which organizations and services see it (decisions 3.15)."""
+"""The name of an account: setting it, and which organizations and services see it."""
 
 from __future__ import annotations
 

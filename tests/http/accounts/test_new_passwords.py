@@ -1,4 +1,4 @@
-"""Which passwords can be set, on every path on which one is (decisions 14.9)."""
+"""Which passwords can be set, on every path that sets one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resetting a forgotten password (identity 3 and 4.1, decisions 3.5)."""
+"""Resetting a forgotten password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Setting and changing the password (identity 3 and 4.2)."""
+"""Setting and changing the password."""
 
 from __future__ import annotations
 

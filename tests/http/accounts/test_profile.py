@@ -1,4 +1,4 @@
-"""The profile (identity 2.1 and 4.2, decisions 3.10)."""
+"""The profile of the user, in each context of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registering an account (identity 4.1, decisions 3.2)."""
+"""Registering an account."""
 
 from __future__ import annotations
 

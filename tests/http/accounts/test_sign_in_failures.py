@@ -1,4 +1,4 @@
-"""The limits on failed sign-ins for one email address (decisions 1.9)."""
+"""The limits on failed sign-ins for one email address."""
 
 from __future__ import annotations
 

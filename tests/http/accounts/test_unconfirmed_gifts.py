@@ -1,4 +1,4 @@
-"""What an organization gives hangs on the address until the person confirms it (decisions 5.7 and 2.8)."""
+"""What an organization gives to an address ends with a change of the address, until the person has confirmed it."""
 
 from __future__ import annotations
 

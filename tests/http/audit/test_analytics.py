@@ -1,4 +1,4 @@
-"""Login analytics (operations 2.9 and 4.10, decisions 7.2)."""
+"""Login analytics."""
 
 from __future__ import annotations
 

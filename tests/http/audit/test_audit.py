@@ -1,4 +1,4 @@
-"""An audit entry and its change exist together or not at all (decisions 5.8).
+"""An audit entry and its change exist together or not at all.
 
 A constraint makes the log refuse every entry. A request then fails and changes nothing; the same request succeeds, with
 an entry, as soon as the log accepts entries again.

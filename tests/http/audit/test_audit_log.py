@@ -1,4 +1,4 @@
-"""Reading the audit log (operations 2.8 and 4.9, decisions 7.2)."""
+"""Reading the audit log."""
 
 from __future__ import annotations
 

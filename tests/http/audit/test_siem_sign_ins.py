@@ -1,4 +1,4 @@
-"""The sign-ins that a SIEM gets beside the audit log (decisions 15.7)."""
+"""The sign-ins that a SIEM gets beside the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events that contradict what a subscription was bought for change nothing (decisions 6.5)."""
+"""Events that contradict what a subscription was bought for change nothing."""
 
 from __future__ import annotations
 

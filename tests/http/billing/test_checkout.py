@@ -1,4 +1,4 @@
-"""Starting a checkout at the payment provider (operations 4.1, decisions 6.5)."""
+"""Starting a checkout at the payment provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the events of the payment provider do to its customers (operations 4.2)."""
+"""What the events of the payment provider do to its customers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mails that the payment provider's events cause (operations 4.2, "notify user")."""
+"""The mails to users that events of the payment provider cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening the billing portal at the payment provider (decisions 6.5)."""
+"""Opening the billing portal at the payment provider."""
 
 from __future__ import annotations
 

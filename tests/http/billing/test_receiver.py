@@ -1,4 +1,4 @@
-"""The receiver of the payment provider's events: its answers, and what it stores (operations 4.2)."""
+"""The receiver of the payment provider's events: its answers, and what it stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second live subscription of a user to a service is a conflict (decisions 6.5)."""
+"""A second live subscription of a user to a service is a conflict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the events of the payment provider do to the subscriptions of users (operations 4.2, decisions 6.5)."""
+"""What the events of the payment provider do to the subscriptions of users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""End users buy through their service, as customers of their own (decisions 6.4)."""
+"""End users buy through their service, as customers of their own."""
 
 from __future__ import annotations
 

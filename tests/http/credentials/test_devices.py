@@ -1,4 +1,4 @@
-"""The caller's own devices: list, detail, name and removal (identity 2.5 and 4.3, decisions 4)."""
+"""The caller's own devices: list, detail, name and removal."""
 
 from __future__ import annotations
 

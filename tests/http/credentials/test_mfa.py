@@ -1,4 +1,4 @@
-"""Turning multi-factor authentication on and off (identity 3 and 4.2, decisions 3.6)."""
+"""Turning multi-factor authentication on and off."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ async def test_of_two_concurrent_deactivations_one_is_recorded(ada: Person, conn
 
 
 class TestRateLimits:
-    """The tightest of the rate limits applies (operations 8)."""
+    """The tightest of the rate limits applies."""
 
     @pytest.fixture
     def settings(self) -> Settings:

@@ -1,4 +1,4 @@
-"""Registering and managing passkeys (decisions 3.9)."""
+"""Registering and managing passkeys."""
 
 from __future__ import annotations
 

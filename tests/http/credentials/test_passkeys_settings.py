@@ -1,4 +1,4 @@
-"""The domain and the origin of passkeys (decisions 11.3)."""
+"""The domain and the origin of passkeys."""
 
 import pytest
 

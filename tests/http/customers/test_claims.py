@@ -1,4 +1,4 @@
-"""What tokens would say: by the code that signs them, of people whom the vendor sees (decisions 14.5)."""
+"""Previews of tokens: by the code that signs them, for people whose records the vendor may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The customers of a service, as its vendor offers it to them and manages them (decisions 15.2)."""
+"""The customers of a service, as its vendor offers it to them and manages them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the other side learns when a vendor or a customer is deleted (decisions 15.6 and 15.8)."""
+"""What the vendor reads of a deleted customer, and the customer of a deleted vendor."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What is answered alike is alike to the byte: status, body and headers, and for sign-ins and offers the statements.
+"""Answers that must be alike are alike to the byte, headers included; sign-ins and offers also in their statements.
 
-No offer tells whether there is an organization, no acceptance whether there is a service, and no sign-in who is whose
-customer (pitfalls 6 and 41).
+No offer tells whether an organization exists, no acceptance whether a service does, and no sign-in whose customer a
+person is.
 """
 
 from __future__ import annotations

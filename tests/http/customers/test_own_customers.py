@@ -1,4 +1,4 @@
-"""The customers that a user has signed in for, which the token of the service shows (decisions 15.8)."""
+"""The customers for which a user has signed in, as the token of the service reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What vendors are told of the people of their customers (decisions 15.8)."""
+"""The events that vendors get about the people of their customers."""
 
 from __future__ import annotations
 

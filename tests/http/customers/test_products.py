@@ -1,4 +1,4 @@
-"""The services of other organizations that an organization uses as a customer (decisions 15.2)."""
+"""The services of other organizations that an organization uses as their customer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refused sign-ins for a customer: which are recorded for it, and who reads that they were (decisions 15.7)."""
+"""Refused sign-ins for a customer: which are recorded for it, and who may read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accepting and declining invitations (operations 3 and 4.7, decisions 3.13 and 5.6)."""
+"""Accepting and declining invitations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power over a person needs their consent: memberships that others make are unconfirmed (decisions 5.6 and 5.9)."""
+"""An organization gets no power over a person without consent: a membership made by another person is unconfirmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services and a message that an invitation includes (decisions 5.6 and 5.7)."""
+"""The services and the message that an invitation may include."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creating, listing and revoking invitations (operations 4.7, decisions 5.6)."""
+"""Creating, listing and revoking invitations."""
 
 from __future__ import annotations
 

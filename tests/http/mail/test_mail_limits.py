@@ -1,4 +1,4 @@
-"""No caller can fill a mailbox through Gatehouse: how many mails one address and one organization get (1.9, 5.6)."""
+"""How many mails one address gets, and one organization sends: no caller fills a mailbox through Gatehouse."""
 
 from __future__ import annotations
 

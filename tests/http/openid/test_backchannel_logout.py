@@ -1,4 +1,4 @@
-"""Whatever ends a session of a service posts a logout token to it, on the schedule of webhooks (decisions 10.11)."""
+"""Every end of a session of a service posts a logout token to the service, on the schedule of webhooks."""
 
 from __future__ import annotations
 

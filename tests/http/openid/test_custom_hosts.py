@@ -1,4 +1,4 @@
-"""Under the custom domain of an organization, its services find an issuer of their own (decisions 13.3)."""
+"""Under the custom domain of an organization, its services have an issuer of their own."""
 
 from __future__ import annotations
 

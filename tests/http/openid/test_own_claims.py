@@ -1,4 +1,4 @@
-"""The claims of a product: in each token and answer, with what its context knows and nothing else (decisions 14.5)."""
+"""The claims of a product, in each token and answer: what its context knows, and nothing else."""
 
 from __future__ import annotations
 

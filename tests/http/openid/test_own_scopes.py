@@ -1,4 +1,4 @@
-"""Scopes of a service's own: who has which, in which tokens, and nothing beyond (decisions 14.1)."""
+"""The scopes that a service defines: who has which, in which tokens, and nothing beyond."""
 
 from __future__ import annotations
 

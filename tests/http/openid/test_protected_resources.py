@@ -1,4 +1,4 @@
-"""A program that is refused finds out who issues the tokens of an API (RFC 9728, decisions 14.6)."""
+"""A program that an API refuses finds the issuer of its tokens (RFC 9728)."""
 
 from __future__ import annotations
 

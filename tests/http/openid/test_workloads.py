@@ -1,4 +1,4 @@
-"""Programs get tokens by those of their own platform, and nothing by any other (decisions 17.1)."""
+"""Programs exchange a token of their own platform for one of ours, and no other token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creating an organization (decisions 5.1)."""
+"""Creating an organization."""
 
 from __future__ import annotations
 

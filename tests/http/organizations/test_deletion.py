@@ -1,4 +1,4 @@
-"""Organizations that their owners have deleted: closed at once, restorable for 14 days, then gone (decisions 5.1)."""
+"""Organizations that their owners have deleted: closed at once, restorable for 14 days, then removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends when a member goes, by every way out, and what stays (decisions 5.7)."""
+"""What ends when a member leaves or is removed, by every way, and what stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules by which groups of the directory give roles (decisions 16.2)."""
+"""Rules that give roles to the groups of a directory."""
 
 from __future__ import annotations
 
@@ -444,7 +444,7 @@ class TestWhoMayChangeRules:
 
 
 class TestWhatAWeakTokenLeaves:
-    """A role that a rule gave, whose group a token took away that could not take the role (decisions 16.2)."""
+    """The maker of a token could not take the role that a rule gave, and the token took the person out of the group."""
 
     async def test_it_is_explained_and_taken_by_saving_the_same_rules(self, groups: Directory) -> None:
         team, weak = groups.team, weak_directory(groups)

@@ -1,4 +1,4 @@
-"""Keys of an organization as its owner and its admins create, list and delete them (decisions 5.13)."""
+"""Keys of an organization as its owner and its admins create, list and delete them."""
 
 from __future__ import annotations
 

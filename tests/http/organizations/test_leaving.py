@@ -1,4 +1,4 @@
-"""Leaving an organization (decisions 5.6), and what becomes of the invitations that a member has sent."""
+"""Leaving an organization, and what becomes of the invitations that a member has sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key of an organization makes that calls by itself, and what of it ends with the key (decisions 5.13)."""
+"""Credentials that a key of an organization makes, and which of them end with the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials of an organization: made in person, and kept when their maker leaves (decisions 7.9)."""
+"""Credentials of an organization: made in person only, and kept when their maker leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading, changing and deleting an organization as one of its members (decisions 5.1)."""
+"""Reading, changing and deleting an organization as one of its members."""
 
 from __future__ import annotations
 

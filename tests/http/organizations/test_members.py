@@ -1,4 +1,4 @@
-"""Listing, changing and removing the members of an organization (operations 4.4, decisions 5.3)."""
+"""Listing, changing and removing the members of an organization."""
 
 from __future__ import annotations
 

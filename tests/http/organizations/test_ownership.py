@@ -1,4 +1,4 @@
-"""Transferring the ownership of an organization (operations 3 and 4.4)."""
+"""Transferring the ownership of an organization."""
 
 from __future__ import annotations
 

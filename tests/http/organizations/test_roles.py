@@ -1,4 +1,4 @@
-"""The roles of an organization: built-in and custom ones (decisions 5.4)."""
+"""The roles of an organization: built-in and custom ones."""
 
 from __future__ import annotations
 

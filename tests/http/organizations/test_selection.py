@@ -1,4 +1,4 @@
-"""Selecting an organization (operations 4.4), and the factors that its settings require (decisions 5.1)."""
+"""Selecting an organization, and the second factor that its settings require."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the platform's audit log (decisions 5.8, in the shape of operations 2.8 and 4.9)."""
+"""Reading the platform's audit log, whose entries have the shape of an organization's."""
 
 from __future__ import annotations
 

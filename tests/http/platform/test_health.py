@@ -1,4 +1,4 @@
-"""The health endpoints (operations 4.11)."""
+"""The health endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the platform's support reads and does for a user (decisions 5.12)."""
+"""What the platform's support reads and does for a user."""
 
 from __future__ import annotations
 

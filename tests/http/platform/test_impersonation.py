@@ -1,4 +1,4 @@
-"""Impersonating a user (identity 2.9 and 4.8, decisions 5.11)."""
+"""Impersonating a user."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ class TestEnd:
 
 
 class TestDeeds:
-    """The logs name the impersonator of every action (identity 4.8, decisions 5.8)."""
+    """The logs name the impersonator of every action."""
 
     async def test_the_log_of_the_organization_names_the_impersonator(self, platform: Platform, world: World) -> None:
         acme, user_id = world.organization(), world.user()

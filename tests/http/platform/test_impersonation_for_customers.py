@@ -1,4 +1,4 @@
-"""Acting as a user for a customer of a service: for which one, who is told, and what ends it (decisions 15.7)."""
+"""Impersonating a user for a customer of a service: for which customer, who reads of it, and what ends it."""
 
 from __future__ import annotations
 

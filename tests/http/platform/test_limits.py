@@ -1,4 +1,4 @@
-"""Lifting the limits of an account or an address (decisions 1.9 and 5.12)."""
+"""Support lifts the rate limits of an account or an address."""
 
 from __future__ import annotations
 

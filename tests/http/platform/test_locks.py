@@ -1,4 +1,4 @@
-"""Support locks and unlocks the accounts that it may help (decisions 5.12 and 17.4)."""
+"""Support locks and unlocks the accounts that it may help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outbox for platform owners and support: states without contents, and sending a mail again (decisions 5.12)."""
+"""The outbox as owners and support of the platform see it: states without contents, and sending a mail again."""
 
 from __future__ import annotations
 

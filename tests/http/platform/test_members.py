@@ -1,4 +1,4 @@
-"""Listing the members of one organization, for platform owners and support (decisions 5.12)."""
+"""Listing the members of one organization, for platform owners and support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metrics endpoint (operations 4.11); what is measured is tested with the adapter."""
+"""The metrics endpoint; what is measured is tested with the adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second factors of all users, for platform owners (operations 4.6, decisions 5.10)."""
+"""The second factors of all users, for platform owners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What support narrows a list to is recorded, and the addresses of platform owners stay hidden (decisions 5.12)."""
+"""The platform's log records what support searches for, and no list shows addresses of platform owners to support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Organizations as platform owners manage them (operations 3 and 4.6, decisions 5.2)."""
+"""Organizations as platform owners manage them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tier and the limits of an organization, as platform owners change them (operations 4.6)."""
+"""The tier and the limits of an organization, as platform owners change them."""
 
 from __future__ import annotations
 

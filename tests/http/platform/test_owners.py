@@ -1,4 +1,4 @@
-"""Promoting and demoting platform owners (operations 4.6, decisions 5.11)."""
+"""Promoting and demoting platform owners."""
 
 from __future__ import annotations
 

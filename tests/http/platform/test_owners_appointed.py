@@ -1,4 +1,4 @@
-"""Appointing a platform owner whose address another user has taken for an account before (decisions 3.13)."""
+"""Appointing a platform owner, after another user had registered the owner's address."""
 
 from __future__ import annotations
 

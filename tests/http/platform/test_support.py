@@ -1,4 +1,4 @@
-"""The people of the platform's support: appointing, listing and demoting them, and what ends their power (5.12)."""
+"""The platform's support: appointing, listing and demoting its people, and what ends their power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tiers of the platform (operations 2.3 and 4.6, decisions 5.3)."""
+"""The tiers of the platform."""
 
 from __future__ import annotations
 
@@ -52,8 +52,6 @@ async def test_only_a_platform_owner_lists_them(world: World) -> None:
 
 
 class TestChangingTiers:
-    """Creating, changing and deleting tiers (decisions 5.3)."""
-
     @pytest.fixture
     async def root(self, world: World) -> SignedInUser:
         """A platform owner."""

@@ -1,4 +1,4 @@
-"""Searching the users of the platform (operations 4.6)."""
+"""Searching the users of the platform."""
 
 from __future__ import annotations
 

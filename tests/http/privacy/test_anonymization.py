@@ -1,4 +1,4 @@
-"""Anonymizing a user: who may do it, and what it does (identity 3 and 4.7, decisions 5.9)."""
+"""Anonymizing a user: who may do it, and what it does."""
 
 from __future__ import annotations
 

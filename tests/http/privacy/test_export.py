@@ -1,4 +1,4 @@
-"""Exporting the data of a user (identity 2.8 and 4.7)."""
+"""Exporting the data of a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates of a service, and the metadata that contain them (operations 2.6 and 4.3, decisions 9.1)."""
+"""Certificates of a service, and the metadata that contain them."""
 
 from __future__ import annotations
 

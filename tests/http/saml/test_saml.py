@@ -1,4 +1,4 @@
-"""The SAML configuration of a service (operations 2.6 and 4.3, decisions 9)."""
+"""The SAML configuration of a service."""
 
 from __future__ import annotations
 

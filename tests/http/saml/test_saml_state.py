@@ -1,4 +1,4 @@
-"""A sign-in by JSON on behalf of a service provider: `saml_state` and the ticket (decisions 3.3 and 9.6)."""
+"""Signing in by JSON for a service provider: `saml_state` and the ticket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a body of SCIM may have in its lists and objects, counted before anything looks into them (decisions 2.9)."""
+"""The lists and objects of SCIM bodies are counted before anything else reads them."""
 
 from __future__ import annotations
 

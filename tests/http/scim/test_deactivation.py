@@ -1,4 +1,4 @@
-"""Deactivating users, activating them again, and removing them (decisions 5.7 and 8.3)."""
+"""Deactivating users, activating them again, and removing them."""
 
 from __future__ import annotations
 

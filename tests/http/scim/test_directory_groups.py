@@ -1,4 +1,4 @@
-"""The groups that a directory sends with a token that manages groups (decisions 16.1)."""
+"""The groups that a directory sends with a token that manages groups."""
 
 from __future__ import annotations
 

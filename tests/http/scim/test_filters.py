@@ -1,4 +1,4 @@
-"""Filters of users, as the database decides them (RFC 7644, 3.4.2.2; decisions 8.2)."""
+"""Filters of users, as the database applies them (RFC 7644, 3.4.2.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The organization as a group (identity 4.6, decisions 8.4)."""
+"""The organization as a group of SCIM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What organizations gave to an address stays with it when another account proves it (decisions 5.7 and 3.10)."""
+"""What organizations gave to an address stays with the address when another account proves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of many members, of whom many rules decide: what a request costs the event loop (decisions 2.9 and 16.1).
+"""Groups with many members and many rules: what a request costs the event loop.
 
 Calls of Python functions are counted, because they are the same on every machine.
 """

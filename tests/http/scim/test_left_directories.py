@@ -1,4 +1,4 @@
-"""What becomes of groups when their directory leaves, and when a person is forgotten (decisions 16.1)."""
+"""What becomes of groups when their directory is disconnected, and when a person is forgotten."""
 
 from __future__ import annotations
 

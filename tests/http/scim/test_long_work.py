@@ -1,4 +1,4 @@
-"""Reading a long request of a directory waits for its token, and keeps nobody else waiting (decisions 2.9)."""
+"""Work on a long request of a directory delays no request of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a directory may do to accounts in the verified mail domain of its organization, and to all others (5.7)."""
+"""What a directory may do to accounts in its organization's verified mail domain, and to all other accounts."""
 
 from __future__ import annotations
 

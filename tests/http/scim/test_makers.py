@@ -1,4 +1,4 @@
-"""A SCIM token changes only members whose role its maker could give (decisions 5.7 and 7.9)."""
+"""A SCIM token changes only members whose role its maker could give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A directory changes an address to which another organization has given something: only its own part moves (5.7)."""
+"""A directory changes an address to which another organization has given something: only its own part moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name that was made of an address is for the answers of SCIM alone; what was told is said (decisions 8.2, 22.4)."""
+"""A name that Gatehouse made of an address is in answers of SCIM alone; a name that was sent is everywhere."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_the_tester_finds_no_error_apart_from_groups_that_cannot_be_created(serv
     results: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(results) > CHECKS_MIN
     bad = [result for result in results if result["status"] not in {"SUCCESS", "SKIPPED"}]
-    # A group is an organization, so creating one is 501 (identity 4.6). Each of these checks begins by creating one.
+    # A group is an organization, so SCIM cannot create one (501), and each of these checks begins by creating one.
     assert [result for result in bad if "finds the organization as one group" not in result["reason"]] == []
     assert {result["type"] for result in bad} == {"Group"}
     skipped = {result["check"] for result in results if result["status"] == "SKIPPED"}

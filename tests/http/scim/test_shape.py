@@ -1,4 +1,4 @@
-"""The shape of SCIM's errors and its discovery: RFC 7644, also where there is no route (decisions 8.1 and 8.2)."""
+"""The shape of SCIM's errors and its discovery (RFC 7644), also for paths without a route."""
 
 from __future__ import annotations
 

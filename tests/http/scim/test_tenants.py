@@ -1,4 +1,4 @@
-"""No directory sees or changes what belongs to another organization (pitfalls 1 to 6)."""
+"""No directory sees or changes what belongs to another organization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SCIM tokens: creating, listing and revoking them, and calling with one (identity 2.6 and 4.6)."""
+"""SCIM tokens: creating, listing and revoking them, and calling with one."""
 
 from __future__ import annotations
 

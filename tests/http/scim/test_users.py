@@ -1,4 +1,4 @@
-"""Creating, reading, listing and replacing users by SCIM (identity 4.6, decisions 8)."""
+"""Creating, reading, listing and replacing users by SCIM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The people of a customer, as the backend of the service reads them and gives them roles (decisions 15.7 and 15.8)."""
+"""The people of a customer: the backend of the service reads them and gives them roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The customers of a service, as its backend manages them with an API key (decisions 15.8)."""
+"""The backend of a service manages its customers with an API key."""
 
 from __future__ import annotations
 

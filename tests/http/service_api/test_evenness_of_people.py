@@ -1,4 +1,4 @@
-"""What a tenant reads of people who have confirmed nothing does not tell whose account existed before (decisions 5.7).
+"""What a tenant reads of people who have confirmed nothing does not tell whether their accounts existed before.
 
 One person had an account for a year, with a name, a proved address, a second factor and sessions; the other one is new.
 An organization adds both in the same way, reads every list, record, file and page that shows people, and compares.

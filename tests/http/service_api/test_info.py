@@ -1,4 +1,4 @@
-"""The service itself, as its backend reads and changes it (identity 4.5, decisions 6.4)."""
+"""The backend of a service reads and changes the record of the service."""
 
 from __future__ import annotations
 

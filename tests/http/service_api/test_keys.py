@@ -1,4 +1,4 @@
-"""Which API keys the service interface accepts (identity 4.5 and 5, decisions 6.3)."""
+"""Which API keys the service interface accepts."""
 
 from __future__ import annotations
 

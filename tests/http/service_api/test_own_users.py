@@ -1,4 +1,4 @@
-"""Changing the address of a user by key, and removing one: which accounts are an organization's own (decisions 5.7)."""
+"""Changing a user's address by key, and removing a user: an organization does both to its own accounts alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The subscriptions to a service as its backend manages them (identity 2.4 and 4.5, decisions 6.4)."""
+"""The backend of a service manages the subscriptions of its users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The users of a service as its backend manages them (identity 2.2 and 4.5, decisions 5.7 and 6.4)."""
+"""The backend of a service manages its users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who of an organization's own people may sign in to a service, and with which roles (decisions 22.1 and 22.2)."""
+"""Which of an organization's own people may sign in to a service, and with which roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A closed service in ways that take several steps: passkeys, second factors, and the choice of a customer (22.2)."""
+"""A closed service in sign-ins of several steps: passkeys, second factors, and the choice of a customer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API keys as members create, read and delete them (identity 2.3 and 4.4, decisions 6.3)."""
+"""API keys as members create, read and delete them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assignments of a service at the same moment as other changes: one comes after the other, and nothing mixes (22.1)."""
+"""Assignments of a service beside other changes: one comes after the other, and nothing mixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service registers as an OAuth client, beside its redirect URIs (decisions 10.5, 10.11)."""
+"""What a service registers as an OAuth client: keys, audiences and addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service says of its customers: which may use it, with which roles, and who else may (decisions 15.1)."""
+"""Which customers may use a service, with which roles, and whether individuals may too."""
 
 from __future__ import annotations
 

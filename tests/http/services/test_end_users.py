@@ -1,4 +1,4 @@
-"""End users (operations 2.10 and 4.5, decisions 5.7)."""
+"""The end users of an organization's services: listing them, and the record of one."""
 
 from __future__ import annotations
 

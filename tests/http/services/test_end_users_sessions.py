@@ -1,4 +1,4 @@
-"""Ending the sessions of an end user (operations 4.5)."""
+"""Ending the sessions of an end user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grants that let members manage or view single services beyond what their roles allow (decisions 5.5)."""
+"""Grants that let members manage or view single services beyond their roles."""
 
 from __future__ import annotations
 

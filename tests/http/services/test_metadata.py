@@ -1,4 +1,4 @@
-"""What organizations note about themselves, their customers and the users of their services (decisions 14.5)."""
+"""Metadata of organizations, of customers and of users of services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plans of a service (operations 2.2 and 4.1, decisions 6.2)."""
+"""The plans of a service."""
 
 from __future__ import annotations
 

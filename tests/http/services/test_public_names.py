@@ -1,4 +1,4 @@
-"""Names that stand in mails of the platform and on its pages mention no address of the web (decisions 5.1)."""
+"""Names that appear in mails and on pages of the platform contain no web address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services of an organization (operations 2.1 and 4.1, decisions 6.1)."""
+"""Services of an organization."""
 
 from __future__ import annotations
 

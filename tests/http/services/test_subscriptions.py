@@ -1,4 +1,4 @@
-"""What a user's subscription to a service means for their tokens, and what they see of it (decisions 2.1 and 3.12)."""
+"""What a subscription to a service puts into tokens, and what its user sees of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Access tokens: which are accepted, and which are refused with which error code (pitfall 8).
+"""Access tokens: which are accepted, and which are refused with which error code.
 
 `tests/adapters/sessions/test_tokens.py` forges tokens in every way; these tests send one of each kind.
 """
@@ -79,7 +79,7 @@ def foreign_signer(installation: Installation, *, issuer: str | None = None) -> 
 
 
 class TestClaims:
-    """A token has the claims that apply to its session, and no others (decisions 2.1)."""
+    """A token has the claims that apply to its session, and no others."""
 
     async def test_a_token_without_context_names_the_user_and_the_sign_in_only(
         self, world: World, installation: Installation
@@ -188,7 +188,7 @@ class TestAccepted:
 
 
 class TestOrder:
-    """An ended session is refused before the input is checked (decisions 1.6)."""
+    """An ended session is refused before the input is checked."""
 
     async def test_an_ended_session_is_refused_before_the_input(self, world: World, ada: Tokens) -> None:
         await world.client.post("/api/auth/logout", token=ada.access_token)
@@ -205,7 +205,7 @@ class TestOrder:
 
 
 class TestMissing:
-    """A missing credential, or one of another kind (decisions 1.10)."""
+    """A missing credential, or one of another kind."""
 
     async def test_a_request_without_a_bearer_token_is_unauthorized(
         self, world: World, subtests: pytest.Subtests
@@ -297,7 +297,7 @@ class TestAttacks:
 
 
 class TestAudience:
-    """A token's audience is the installation or the service of its session, and nothing else (decisions 2.1)."""
+    """A token's audience is the installation or the service of its session, and nothing else."""
 
     async def test_a_token_for_another_audience_is_refused(
         self, world: World, ada: Tokens, installation: Installation, subtests: pytest.Subtests

@@ -1,4 +1,4 @@
-"""What is signed in to from a browser: a session of its own, the child of the browser's (decisions 12.2)."""
+"""Signing in to a service from a browser begins a session of its own, the child of the browser's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session shows and ends that is confined to an organization, or belongs to a service (decisions 2.8, 10.8)."""
+"""What a session may see and end that is confined to an organization, or belongs to a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published signing keys (decisions 2.6)."""
+"""The published signing keys: the active one, the next one, and retired ones while their tokens are valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Continuing a session by its refresh token (decisions 2.4)."""
+"""Continuing a session by its refresh token."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class TestGrace:
 
 
 class TestReuse:
-    """A token that is used again after the grace period was copied, and the session ends (pitfall 10)."""
+    """A token that is used again after the grace period was copied, and the session ends."""
 
     async def test_reusing_a_token_after_the_grace_period_ends_the_session(
         self, world: World, ada: Tokens, clock: SettableClock
@@ -283,7 +283,7 @@ class TestEnd:
 
 
 class TestRights:
-    """A refresh reads the user's permissions again (decisions 2.4)."""
+    """A refresh reads the user's permissions again."""
 
     @pytest.fixture
     async def member(self, world: World) -> Tokens:

@@ -1,4 +1,4 @@
-"""What a service may do with the tokens of its users: nothing that opens an account which it shares (decisions 2.8)."""
+"""Tokens of a service open nothing of an account that is used elsewhere too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Listing and ending sessions, and changes that take effect with the next request (decisions 2.3, 2.5, 3.11)."""
+"""Listing and ending sessions, and changes that take effect with the next request."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class TestEnd:
 
 
 class TestLogout:
-    """Signing out (decisions 2.5)."""
+    """Signing out."""
 
     async def test_signing_out_ends_the_session(self, world: World, ada: Tokens) -> None:
         answer = await world.client.post("/api/auth/logout", token=ada.access_token)
@@ -261,7 +261,7 @@ class TestLogout:
 
 
 class TestNextRequest:
-    """The caller's state is read again with every request, whatever the token says (pitfall 11)."""
+    """The caller's state is read again with every request, whatever the token says."""
 
     async def test_a_session_ends_after_thirty_days_without_a_refresh(
         self, world: World, ada: Tokens, installation: Installation, clock: SettableClock

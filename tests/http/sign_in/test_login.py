@@ -1,4 +1,4 @@
-"""Signing in with an email address and a password (identity 4.1, decisions 3.3)."""
+"""Signing in with an email address and a password."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def without_changing_fields(fields: dict[str, str]) -> dict[str, str]:
 
 
 class TestWrongPassword:
-    """A refusal does not reveal whether there is an account, or in which state it is (pitfall 14)."""
+    """A refusal does not reveal whether there is an account, or in which state it is."""
 
     @pytest.mark.parametrize("login", REFUSED_LOGINS, ids=ids)
     async def test_every_refusal_looks_the_same(self, world: World, login: RefusedLogin) -> None:

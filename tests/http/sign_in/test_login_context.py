@@ -12,7 +12,7 @@ from tests.world.world import World, assert_refused
 
 
 class TestOrganization:
-    """A sign-in may name an organization, and then requires a membership in it (decisions 3.3)."""
+    """A sign-in may name an organization, and then requires a membership in it."""
 
     async def test_a_member_signs_in_to_the_organization(self, world: World) -> None:
         organization_id = world.organization()
@@ -82,7 +82,7 @@ class TestOrganization:
 
 
 class TestService:
-    """A sign-in may name a service, which makes the user its end user (decisions 3.3)."""
+    """A sign-in may name a service, which makes the user its end user."""
 
     async def test_a_user_who_signs_in_becomes_an_end_user(self, world: World, clock: SettableClock) -> None:
         user_id, organization_id = world.user(), world.organization()

@@ -16,7 +16,7 @@ from tests.world.world import World, assert_refused
 
 
 class TestDevice:
-    """A sign-in returns a device token in a cookie and in the body (decisions 4.1)."""
+    """A sign-in returns a device token in a cookie and in the body."""
 
     async def test_the_cookie_is_inaccessible_to_scripts_and_other_sites(self, world: World) -> None:
         world.user()
@@ -83,7 +83,7 @@ class TestDevice:
 
 
 class TestSecondFactor:
-    """With MFA enabled, the password leads to a pre-auth token only (identity 3)."""
+    """With MFA enabled, the password leads to a pre-auth token only."""
 
     async def test_the_answer_has_the_documented_fields(self, world: World) -> None:
         world.user(has_mfa=True)

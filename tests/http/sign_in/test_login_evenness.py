@@ -1,4 +1,4 @@
-"""A refused sign-in takes the same work and the same time for every account (pitfall 14).
+"""A refused sign-in takes the same work and the same time for every account.
 
 The statements are compared one by one, because they determine the time; the time itself is measured. The complete
 measurement, with hashes at their real cost, is `ops/bench --only evenness`.

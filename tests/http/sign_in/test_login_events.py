@@ -1,4 +1,4 @@
-"""Login events: the record of every attempt to sign in to an account (decisions 4.3, identity 2.8)."""
+"""Login events: the record of every attempt to sign in to an account."""
 
 from __future__ import annotations
 

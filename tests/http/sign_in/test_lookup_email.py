@@ -1,4 +1,4 @@
-"""Looking up how an email address signs in (decisions 3.7)."""
+"""Looking up how an email address signs in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in with a mailed link (decisions 3.8 and 3.13, pitfalls 14 and 16)."""
+"""Signing in with a mailed link."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ class TestRefusals:
 
 
 class TestVerifyingAddress:
-    """A link verifies the address, and removes what an attacker may have set up before (decisions 3.13)."""
+    """A link verifies the address, and removes what an attacker may have set up before."""
 
     async def test_the_first_verification_removes_all_earlier_credentials_and_sessions(
         self, world: World, connection: Connection

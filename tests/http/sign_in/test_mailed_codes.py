@@ -1,4 +1,4 @@
-"""Signing in with the code of a mail (decisions 14.7): one secret with its link, and limits that no guesses pass."""
+"""Signing in with a mailed code: it shares a secret with its link, and guesses are limited."""
 
 from __future__ import annotations
 

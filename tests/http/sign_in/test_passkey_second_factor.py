@@ -202,7 +202,7 @@ async def test_five_wrong_answers_of_either_kind_end_a_sign_in(ada: Person, keyr
 
 
 class TestRateLimit:
-    """Wrong passkeys count as failed sign-ins for the address (decisions 1.9), as wrong codes do."""
+    """Wrong passkeys count as failed sign-ins for the address, as wrong codes do."""
 
     @pytest.fixture
     def settings(self) -> Settings:

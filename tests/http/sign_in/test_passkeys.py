@@ -1,4 +1,4 @@
-"""Signing in with a passkey (decisions 3.9, pitfalls 14 and 16)."""
+"""Signing in with a passkey."""
 
 from __future__ import annotations
 

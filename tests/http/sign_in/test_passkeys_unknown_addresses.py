@@ -1,4 +1,4 @@
-"""Sign-ins with passkeys do not show which addresses have an account (decisions 3.9)."""
+"""Sign-ins with passkeys do not show which addresses have an account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sign-in says of a password that has leaked (decisions 14.9)."""
+"""A sign-in says so when its password has leaked."""
 
 from __future__ import annotations
 

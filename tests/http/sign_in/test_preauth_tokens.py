@@ -1,4 +1,4 @@
-"""The pre-auth token between the password and the code: its purpose and its lifetime (identity 2.4)."""
+"""The pre-auth token between the password and the code: its purpose and its lifetime."""
 
 from __future__ import annotations
 

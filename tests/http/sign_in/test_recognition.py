@@ -1,4 +1,4 @@
-"""Recognizing the device of a sign-in, and trusting a device (decisions 4.1 and 4.2)."""
+"""Recognizing the device of a sign-in, and trusting a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An organization that requires two factors of its members requires them at its own services too (decisions 5.1)."""
+"""An organization that requires a second factor of its members requires it at its own services too."""
 
 from __future__ import annotations
 

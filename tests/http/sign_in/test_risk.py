@@ -1,4 +1,4 @@
-"""The risk score of sign-ins, and the mail about a risky one (decisions 4.3)."""
+"""The risk score of sign-ins, and the mail about a risky one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verifying the second factor at sign-in (identity 3, decisions 3.6)."""
+"""Verifying the second factor at sign-in."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ async def test_a_right_code_for_a_deactivated_account_is_refused(ada: Person, co
 
 
 class TestRateLimit:
-    """Wrong codes count as failed sign-ins for the address (decisions 1.9), whatever the pre-auth token."""
+    """Wrong codes count as failed sign-ins for the address, whatever the pre-auth token."""
 
     @pytest.fixture
     def settings(self) -> Settings:

@@ -150,8 +150,6 @@ class TestWhatIsListed:
 
 
 class TestPaging:
-    """Pages and their limits (decisions 1.5)."""
-
     async def test_pages_follow_each_other_without_gap_or_repetition(self, team: Team) -> None:
         await refuse(team, 5)
 

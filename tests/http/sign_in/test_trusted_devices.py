@@ -1,4 +1,4 @@
-"""Devices that remember the second factor (identity 4.3, decisions 4)."""
+"""Devices that remember the second factor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-ins between their two halves: what ends the sessions of an account ends them too (decisions 2.3)."""
+"""Half-finished sign-ins end with the sessions of their account."""
 
 from __future__ import annotations
 

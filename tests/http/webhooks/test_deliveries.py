@@ -1,4 +1,4 @@
-"""Deliveries: from an event to the receiver, and what the list shows of them (operations 2.7 and 4.8, decisions 7)."""
+"""Deliveries: from an event to the receiver, and as the list shows them."""
 
 from __future__ import annotations
 

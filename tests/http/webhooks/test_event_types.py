@@ -1,7 +1,5 @@
 """Every event type arrives at a webhook with the data that are declared of it.
 
-Each is caused by what the documents name (operations 6.1 and 6.3, decisions 7.2).
-
 A capability that publishes a type adds a line to `CAUSES`.
 """
 
@@ -223,7 +221,6 @@ async def test_a_key_causes_it_too_and_is_named_in_place_of_a_person(
 
 
 async def test_the_creation_of_a_user_with_an_api_key_is_a_sign_up(hooks: Hooks, receiver: Receiver) -> None:
-    """Operations 6.1: `UserSignupSuccess` is published when the service interface creates a user."""
     await hooks.create(receiver.url, "user.signup.success")
 
     _, user_id = await Stage(hooks.team).subscribe()

@@ -1,4 +1,4 @@
-"""The feed: events to be pulled, in an order that never skips one (decisions 7.8)."""
+"""The feed: receivers pull events in an order that never skips one."""
 
 from __future__ import annotations
 

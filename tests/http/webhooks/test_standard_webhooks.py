@@ -1,4 +1,4 @@
-"""Deliveries verify with the library of Standard Webhooks (decisions 7.3)."""
+"""Deliveries verify with the library of Standard Webhooks."""
 
 from __future__ import annotations
 

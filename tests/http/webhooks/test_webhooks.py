@@ -1,4 +1,4 @@
-"""Webhooks: created, read, changed, tested, rotated and deleted (operations 2.7 and 4.8, decisions 7)."""
+"""Webhooks: created, read, changed, tested, rotated and deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose registration it was: each has a password and a link of its own until the address is proved (decisions 3.14)."""
+"""Several registrations of one address: each has a password and a link of its own until the address is proved."""
 
 from __future__ import annotations
 

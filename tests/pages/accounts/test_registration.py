@@ -1,4 +1,4 @@
-"""Creating an account on the pages, alike for every address (decisions 12.7), and a forgotten password."""
+"""Registering on the pages, which answer alike for every address, and resetting a password."""
 
 from __future__ import annotations
 

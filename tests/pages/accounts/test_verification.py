@@ -1,4 +1,4 @@
-"""The page of the link that verifies an address (identity 3 and 4.1, decisions 3.13), and requesting it again."""
+"""The page of the link that verifies an address, and requesting it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Setting up the stream to a SIEM with a setup link (decisions 13.7)."""
+"""Setting up the stream to a SIEM with a setup link."""
 
 from __future__ import annotations
 

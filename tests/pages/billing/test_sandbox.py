@@ -1,4 +1,4 @@
-"""Buying from the sandbox provider, and where it exists (decisions 6.5); `test_sandbox_portal.py` tests its portal."""
+"""Buying from the sandbox provider, and where it exists; `test_sandbox_portal.py` tests its portal."""
 
 from __future__ import annotations
 

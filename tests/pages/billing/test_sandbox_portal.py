@@ -1,4 +1,4 @@
-"""The portal of the sandbox provider, and what its buttons lead to (decisions 6.5)."""
+"""The portal of the sandbox provider, and what its buttons lead to."""
 
 from __future__ import annotations
 

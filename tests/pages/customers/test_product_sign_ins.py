@@ -1,4 +1,4 @@
-"""The sign-ins of an organization's people at a product, on the page that the organization reads (decisions 15.7)."""
+"""The page on which an organization reads the sign-ins of its people at a product."""
 
 from __future__ import annotations
 

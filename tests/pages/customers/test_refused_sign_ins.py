@@ -1,4 +1,4 @@
-"""What fails for a customer, on the page that its vendor reads (decisions 15.7)."""
+"""The page on which a vendor reads what fails for a customer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the link about a membership that a manager made: it names both, and only its buttons answer (5.6)."""
+"""The page that confirms a membership which a manager made: it names both, and only its buttons answer."""
 
 from __future__ import annotations
 

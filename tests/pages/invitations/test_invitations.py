@@ -1,4 +1,4 @@
-"""The pages of an invitation's link: its redirect, and that only a button answers it (decisions 5.6, pitfall 17)."""
+"""The pages of an invitation's link: its redirect, and that only a button answers it."""
 
 from __future__ import annotations
 

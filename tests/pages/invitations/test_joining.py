@@ -1,4 +1,4 @@
-"""Accepting an invitation: one mail, one form, and the person is a member and signed in (decisions 5.6)."""
+"""Accepting an invitation takes one mail and one form; then the person is a member and signed in."""
 
 from __future__ import annotations
 

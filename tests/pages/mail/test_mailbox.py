@@ -1,4 +1,4 @@
-"""The embedded mailbox (decisions 11.4)."""
+"""The embedded mailbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browsers on the way to a service that is closed to strangers (decisions 22.2 and 22.3)."""
+"""Browsers on the way to a service that is not open to everyone."""
 
 from __future__ import annotations
 

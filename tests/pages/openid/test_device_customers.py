@@ -1,4 +1,4 @@
-"""A device of a service that many organizations use: the user who approves it says for whom (decisions 15.3)."""
+"""A device of a service with customers: the user who approves it says for which one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The groups that a service learns of its users, in tokens, at userinfo and in introspection (decisions 16.3)."""
+"""The groups of its users that a service gets: in tokens, at userinfo and by introspection."""
 
 from __future__ import annotations
 

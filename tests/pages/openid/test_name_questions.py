@@ -1,4 +1,4 @@
-"""Who has no name is asked for one, once, on the first visit to a service that asks for `profile` (decisions 22.4)."""
+"""A person without a name is asked for one, once, on the first visit to a service that asks for `profile`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What use cases refuse the holder of a setup link that no page offers (decisions 13.7 and 16.4)."""
+"""What use cases refuse the holder of a setup link, beyond what the pages offer."""
 
 from __future__ import annotations
 

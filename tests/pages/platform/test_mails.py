@@ -1,4 +1,4 @@
-"""The page of the outgoing mail (decisions 5.12)."""
+"""The page of the outgoing mail."""
 
 from __future__ import annotations
 

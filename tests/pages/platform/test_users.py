@@ -1,4 +1,4 @@
-"""The pages of the users of the platform: finding them, the record of one, and helping (decisions 5.12)."""
+"""The platform's pages about users: finding them, the record of one, and helping."""
 
 from __future__ import annotations
 

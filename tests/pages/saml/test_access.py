@@ -1,4 +1,4 @@
-"""Who gets an assertion, and that nothing crosses over between services and tenants (decisions 9.5 and 10.7)."""
+"""Who gets an assertion, and that no assertion crosses services or tenants."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from tests.world.visitor import Visitor
 
 
 class TestAccess:
-    """Who gets an assertion (decisions 9.5 and 10.7)."""
-
     async def denied(self, browser: Visitor, service: SamlService) -> str:
         """Return the page of a refused user, after checking what the service provider gets."""
         page = await browser.open(service.sso(relay_state="r"))

@@ -1,4 +1,4 @@
-"""SAML under the custom domain of an organization: there Gatehouse is another identity provider (decisions 13.3)."""
+"""Under the custom domain of an organization, Gatehouse is another SAML identity provider."""
 
 from __future__ import annotations
 

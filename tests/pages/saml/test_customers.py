@@ -1,4 +1,4 @@
-"""A service that many organizations use: for which of them its users get assertions (decisions 9.5 and 15)."""
+"""A service with customers: for which of them its users get assertions."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ class TestIndividuals:
 
 
 class TestNames:
-    """The persistent name is one for service and customer (decisions 15.5)."""
+    """A person has one persistent name for each service and customer."""
 
     async def test_a_persistent_name_differs_between_customers_and_is_stable(
         self, shop: SamlService, visitor: Visitor, world: World, team: Team

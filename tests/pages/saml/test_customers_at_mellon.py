@@ -1,4 +1,4 @@
-"""mod_auth_mellon as one application of many customers: it tells their people apart (decisions 15.4 and 15.5)."""
+"""mod_auth_mellon as one application of many customers tells their people apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People whose organization enforces its own sign-in, at a service provider of another one (decisions 13.6)."""
+"""People whose organization enforces its connection, at a service provider of another organization."""
 
 from __future__ import annotations
 

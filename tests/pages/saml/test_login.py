@@ -1,4 +1,4 @@
-"""Sign-in that begins at Gatehouse: GET …/saml/login (operations 4.3, decisions 9.4 and 9.6)."""
+"""Sign-ins that begin at Gatehouse: GET …/saml/login."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single logout that a service provider asks for: by both bindings, and with all participants (decisions 9.3).
+"""Single logout that a service provider asks for: by both bindings, and with all participants.
 
 What begins here is in `test_sign_out.py`.
 """

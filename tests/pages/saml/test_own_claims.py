@@ -1,4 +1,4 @@
-"""The claims of a product in assertions: as texts, beside the attributes of the mapping (decisions 14.5)."""
+"""The claims of a product in assertions: as text, beside the attributes of the mapping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second factors at service providers: what the organization and the account require (decisions 9.5)."""
+"""Second factors at service providers, as the organization and the account require them."""
 
 from __future__ import annotations
 

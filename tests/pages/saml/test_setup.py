@@ -1,4 +1,4 @@
-"""Setting up SAML with a setup link (decisions 13.7)."""
+"""Setting up SAML with a setup link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single sign-on: requests of service providers, and the answers to them (operations 4.3, decisions 9)."""
+"""Single sign-on: requests of service providers, and the answers to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user signs out at Gatehouse, and the service providers of the session are told (decisions 9.3)."""
+"""A user signs out at Gatehouse, which notifies the service providers of the session."""
 
 from __future__ import annotations
 

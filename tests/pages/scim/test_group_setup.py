@@ -1,4 +1,4 @@
-"""Setting up rules of groups with a setup link (decisions 16.4)."""
+"""Setting up rules of groups with a setup link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the account in a session that is confined to an organization (decisions 10.8)."""
+"""The account pages in a session that is confined to an organization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a mailed sign-in link: opening it does not use the link up, and its button shows a code (pitfall 17)."""
+"""The page of a mailed sign-in link: opening it does not use the link up, and its button shows a code."""
 
 from __future__ import annotations
 

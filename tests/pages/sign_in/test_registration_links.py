@@ -1,4 +1,4 @@
-"""The page of a registration's link: what it asks and offers (decisions 3.14)."""
+"""The page of a registration's link: what it asks for, and what it offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a sign-in on the pages leads: to a path of Gatehouse, and nowhere else (decisions 12.4)."""
+"""A sign-in on the pages leads to a path of Gatehouse, and nowhere else."""
 
 from __future__ import annotations
 

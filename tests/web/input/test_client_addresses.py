@@ -1,4 +1,4 @@
-"""The address of the client: the peer's, or the one that trusted proxies report, never a forged one (pitfall 20)."""
+"""The client's address: the peer's, or the one that trusted proxies report, never a forged one."""
 
 import ipaddress
 

@@ -1,4 +1,4 @@
-"""Bodies: which ones are accepted, and how the others are refused (decisions 1.4 and 1.5)."""
+"""Which bodies are accepted, and how others are refused."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Any body at all is either accepted or refused with a reason (decisions 1.4)."""
+"""Every body is either accepted or refused with a reason."""
 
 import json
 from typing import Any

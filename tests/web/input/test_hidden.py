@@ -1,4 +1,4 @@
-"""Bodies that contain a secret do not show it when they are printed (pitfall 28)."""
+"""Bodies that contain a secret do not show it when they are printed."""
 
 from __future__ import annotations
 

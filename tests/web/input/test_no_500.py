@@ -216,7 +216,7 @@ async def test_no_request_is_answered_with_500(installation: Installation) -> No
         assert len(answer.headers.getlist("X-Request-Id")) == 1
         if answer.status >= 400 and answer.headers["Content-Type"].startswith("application/json"):
             envelope = answer.json
-            # The endpoints of OAuth have the shape of their RFC (decisions 1.2).
+            # OAuth endpoints answer in the shape of their RFC.
             if "error_description" in envelope:
                 assert {"error", "error_description", "error_code", "timestamp"} == set(envelope)
             else:

@@ -1,4 +1,4 @@
-"""Paging (decisions 1.5): limits above the maximum are lowered, invalid values are refused, nothing overflows."""
+"""Paging: limits above the maximum are lowered, invalid values are refused, nothing overflows."""
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,6 @@
-"""The authorization matrix of the keys of organizations: every kind of key calls every route (decisions 5.13).
+"""The authorization matrix of the keys of organizations: every kind of key calls every route.
 
-A token of a workload stands for a key, so what a key opens and does not open is asked with both (decisions 17.1).
+A token of a workload stands for a key, so both call every route.
 
 What a key opens is stated here once more, by the capability of each route and the operations that are excluded, so that
 a change of `core/organizations/key_callers.py` has to be made here as well.

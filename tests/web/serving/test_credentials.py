@@ -1,4 +1,4 @@
-"""Credentials: bearer tokens in every form, and the refusal of each invalid one (decisions 1.10, 2.1)."""
+"""Bearer tokens in every form, and the refusal of each invalid one."""
 
 from collections.abc import Mapping
 from datetime import timedelta

@@ -1,7 +1,6 @@
-"""No page gives out or takes a secret of an organization without declaring it, and what is declared asks to confirm.
+"""Every page that shows or takes a secret of an organization declares it, and then asks for a recent sign-in.
 
-From the declaration follows in one place that a user whose sign-in is older than ten minutes signs in again (decisions
-12.5, `Route.asks_to_confirm`).
+`Route.asks_to_confirm` follows from the declaration: a user whose sign-in is older than ten minutes signs in again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The order of checks of a request: authentication, authorization, validity, existence (decisions 1.6)."""
+"""The order of checks of a request: authentication, authorization, validity, existence."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A session of which nothing but a connection's word says whose it is changes nothing of the account (decisions 10.8).
+"""A session that rests on a connection's word alone changes nothing of the account.
 
 Every route that changes something of its caller is called. A new one is refused, or is in the table of those that are
 open, with the reason.

@@ -1,4 +1,4 @@
-"""What outlasts an impersonation is closed in it: every operation that writes declares what it is (decisions 5.11)."""
+"""What outlasts an impersonation is closed during it: every operation that writes declares what it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The groups that identity providers name, in claims and in attributes (decisions 16.2)."""
+"""The groups that identity providers name, in claims and in attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The branding of an organization: set, served, and used by pages and mails (decisions 13.2)."""
+"""The branding of an organization: set, served, and used by pages and mails."""
 
 from __future__ import annotations
 

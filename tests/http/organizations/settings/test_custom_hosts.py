@@ -1,4 +1,4 @@
-"""What works under the custom domain of an organization, and what ends there (decisions 13.3)."""
+"""What works under the custom domain of an organization, and what ends there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The custom domain of an organization: claimed, proved, checked again, and given up (decisions 13.3)."""
+"""The custom domain of an organization: claimed, proved, checked again, and removed."""
 
 from __future__ import annotations
 

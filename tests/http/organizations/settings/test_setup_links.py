@@ -1,4 +1,4 @@
-"""Setup links: settings that a customer's IT staff fill in without an account (decisions 13.7)."""
+"""Setup links: settings that a customer's IT staff fill in without an account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mail server of an organization (decisions 13.0 and 13.1)."""
+"""The mail server of an organization: its settings, and testing it."""
 
 from __future__ import annotations
 

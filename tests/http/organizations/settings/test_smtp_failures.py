@@ -1,4 +1,4 @@
-"""The mail server of an organization that takes no mail (decisions 13.0 and 13.1)."""
+"""An organization whose mail server takes no mail."""
 
 from __future__ import annotations
 

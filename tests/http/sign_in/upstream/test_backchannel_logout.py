@@ -1,4 +1,4 @@
-"""Back-channel logout: the OpenID provider of a connection ends the sessions that began by it (decisions 10.9)."""
+"""Back-channel logout: the OpenID provider of a connection ends the sessions that it began."""
 
 from __future__ import annotations
 

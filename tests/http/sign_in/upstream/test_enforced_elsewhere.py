@@ -1,4 +1,4 @@
-"""Signing in by JSON to other organizations than the one that enforces its sign-in (decisions 2.8, 10.8 and 13.6)."""
+"""People whose organization enforces its connection sign in to other organizations by JSON."""
 
 from __future__ import annotations
 

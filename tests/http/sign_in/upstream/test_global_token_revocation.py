@@ -1,4 +1,4 @@
-"""Global token revocation: a connection's provider ends what a person holds in its organization (decisions 17.2)."""
+"""Global token revocation: the provider of a connection ends a person's sessions and tokens in its organization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lets further answers sign people in, although those who are linked stay linked (decisions 13.5)."""
+"""Changes after which further answers sign people in, although linked people stay linked."""
 
 from __future__ import annotations
 

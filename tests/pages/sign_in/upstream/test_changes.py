@@ -1,4 +1,4 @@
-"""Changing where a connection leads: who may, and what ends with it (decisions 10.8 and 13.5)."""
+"""Changing where a connection leads: who may, and what it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Providers of the platform and connections on the way to a service that is closed to strangers (decisions 22.2)."""
+"""The platform's providers and connections on the way to a service that is not open to everyone."""
 
 from __future__ import annotations
 

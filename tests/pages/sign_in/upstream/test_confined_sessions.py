@@ -1,4 +1,4 @@
-"""A session by the word of a connection alone: it opens the role that people join with (decisions 10.8)."""
+"""A session by a connection's word alone opens the role with which people join."""
 
 from __future__ import annotations
 

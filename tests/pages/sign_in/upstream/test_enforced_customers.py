@@ -2,7 +2,7 @@
 
 Each way ends signed in, at a question, or at a refusal whose next step succeeds: no refusals lead to each other. Acme
 is a customer of the service or not, and Ada is a member of it. What Acme enforces holds where she comes for Acme, and
-nowhere else at the service (decisions 13.6).
+nowhere else at the service.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """People whose organization enforces its sign-in, at other organizations: every refusal leads to a way that works.
 
-The rule (decisions 13.6): on the way to another organization nothing is refused, and what begins there opens that
+The rule: on the way to another organization nothing is refused, and what begins there opens that
 organization alone. Where the required sign-in is asked for, its connection is there.
 """
 

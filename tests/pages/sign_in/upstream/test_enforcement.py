@@ -1,4 +1,4 @@
-"""Enforcing the sign-in by a connection ends the sessions that began otherwise (decisions 10.8 and 13.6)."""
+"""Enforcing a connection ends the sessions that began otherwise."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ async def test_a_required_sign_in_is_named_to_the_platform_and_to_its_own_organi
 
     required = ("single_sign_on", "sso_required")
     assert refusal_by(told) == refusal_by(own) == refusal_by(own_unconfirmed) == required
-    # There it refuses nothing (decisions 13.6).
+    # Bolt, another organization, is not refused by what Acme requires.
     assert refusal_by(other) is None
     checks = [check_of(walk_by(one, SignInWay.PASSWORD), Rule.SINGLE_SIGN_ON) for one in (told, own, other)]
     assert [check.required is not None and check.required.name for check in checks] == ["Acme", "Acme", False]

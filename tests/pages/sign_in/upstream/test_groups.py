@@ -1,4 +1,4 @@
-"""Groups that the identity provider of a connection asserts, and the roles that rules give by them (decisions 16.2)."""
+"""The groups that a connection asserts, and the roles that rules give for them."""
 
 from __future__ import annotations
 

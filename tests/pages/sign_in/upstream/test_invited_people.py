@@ -1,4 +1,4 @@
-"""Invited people whose domain signs in by a connection: they join, and go on to it (decisions 5.6 and 13.6)."""
+"""Invited people whose domain is routed to a connection: they join, and go on to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who came by a provider of the platform to one service is known by it at the next one (decisions 10.6 and 10.7)."""
+"""A person who used a provider of the platform at one service is known at the next service."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ async def test_a_service_that_serves_customers_and_the_platform_are_not_opened(
 async def test_what_a_confined_session_links_signs_in_at_its_own_service_alone(
     world: World, upstream: Upstream, parties: dict[str, RelyingParty]
 ) -> None:
-    # Another party may have begun it, and the service holds a token (decisions 2.8).
+    # Another person may have begun the link, and the service holds a token.
     await visit(upstream, "shop")
     ada, thief = world.user_id(EMAIL), Account(id=4712, email="thief@evil.example")
     world.connection.execute("UPDATE users SET password_hash = %s", (PASSWORD_HASH,))

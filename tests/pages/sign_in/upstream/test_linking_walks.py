@@ -1,4 +1,4 @@
-"""The first sign-in by a required connection, whose account is linked to it once (decisions 10.8).
+"""The first sign-in by an enforced connection links the account to it, once.
 
 It is the same after a move: when the mail domain leads to another connection, when the connection leads to another
 provider, and when a replaced certificate has ended the links. The same walk goes over the refusals of each.

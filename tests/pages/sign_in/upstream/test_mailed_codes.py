@@ -1,4 +1,4 @@
-"""Identities that a connection's word alone has linked open few roles before a mailed code (decisions 10.6)."""
+"""An identity that a connection's word alone has linked opens few roles before its person types a mailed code."""
 
 from __future__ import annotations
 

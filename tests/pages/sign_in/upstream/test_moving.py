@@ -1,4 +1,4 @@
-"""Moving an organization to another provider while its sign-in is enforced (decisions 10.8 and 10.9)."""
+"""Moving an organization to another provider while it enforces its connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a connection calls a person is the directory's word, where no SCIM directory says another (decisions 10.9)."""
+"""The name that a connection sends counts as the directory's, where no SCIM directory has sent one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may sign in by an organization's connection, and what such a session may do with the account (decisions 10.6)."""
+"""Who may sign in by an organization's connection, and what such a session may change of the account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A SAML identity provider that replaces its certificate (decisions 13.5)."""
+"""A SAML identity provider replaces its certificate."""
 
 from __future__ import annotations
 

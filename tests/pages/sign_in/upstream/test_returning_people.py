@@ -1,4 +1,4 @@
-"""People who have left an organization and come back are linked again by its connection (decisions 10.6)."""
+"""People who have left an organization and come back are linked again by its connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service begins a sign-in by a connection of its organization, as by a provider (decisions 10.9)."""
+"""A service begins a sign-in by a connection of its organization, as by a provider of the platform."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connecting an identity provider with a setup link (decisions 13.7)."""
+"""Connecting an identity provider with a setup link."""
 
 from __future__ import annotations
 

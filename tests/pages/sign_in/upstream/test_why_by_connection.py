@@ -37,7 +37,7 @@ async def test_the_required_connection_is_named_to_its_own_organization_alone(ac
 
     assert f"Nothing refuses {ADA} by these ways: Connection “Acme”." in own
     assert "Acme requires Acme." in own
-    # There it refuses nothing (decisions 13.6).
+    # Acme's requirement refuses nothing at another organization.
     assert f"Nothing refuses {ADA}" in other
     assert not shows(other, "Acme")
 

@@ -1,4 +1,4 @@
-"""What a person reads whose sign-in by a connection fails: the reason, and whom to tell (decisions 10.9)."""
+"""What a person reads when a sign-in by a connection fails: the reason, and whom to tell."""
 
 from __future__ import annotations
 

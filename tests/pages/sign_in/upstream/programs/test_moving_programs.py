@@ -1,4 +1,4 @@
-"""An organization moves from one provider to another while its sign-in is required (decisions 10.8 and 10.9)."""
+"""An organization moves from one provider to another while it enforces its connection."""
 
 from __future__ import annotations
 
