@@ -1,7 +1,7 @@
 """The whole application for tests: every port connected to the test's own database, and a client of the application.
 
 `installation` is what handlers receive; a test that needs a different one makes it with `dataclasses.replace` and
-passes it to `serving`. `client` sends requests to all routes, those of development mode included.
+passes it to `serving`. `client` sends requests to all routes, also of development mode.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def mail_renderer(base_url: str) -> JinjaMailRenderer:
 
 @cache
 def all_routes() -> tuple[Route, ...]:
-    """Return all routes, those of development mode included."""
+    """Return all routes, also of development mode."""
     return tuple(capabilities.routes(is_development=True))
 
 

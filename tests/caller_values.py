@@ -32,7 +32,7 @@ AT_SERVICE: Final = replace(
 
 
 def changed(caller: Caller, **parts: dict[str, Any]) -> Caller:
-    """Return a caller with other values of its parts; those of the service are named `service`."""
+    """Return a caller with other values of its parts; the fields of its service are passed as `service`."""
     place = replace(caller.place, **parts.pop("place", {}))
     if "service" in parts:
         assert place.service is not None

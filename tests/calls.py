@@ -20,7 +20,7 @@ _TESTS = str(ROOT / "tests")
 
 @dataclass
 class Calls:
-    """The calls, apart from those of the tests, and how many there were at each wait for PostgreSQL."""
+    """Count the calls outside of tests: all, and how many there were at each wait for PostgreSQL."""
 
     number: int = 0
     at_waits: list[int] = field(default_factory=list[int])

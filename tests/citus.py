@@ -2,7 +2,7 @@
 `GATEHOUSE_TEST_CITUS` names.
 
 Citus was built for Debian's PostgreSQL 15 from 15.20 on. The installed one is taken when it is new enough, otherwise
-the packages are downloaded. Either way a private copy of its files gets those of Citus: nothing is written to the
+the packages are downloaded. Either way the files of Citus go into a private copy of it: nothing is written to the
 folders of the system. The copy is kept in the temporary folder, for the next run.
 """
 

@@ -1,6 +1,6 @@
 """The processor time of the tests by folder, and of the dearest tests, printed at the end of a run.
 
-It is that of the processes which run the tests, of the programs that they wait for, and of the PostgreSQL of the
+It sums up the processes which run the tests, the programs that they wait for, and the PostgreSQL of the
 session; a browser counts where it ends. Processor time depends less than duration on what else the machine does.
 """
 
@@ -57,7 +57,7 @@ class Costs:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Count the test with its fixtures; those of a module or of the session count for their first and last test."""
+        """Count the test with its fixtures; fixtures of a module or session count for its first and last test."""
         folder = _folder_of(item.nodeid)
         if folder != self._folder:
             self._count_postgres()

@@ -59,7 +59,7 @@ class IdentityProvider:
         valid_until: str = "",
         rest: str = "",
     ) -> str:
-        """Return its metadata, with its certificate and those of further keys; `rest` are attributes of its role."""
+        """Return its metadata, with certificates of its key and of further ones; `rest` are attributes of its role."""
         keys = "".join(
             '<md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>'
             + "".join(key.certificate_pem.splitlines()[1:-1])

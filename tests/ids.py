@@ -71,7 +71,7 @@ def follow(clock: Clock) -> None:
 
 
 def new_id() -> UUID:
-    """Return an id of the time of the test's clock; of that of the machine where the test has none."""
+    """Return an id at the time of the test's clock, or the machine's where the test has none."""
     return _OF_TEST[0].new_id()
 
 

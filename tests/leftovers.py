@@ -334,7 +334,7 @@ KINDS = {
         " SELECT gen_random_uuid(), %(organization)s, 'eve@example.com', 'member', 'rejected',"
         " sha256(gen_random_uuid()::text::bytea), '', ended, ended + interval '7 days', ended FROM ends",
     ),
-    # The service with the id of the device is of the organization with that of the user.
+    # The service of the device's id belongs to the organization of the user's id.
     Leftover.CUSTOMER_OFFERS: Kind(
         "offer_expires_at",
         timedelta(),

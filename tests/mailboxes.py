@@ -55,7 +55,7 @@ class BoxedActor(Protocol):
 
 
 def start(nursery: trio.Nursery, *actors: BoxedActor) -> None:
-    """Run actors that are told at once that something may be due, as the timekeeper does."""
+    """Run actors that get a message at once that something may be due, as the timekeeper sends."""
     for actor in actors:
         nursery.start_soon(actor.run)
         actor.box.send(Due())

@@ -76,7 +76,7 @@ def _total_cost(node: dict[str, Any]) -> float:
 
 @contextmanager
 def statements_as_sent() -> Generator[dict[tuple[str, tuple[int, ...]], Sent]]:
-    """Record each statement of the application that has a plan, with its first values; those of a test are left out."""
+    """Record each statement of the application that has a plan, with its first values; leave the tests' own out."""
     recorded: dict[tuple[str, tuple[int, ...]], Sent] = {}
     # `Any`, because the type checker forbids replacing a method; it is restored afterwards.
     statements: Any = Statements

@@ -82,14 +82,14 @@ def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def tables_read_whole(plan: dict[str, Any]) -> set[str]:
-    """Return the tables that were scanned sequentially; of logs, those of which a month with rows was."""
+    """Return the tables that were scanned sequentially; of logs, only where a month with rows was."""
     scans = [node for node in nodes_of(plan) if node["Node Type"] == "Seq Scan"]
     tables = [(node["Relation Name"], table_of(node["Relation Name"]), _rows_of(node)) for node in scans]
     return {table for name, table, rows in tables if name == table or rows}
 
 
 def indexes_used(plan: dict[str, Any]) -> set[str]:
-    """Return the indexes that were used; those of a log by the names that they have there."""
+    """Return the indexes that were used; a log's by the names that they have there."""
     return {node["Index Name"].replace("_before_", "_") for node in nodes_of(plan) if "Index Name" in node}
 
 

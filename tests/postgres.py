@@ -51,7 +51,7 @@ TOO_LARGE_FOR_PLANS = """
                  WHERE  attrelid = t.oid
              )
 """
-# Functions of these names, which come before those of PostgreSQL, and return the same in each database.
+# Functions of these names, which shadow PostgreSQL's own, and return the same in each database.
 DRAWN: tuple[LiteralString, ...] = (
     "CREATE SCHEMA drawn",
     "CREATE SEQUENCE drawn.numbers",
@@ -144,7 +144,7 @@ class Databases:
 
     @contextmanager
     def untouched(self) -> Generator[str]:
-        """Yield the URL of a migrated database that no test has used, so that its statistics are those of a new one."""
+        """Yield the URL of a migrated database that no test has used, with the statistics of a new one."""
         with self.migrated() as _, self._fresh(self._template) as url:
             yield url
 

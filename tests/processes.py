@@ -248,7 +248,7 @@ class Services:
                 stdout=log,
                 stderr=log,
                 pass_fds=self.inherited,
-                # As from a terminal: Ctrl-C reaches a process group, which must not be that of the tests.
+                # As from a terminal: Ctrl-C reaches a process group, which must not be the tests' own.
                 start_new_session=self.has_own_session,
                 process_group=None if self.has_own_session else 0,
             )

@@ -52,7 +52,7 @@ class Proxy:
 
     @property
     def log(self) -> str:
-        """The log of the proxy, and that of the requests."""
+        """The log of the proxy, and the log of the requests."""
         return "\n".join(file.read_text(errors="replace") for file in self.log_files if file.exists())
 
     def connect(self, *, name: str = NAME, source: str = "127.0.0.1") -> ssl.SSLSocket:

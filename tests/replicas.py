@@ -1,4 +1,4 @@
-"""A database with a streaming replica, both real, as fixtures that take the place of those of `tests/conftest.py`."""
+"""A database with a streaming replica, both real, as fixtures in place of the ones of `tests/conftest.py`."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _reused(version: str) -> _Reused:
 
 
 def _restorations(part: object, seen: set[int]) -> Iterator[Callable[[], None]]:
-    """Return what restores an object and all that it consists of, of its own classes and those of the library."""
+    """Return what restores an object and all its parts, of its own classes and of the library's."""
     if id(part) in seen:
         return
     seen.add(id(part))

@@ -26,7 +26,7 @@ ONE_IN: Final = 4
 def drawn(cases: Iterable[Case], *of: object) -> list[Case]:
     """Return all cases, or where the environment asks for the part a quarter of them, at least one, in their order.
 
-    `of` tells draws of one test apart: the callers of a route are others than those of the next.
+    `of` tells draws of one test apart: the next route has other callers.
     """
     every = list(cases)
     sample = os.environ.get(SAMPLE)

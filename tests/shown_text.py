@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 EXCERPT_CHARACTERS: Final = 40
-# Half a form token. The ids of requests have 32 characters, and those of spans 16.
+# Half a form token. The ids of requests have 32 characters, the ids of spans 16.
 RANDOM_CHARACTERS_MIN: Final = 16
 _PLACE: Final = "\N{HORIZONTAL ELLIPSIS}"
 _ID: Final = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")

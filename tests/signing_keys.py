@@ -41,7 +41,7 @@ def elliptic_key(state: KeyState) -> SigningKey:
 
 
 def signing_key(state: KeyState, pair: KeyPair | None = None) -> SigningKey:
-    """Return a key pair, or that of the state, as if stored in that state."""
+    """Return a key in this state, with this key pair or the state's own."""
     pair = pair or key_pair(list(KeyState).index(state))
     return SigningKey(
         kid=pair.kid,

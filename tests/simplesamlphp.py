@@ -70,7 +70,7 @@ $metadata['{url}/idp'] = [
     {options}
 ];
 """
-# It reads our metadata as it would those of every service provider.
+# It reads our metadata as it would any service provider's.
 _REMOTE = """<?php
 $xml = '{folder}/service-provider.xml';
 if (file_exists($xml)) {{

@@ -42,7 +42,7 @@ class UnwatchedDatabases(Databases):
 
 @pytest.fixture(scope="module")
 def own(postgres_url: str) -> Iterator[Databases]:
-    """A maker of databases apart from that of other tests, so that it holds a database between two of them."""
+    """A maker of databases of its own, so that it holds a database between two tests."""
     databases = Databases(postgres_url)
     yield databases
     databases.close()

@@ -49,7 +49,7 @@ class Machine:
     _started: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict[str, "subprocess.Popen[bytes]"])
 
     def start(self) -> None:
-        """Start those of its programs that do not run."""
+        """Start the programs of it that do not run."""
         for name, program in self.programs.items():
             if name not in self._started or self._started[name].poll() is not None:
                 self._started[name] = self._start(program, self.logs / f"{self.name}-{name}.log")
@@ -191,7 +191,7 @@ def three_machines(logs: Path) -> Generator[ThreeMachines]:
     binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     require(is_there=bool(binaries), package="postgresql")
     files = read_files(binaries[-1])
-    # Addresses of this machine that no other run uses, so that the ports are those of the files.
+    # Addresses of this machine that no other run uses, so that the ports can be as in the files.
     chance = Unfollowed()
     block = f"127.{chance.randint(64, 254)}.{chance.randint(1, 254)}"
     addresses = {name: f"{block}.{number}" for number, name in enumerate(NAMES, start=1)}

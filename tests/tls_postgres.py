@@ -85,7 +85,7 @@ def _run(program: str, *arguments: str) -> None:
 
 
 def _account() -> dict[str, Any]:
-    """Return who runs it: another user than root, whom PostgreSQL refuses."""
+    """Return the user who runs it, who is not root, because PostgreSQL refuses root."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")

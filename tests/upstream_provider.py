@@ -34,7 +34,7 @@ class Account:
     email: str | None = "ada@example.com"
     is_verified: bool = True
     tenant: str = "9f2d0d4e-tenant"
-    # Further claims of the ID token, which replace those of the provider.
+    # Further claims of the ID token, which replace the provider's.
     claims: dict[str, Any] = field(default_factory=dict[str, Any])
     shows_emails: bool = True
 

@@ -40,7 +40,7 @@ def warm_up() -> None:
 
 
 def _folder() -> Path:
-    """Return the folder for the present state of the product, and delete those of older ones."""
+    """Return the folder for the present state of the product, and delete the folders of older states."""
     folder = KEPT / _digest()
     folder.mkdir(parents=True, exist_ok=True)
     folder.touch()

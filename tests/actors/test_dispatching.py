@@ -258,7 +258,7 @@ async def test_a_dispatcher_takes_its_messages_with_each_lease_also_while_more_i
         ages.append(sender.box.oldest_seconds)
 
     assert len(sender.sent) >= 30 * PLACES
-    # Not since the backlog began, by which nobody could tell it from a dispatcher that does not listen.
+    # Not since the backlog began: then a busy dispatcher would look like one that does not listen.
     assert max(ages) <= 1
 
 

@@ -48,7 +48,7 @@ class Server:
         self.holder: Connection | None = None
         self.polls: list[tuple[str, float]] = []
         self.clock_behind = timedelta()
-        # Processes besides those of the test.
+        # Processes besides the test's own.
         self.others = 0
         self.refuses_listening: str | None = None
         self.is_away = False

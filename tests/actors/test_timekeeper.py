@@ -1,4 +1,4 @@
-"""The timekeeper: it tells each actor when its period is over, as long as nobody else tells it what is due."""
+"""The timekeeper tells each actor when its period is over, unless another message has already told it what is due."""
 
 from __future__ import annotations
 

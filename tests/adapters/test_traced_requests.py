@@ -94,7 +94,7 @@ async def test_an_answer_that_refuses_has_failed(receiver: Collector, kept: Kept
 
 async def test_a_request_without_an_answer_has_failed(kept: KeptSpans) -> None:
     async with client(kept) as http:
-        # Port 1 answers nobody.
+        # Nothing listens at port 1.
         with pytest.raises(httpx.ConnectError):
             await http.post("http://127.0.0.1:1/", content=EMPTY)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 CORE: Final = Path(__file__).resolve().parents[2] / "core"
-# The aggregates, and what is read of them. A new one is added here after a look at what it is read for: whatever a use
-# case decides by must come from the primary.
+# The aggregates that are read elsewhere, and their methods. Before adding one, look at what it is read for: a use
+# case decides by rows of the primary only.
 READ_ELSEWHERE: Final = {
     "analytics": "by_day by_provider by_service recent",
     "audit_chains": "end page",
@@ -32,7 +32,7 @@ READ_ELSEWHERE: Final = {
     "found_users": "count page with_id",
     "invitations": "page",
     "invited": "count page",
-    # What is told of the people whom an event names.
+    # The addresses of the people in an event.
     "known_addresses": "of_each",
     "members": "page",
     "organization_records": "count waiting",

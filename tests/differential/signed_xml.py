@@ -127,6 +127,6 @@ def tree(canonical_bytes: bytes) -> ElementTree.Element:
 
 
 def has_other_namespace(message: bytes) -> bool:
-    """Return whether a message declares a namespace that is none of those of SAML; it may be no address."""
+    """Return whether a message declares a namespace that is not one of SAML's; it need not be an address."""
     declared = re.findall(rb"""xmlns(?::[\w.-]+)?\s*=\s*["']([^"']*)""", message)
     return not {one.decode("utf-8", "replace") for one in declared} <= {*NAMESPACES.values()}

@@ -22,7 +22,7 @@ PAUSE_SECONDS_MAX: Final = 0.1
 
 @dataclass
 class Registrant(threading.Thread):
-    """Registers accounts at one server, each by a connection of its own, until it is told to end."""
+    """Registers accounts at one server, each over a connection of its own, until it gets a message to end."""
 
     port: int
     prefix: str

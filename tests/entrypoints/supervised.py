@@ -1,7 +1,7 @@
 """A program that supervises two workers which do nothing but send heartbeats, with little hang_limits.
 
 `python -m tests.entrypoints.supervised MODE` prints its log as JSON. In the mode `mute` a replacement never sends a
-heartbeat, as if its start hung. In the mode `patient` a worker that was told to end has a minute for it.
+heartbeat, as if its start hung. In the mode `patient` a worker that was asked to end has a minute for it.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ async def test_of_workers_that_wake_together_each_gets_as_many(autojump_clock: M
                     queued.pop()
                     taken[number] += 1
                     turn.note_opened()
-                    # The first one takes what it may, as it is fast.
+                    # The first one is fast, and takes as many as it may.
                     while queued and not turn.is_anothers:
                         queued.pop()
                         taken[number] += 1

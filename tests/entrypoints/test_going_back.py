@@ -192,7 +192,7 @@ def test_back_to_the_first_release_by_restore_when_people_have_signed_up_meanwhi
     sign_up(old, "before@example.com")
     found_organization(old, "before@example.com", "early")
 
-    # Before the upgrade, with the program of this version; what is lost is told by the second of the backup.
+    # Before the upgrade, with the program of this version. The second of the backup says what a way back loses.
     wait_until(lambda: one(empty_database_url, "SELECT max(created_at) < date_trunc('second', now()) FROM sessions"))
     written, _ = today.run("backup", "before.tar")
     assert f" with schema {schema}, PostgreSQL " in written

@@ -59,7 +59,7 @@ def test_sockets_are_found_by_their_names_and_handed_on() -> None:
     assert found.returncode == 0, found.stderr
     by_systemd, by_itself = map(json.loads, found.stdout.splitlines())
     assert by_systemd == {name: [port, True, False] for name, port in ports.items()}
-    # Those that it has handed to itself are kept by nobody else.
+    # No other process keeps those that it has handed to itself.
     assert by_itself == {name: [port, False, False] for name, port in ports.items()}
 
 

@@ -26,7 +26,7 @@ HANG_LIMITS = HangLimits()
 
 
 class Supervised(Service):
-    """The program, whose log is read as that of a server."""
+    """The program, with its log read as a server's."""
 
     def serving(self, count: int = supervised.WORKERS) -> list[int]:
         """Wait until so many workers were ready since the start; return the processes of those that run."""

@@ -73,7 +73,7 @@ def reader(request: pytest.FixtureRequest) -> Iterator[Reader]:
 
 @dataclass
 class Counting:
-    """An outlet that counts what it is asked, and takes as many bytes as it is told to."""
+    """An outlet that counts what it is asked to write, and takes as many bytes as the test says."""
 
     room: int = 10**9
     sent: list[bytes] = field(default_factory=list[bytes])

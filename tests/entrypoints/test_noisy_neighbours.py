@@ -37,7 +37,7 @@ SECRETS = SigningSecrets(current=Secret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzN
 # What a busy machine may add.
 ADDED_SECONDS_MAX = 0.5
 DELIVERY_SECONDS_MAX = 2.0 + ADDED_SECONDS_MAX
-# A sign-in takes what it took, apart from what the receivers, which run in this process, take of the machine.
+# A sign-in takes as long as before, except for what the receivers, in this process, take of the machine.
 SIGN_IN_FACTOR_MAX = 3.0
 OWNER = "owner@third.example"
 

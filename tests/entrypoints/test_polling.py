@@ -78,7 +78,7 @@ def role(service: Service) -> str | None:
 
 
 def connections(connection: Connection) -> int:
-    """Return how many connections to the database are open, besides those of the test."""
+    """Return how many connections to the database are open, besides the test's own."""
     [[number]] = connection.execute(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'gatehouse'"
     )

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.long
 
 RESTARTS: Final = size_of("RESTARTS", 2)
 RELOADS: Final = size_of("RELOADS", 2)
-# Of a process that is told to again and again meanwhile.
+# Reloads of a process that gets the signal again and again meanwhile.
 FLOODED_RELOADS: Final = 2
 PATHS: Final = ["/health", "/.well-known/jwks.json"]
 WARM_ANSWERS: Final = 50
@@ -40,7 +40,7 @@ WARM_ANSWERS: Final = 50
 
 @contextmanager
 def listening(number: int) -> Generator[list[socket.socket]]:
-    """Sockets that listen, as those of a unit of systemd do."""
+    """Listening sockets, as a systemd unit has them."""
     with ExitStack() as stack:
         yield [stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=4096)) for _ in range(number)]
 

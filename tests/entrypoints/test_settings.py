@@ -322,7 +322,7 @@ def test_a_wrong_value_is_refused_in_a_line_that_names_the_setting_and_what_it_t
 
 
 def test_a_wrong_value_of_every_setting_is_tested() -> None:
-    # Those of billing and of the external providers have modules of their own.
+    # The settings of billing and of external providers have test modules of their own.
     unchecked = {
         *(name.removeprefix(PREFIX) for name in NAMES if "SUITE_" in name or "CODEHOST_" in name),
         "BILLING_SANDBOX",

@@ -106,7 +106,7 @@ def test_a_start_imports_few_modules_of_our_own(imported: set[str]) -> None:
 
 def test_pages_and_descriptions_wait_for_their_first_request(imported: set[str]) -> None:
     assert sorted(name for name in imported if name.startswith("entrypoints.web.describing")) == []
-    # The languages and the brand of the platform are those of mails, too.
+    # Mails have the languages and the brand of the platform, too.
     assert {name for name in imported if name.startswith("entrypoints.pages.")} == {
         f"entrypoints.pages.frame{name}"
         for name in ("", ".asset_files", ".brand_colors", ".languages", ".platform_look", ".po_files")

@@ -1,4 +1,4 @@
-"""A server whose log nobody reads: it serves on, replaces its workers, stops, and says how much was dropped."""
+"""A server whose log is not read goes on serving, replaces its workers, stops, and says how much it dropped."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_log_that_nobody_reads_costs_no_request_and_no_worker_and_is_counted(
         assert died["process"] == killed
         assert dropped["info"] > 0
         assert dropped["warning"] == dropped["error"] == 0
-        # A pipe that nobody reads may still take a line that is shorter than the others.
+        # A full pipe may still take a line that is shorter than the others.
         told = piped.logged("log.lines_dropped")
         assert sum(one["dropped"]["info"] for one in told) == dropped["info"]
         assert all(one["since"] < one["timestamp"] and one["level"] == "warning" for one in told)

@@ -1,4 +1,4 @@
-"""The drill of a log that nobody reads: under full load it costs no request, and little memory.
+"""The drill of an unread log: under full load it costs no request, and little memory.
 
 Two servers, each with two workers on a database of its own, take turns under the same load. What one writes is read,
 what the other writes is not. `GATEHOUSE_TEST_DRILL_SECONDS` is how long each is loaded, all its turns together: 300 is

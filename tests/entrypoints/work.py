@@ -168,7 +168,7 @@ class ProviderEvents(Client):
 
 @dataclass
 class Buyer(Client):
-    """A member who opens checkouts; `repeated` counts those of which a request had no answer."""
+    """A member who opens checkouts; `repeated` counts the checkouts of which a request had no answer."""
 
     token: str = field(kw_only=True)
     path: str = field(kw_only=True)

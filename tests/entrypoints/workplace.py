@@ -39,7 +39,7 @@ from tests.world.http_visitor import HttpVisitor
 CLIENTS_OF_EACH_KIND = 2
 SENDER = "id@gatehouse.example"
 SAML = "/saml/acme/shop"
-# The events of which the webhook is told.
+# The events that the webhook gets.
 TOLD = ["user.joined", "user.deactivated", "user.removed", "subscription.created", "subscription.canceled"]
 
 

@@ -24,7 +24,7 @@ from tests.world.trade import insert_trade
 from tests.world.world import World
 
 PATCHES: Final = {route.path: route for route in capabilities.routes(is_development=True) if route.method == "PATCH"}
-# A program is told there that it is not for persons; and what a directory names stands in operations.
+# SCIM names fields in `Operations`, and `/Me` answers programs that it is for people.
 WITHOUT_FIELDS: Final = {"/scim/v2/Me", "/scim/v2/Users/:user_id", "/scim/v2/Groups/:group_id"}
 # Their own tests send them, to an address that has metadata.
 ELSEWHERE: Final = {
@@ -386,7 +386,7 @@ async def customer_rule_by_key(world: World) -> Resource:
 
 
 async def _rule_of(setup: CustomerSetup) -> str:
-    """Make a rule for a customer, and return its path below that of the customer."""
+    """Make a rule for a customer, and return its path below the customer's."""
     connection = await setup.connect()
     body = {"source": connection["id"], "group": "Editors", "service_roles": ["editor"]}
     answer = await setup.by_key("POST", "/group-rules", body=body)
@@ -521,7 +521,7 @@ async def person(world: World) -> Resource:
         return await ada.patch("/api/user", dict(body))
 
     read = row(world, "users", "email = 'ada@acme.example'")
-    # The address is a wish.
+    # A changed address counts only after its proof.
     names = {"email": {"wished_email", "wished_at", "pending_email", "email_wish"}, "name": {"name_asked_at"}}
     return Resource(read, send, {"name": "Ada", "email": "other@acme.example"}, names=names)
 

@@ -144,7 +144,7 @@ class ConnectedProgram:
         raise AssertionError(f"{person} is not signed in after {codes} codes:\n{page.status} {page.text}")
 
     def is_signed_in(self, person: str) -> bool:
-        """Whether the browser has a session, and the last one by the connection is that of the person's account."""
+        """Whether the browser has a session, and the last session by the connection belongs to the person's account."""
         last = self.world.rows(
             "SELECT user_id FROM sessions WHERE connection_id = %s AND revoked_at IS NULL ORDER BY created_at, id",
             self.connection_id,
@@ -243,5 +243,5 @@ async def connect(world: World, owner: SignedInUser, program: Program, name: str
 
 
 def is_ahead(world: World, seconds: float) -> None:
-    """Let the clock of the provider be ahead of that of Gatehouse."""
+    """Set the provider's clock ahead of the clock of Gatehouse."""
     world.clock.now = datetime.now(UTC) - timedelta(seconds=seconds)

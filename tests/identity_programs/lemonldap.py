@@ -236,7 +236,7 @@ class LemonldapSaml(Lemonldap, SamlProgram):
         return f"{self.url}/saml/metadata/idp"
 
     def sign_out(self, browser: ProgramBrowser) -> str:
-        """Sign a person out at the provider; its page has a frame in which Gatehouse is told."""
+        """Sign a person out at the provider; its page notifies Gatehouse in a frame."""
         page = browser.client.get(f"{self.url}/?logout=1").text
         [address] = re.findall(rf'<iframe src="({GATEHOUSE}/[^"]+)"', page)
         return unescape(address)

@@ -63,7 +63,7 @@ def promtool(*arguments: str | Path) -> str:
 class Scrapes:
     """What Prometheus would have got from a server: each scrape at the minute, or other `step`, that the test gives it.
 
-    The values are those of the server; only the time between two scrapes is another one, because no test waits an hour.
+    The values are the server's; only the time between two scrapes differs, because no test waits an hour.
     """
 
     folder: Path

@@ -126,7 +126,7 @@ def flat(values: dict[str, Any], schema: dict[str, Any], before: str = "") -> di
 @pytest.mark.long
 def test_by_default_the_chart_makes_what_the_manifests_have(rendered: dict[str, Any]) -> None:
     made, manifests = by_name(rendered["default"]), by_name(rendered["manifests"])
-    # What a hook needs exists before the other objects, so that of the migration has an account of its own.
+    # The objects of a hook come before all others, so the migration has a service account of its own.
     account = made.pop(("ServiceAccount", "gatehouse-migrate"))
     pod = made["Job", "gatehouse-migrate"]["spec"]["template"]["spec"]
     assert pod["serviceAccountName"] == account["metadata"]["name"]

@@ -57,7 +57,7 @@ def scrapes(tmp_path: Path) -> Scrapes:
 
 @pytest.fixture
 def operator(database_url: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection of an operator, beside those of the server."""
+    """An operator's connection, besides the server's."""
     with psycopg.connect(database_url, autocommit=True, application_name="operator") as connection:
         yield connection
 
@@ -571,7 +571,7 @@ def test_backups_are_missing_and_old(services: Services, scrapes: Scrapes, opera
     scrapes.take(service, at=0)
     assert scrapes.holds("GatehouseBackupNever")
     assert scrapes.holds("GatehouseRestoreDrillNever")
-    # The time of promtool begins in 1970, and so does that of these.
+    # The time of promtool begins in 1970, as these do.
     operator.execute(
         "INSERT INTO recovery_runs VALUES ('backup', to_timestamp(60)), ('restore_drill', to_timestamp(60))"
     )

@@ -1,6 +1,6 @@
 """The test kit of the Python package, and the guides of the manual, which a reader follows from an empty folder.
 
-Both run in an environment without the service, as those of a product do.
+Both run in an environment without the service, as in a product.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def test_a_restored_backup_does_what_the_runbook_says(services: Services, comman
         wait_until(lambda: hooks.ids[-1] in events_after(site, token, cursor)[0])
         assert site.service.stop() == 0
 
-        # With the wish for it, nobody is signed in afterwards.
+        # A restore that ends sessions as well leaves no user signed in.
         ended = commands.run("restore", "--replace", "--end-sessions", "backup.tar")
         assert "Sessions ended: 2." in ended.stdout
         site = Site(services.ready(**SETTINGS))

@@ -1,4 +1,4 @@
-"""The threat model and the table of endings in the manual are those of their sources, whose tests and rules exist."""
+"""The manual's threat model and table of endings agree with their sources, and the tests and rules they name exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which version a tree has: that of a release, or between two of them one that names how far it is, and its commit."""
+"""The version of a tree: a release's, or between two releases one that says how far it is, and its commit."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ async def ask_again(call: Call) -> Annotated[None, AnswerStatus(303)]:
 
 @pytest.fixture
 def client(installation: Installation) -> Client:
-    """A client of all pages and those of this test."""
+    """A client of all pages, and of this test's own."""
     return serving(installation, [*capabilities.routes(is_development=True), *pieces.routes, *interface.routes])
 
 

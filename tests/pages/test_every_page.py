@@ -62,8 +62,8 @@ UNSEEN: Final = {
     },
     "TlsMode": {"TLS"},  # likewise one mail server
 }
-# Pages whose address another system makes, which answer here with a redirect or a refusal at most, and those that take
-# a token. Their tests are those of the ways.
+# Pages at addresses that another system makes, which answer here with a redirect or a refusal at most, and pages that
+# take a token. The tests of their walks open them.
 NOT_OPENED: Final = re.compile(
     r"GET /(?:docs/.*|auth/(?:codehost|websuite|officesuite|upstream|userinfo|authorize/continue).*|saml/.*/slo)"
     r"|GET /(?:\.well-known/change-password|app/(?:platform/audit/feed|account/confirm-address.*|register/sign-in))"

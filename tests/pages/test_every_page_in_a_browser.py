@@ -190,7 +190,7 @@ def test_a_slug_is_proposed_until_it_is_typed_a_colour_is_picked_and_a_phone_beg
 
 
 def unexpected(watched: Watched) -> list[str]:
-    """Return the problems of a page, apart from those of what only the server with the organization has."""
+    """Return the problems of a page, without what only the server with the organization has."""
     return [one for one in watched.problems if not any(part in one for part in ELSEWHERE)]
 
 
@@ -223,7 +223,7 @@ FROM_THE_FIRST = """
   return [document.activeElement.outerHTML];
 }
 """
-# Of several radio buttons the arrow keys reach those that are not chosen; of those of which none is, Tab the first.
+# Arrow keys reach the radio buttons that are not chosen; where none is chosen, Tab reaches the first.
 CONTROLS = """
 [...document.querySelectorAll(
     'a[href], button:enabled, input:enabled, select, textarea, summary, iframe[name], [tabindex="0"]')]

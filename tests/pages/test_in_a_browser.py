@@ -88,7 +88,7 @@ every_page = pytest.mark.parametrize("path", PAGES)
 
 @pytest.fixture(scope="module")
 def site(databases: "Databases", key_pairs: "tuple[KeyPair, KeyPair]") -> "Iterator[Site]":
-    """A running service with every route, those of the specimen and of this test, and two mails in its mailbox."""
+    """A running service with every route, also of the specimen and of this test, and two mails in its mailbox."""
 
     async def send_messages(database: "PostgresDatabase") -> None:
         for to in ["ada@example.com", "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"]:

@@ -46,7 +46,7 @@ def is_typed(route: Route) -> bool:
 
 
 def page_of(route: Route) -> Route:
-    """Return the page that has the form: that of its path, or of the nearest one above it."""
+    """Return the page that has the form: the page at its path, or the nearest one above it."""
     path = route.path
     while path not in PAGES:
         path = path.rpartition("/")[0]

@@ -163,7 +163,7 @@ def begin_at_application(walk: Walk, served: Served) -> None:
 
 
 def redeemed_email(walk: Walk, served: Served) -> str:
-    """Return the address of the user whom the application has got, for its one code."""
+    """Return the address of the user for which the application redeems its one code."""
     [answer] = walk.answers
     assert answer["state"] == ["s-1"]
     tokens = walk.page.request.post(

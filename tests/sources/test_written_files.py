@@ -12,7 +12,7 @@ from entrypoints.written_files import DATA_FOLDER, ELSEWHERE
 from tests.documents import MANUAL, ROOT
 
 LAYERS: Final = ("core", "ports", "adapters", "actors", "entrypoints")
-# Of modules and of paths. What else is called `link` or `move` has keywords that those of files lack, or other objects.
+# Of modules and of paths. Other functions named `link` or `move` take other keywords, or belong to other objects.
 WRITING: Final = frozenset(
     {
         *("write_text", "write_bytes", "touch", "mkdir", "makedirs", "symlink_to", "hardlink_to", "mknod", "mkfifo"),

@@ -11,7 +11,7 @@ _CONFTEST = "conftest.py"
 
 
 class Uses:
-    """The uses of definitions, by name: some too many, where a local name is that of a definition."""
+    """The uses of definitions, by name; it may count too many, where a local name equals a definition's."""
 
     def __init__(self, modules: Iterable[Module]) -> None:
         self.definitions: dict[Key, Described] = {}

@@ -89,14 +89,14 @@ class Core:
             key, _ = waiting.popitem()
             function = self.functions[key]
             returned = len(function.returned)
-            # Again whoever is handed more rows, and, where it returns more, whoever calls it.
+            # Read again the functions that are handed more rows and, if this one returns more, its callers.
             waiting.update(dict.fromkeys(_Reader(self, function).read()))
             if len(function.returned) > returned:
                 waiting.update(dict.fromkeys(function.callers))
         return {f"{one.module}.{one.name}": one.walked for one in self.functions.values() if one.walked}
 
     def called(self, by: Function, called: ast.expr) -> Function | None:
-        """Return the function that an expression names; None for another one than those of the modules."""
+        """Return the function that an expression names; None if it is not in these modules."""
         imports = self._imports[by.module]
         match called:
             case ast.Name(id=name):

@@ -30,7 +30,7 @@ async def submit(world: World, path: str, token: str, headers: dict[str, str] | 
 
 
 async def prove(world: World, token: str, *, as_program: bool = False) -> Answer:
-    """Press the button behind the link to the new address; a program also verifies that of an account with it."""
+    """Press the button behind the link to the new address; as a program, use a verification link, as of an account."""
     return await submit(world, "/auth/verify-email", token, {"Accept": "application/json"} if as_program else None)
 
 

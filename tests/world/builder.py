@@ -316,7 +316,7 @@ class Builder(Records):
         )
 
     def made_customer(self, service: Service) -> tuple[UUID, UUID]:
-        """Make a customer of a service that nobody owns; return its record, and its internal organization."""
+        """Make a customer of a service that has no owner; return its record, and its internal organization."""
         organization_id = self.organization(f"made-{self.new_id()}"[:50], status="pending")
         customer_id = self.customer(service, organization_id)
         internal_id = self.organization(f"internal:{customer_id}")
@@ -326,7 +326,7 @@ class Builder(Records):
         return customer_id, internal_id
 
     def mail_domain(self, organization_id: UUID, domain: str) -> None:
-        """Make a mail domain that of an organization, as if its name servers had proved it."""
+        """Make a mail domain an organization's, as if its name servers had proved it."""
         connection_id, now = self.new_id(), self.clock()
         self.connection.execute(
             """

@@ -158,7 +158,7 @@ class Callers:
     def cookie(self, caller: Caller) -> dict[str, str]:
         """Return the headers with the cookie of a caller's session, which is kept in a browser from now on.
 
-        That of an impersonator stands beside the cookie of their own session.
+        An impersonator's stands beside the cookie of their own session.
         """
         if caller is Caller.IMPERSONATED:
             own = self.cookie(Caller.PLATFORM_OWNER)["Cookie"]

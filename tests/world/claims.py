@@ -21,7 +21,7 @@ OWN = "/app/claims/own"
 
 @dataclass(frozen=True)
 class Claims:
-    """A vendor that makes customers, and a person whom it asks to own one."""
+    """A vendor that makes customers, and a person it asks to own one."""
 
     trade: Trade
 

@@ -29,7 +29,7 @@ class ClosedService:
         return await self.team.request(who, "PATCH", "/services/shop", body=changes)
 
     async def close(self, access: str = "members", *subjects: str, **roles: list[str]) -> None:
-        """Set who may sign in; `roles` are those of subjects by their names in the team."""
+        """Set who may sign in; `roles` has the roles of subjects by the subjects' names in the team."""
         named = {f"user:{self.team.ids[name]}": given for name, given in roles.items()}
         assigned = [{"subject": subject, "roles": []} for subject in subjects]
         assigned += [{"subject": subject, "roles": given} for subject, given in named.items()]

@@ -1,6 +1,6 @@
 """A client that checks everything it gets, as the conformance suite of the OpenID Foundation does.
 
-The conditions are those of the suite's public plans. A test belongs to each of their modules; its docstring begins with
+The suite's public plans have these conditions. A test belongs to each of their modules; its docstring begins with
 the name of the module.
 """
 
@@ -153,7 +153,7 @@ class ConformanceClient:
         keys = jwt.PyJWKSet.from_dict((await self.world.client.get("/.well-known/jwks.json")).json)
         assert header["alg"] == "RS256"
         assert typ is None or header["typ"] == typ
-        # The clock of the test is not that of the library.
+        # The test's clock is not the library's.
         return jwt.decode(
             token,
             keys[header["kid"]],

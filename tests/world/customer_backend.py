@@ -39,7 +39,7 @@ class CustomerBackend:
         )
 
     def add_unconfirmed(self, name: str) -> None:
-        """Insert a person whom the customer has added and who has not confirmed that."""
+        """Insert a person added by the customer, who has not confirmed that."""
         user_id = self.trade.customer.user(name)
         self.trade.world.member(self.trade.customer.organization_id, user_id, is_confirmed=False)
 

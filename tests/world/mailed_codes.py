@@ -28,7 +28,7 @@ class Challenge:
         return other_than(self.code)
 
     async def send(self, code: str, **others: Any) -> Answer:
-        """Send a code for the challenge; `address` is that of the client."""
+        """Send a code for the challenge, from the client's `address`."""
         return await send_code(self.world, self.id, code, **others)
 
     async def follow(self) -> Answer:

@@ -76,7 +76,7 @@ class Records:
     def audit_entries(
         self, action: str | None = None, *columns: str, organization_id: UUID | None = None
     ) -> list[tuple[Any, ...]]:
-        """List audit entries of organizations, the oldest first: those of one action, or those of one organization."""
+        """List audit entries of organizations, the oldest first: all, or of one action, or of one organization."""
         return self.rows(
             f"""
             SELECT   {", ".join(columns or AUDIT_COLUMNS)}
@@ -89,7 +89,7 @@ class Records:
         )
 
     def platform_audit_entries(self, action: str | None = None, *columns: str) -> list[tuple[Any, ...]]:
-        """List entries of the platform's audit log, the oldest first: those of one action, or all."""
+        """List entries of the platform's audit log, the oldest first: all, or of one action."""
         return self.rows(
             f"""
             SELECT   {", ".join(columns or PLATFORM_AUDIT_COLUMNS)}

@@ -14,7 +14,7 @@ BASE_URL = "http://localhost:8000"
 
 @dataclass
 class Setups:
-    """The setup links of a team, and a browser of somebody without an account."""
+    """The setup links of a team, and the browser of a person without an account."""
 
     team: Team
     visitor: Visitor

@@ -31,7 +31,7 @@ class Trade:
 
     @property
     def product_path(self) -> str:
-        """The path of the product below that of the customer."""
+        """The path of the product below the customer's."""
         return f"/products/{self.service.client_id}"
 
     async def at_vendor(self, method: str, path: str = "", *, by: str = "owner", **options: Any) -> Answer:
@@ -49,7 +49,7 @@ class Trade:
         return str(answer.json["id"])
 
     async def send_acceptance(self, *, by: str = "head", client_id: object = None) -> Answer:
-        """Begin to use the service, or that of another client id."""
+        """Begin to use the service, or the service of another client id."""
         body = {"client_id": str(client_id or self.service.client_id)}
         return await self.customer.request(by, "POST", "/products", body=body)
 

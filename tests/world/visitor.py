@@ -83,7 +83,7 @@ class Visitor:
     async def send(
         self, method: str, path: str, *, data: bytes | None = None, headers: dict[str, str] | None = None
     ) -> Answer:
-        """Send a request with the cookies, and keep those of the answer."""
+        """Send a request with the cookies, and keep the cookies of the answer."""
         sent = {**self.headers, **(headers or {})}
         if self.cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -1,7 +1,7 @@
 """Sequencers and dispatchers in virtual time, with a real database, unreliable receivers and processes that are killed.
 
 What happens is drawn from a seed and from what it happens to, so the same seed leads to the same receivers and events.
-The seed is the name of the test with that of a report (`tests/drawing.py`).
+The seed is the name of the test, with a report's seed (`tests/drawing.py`).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Simulation:
         return self.clock.current_time()
 
     def drawn(self, *what: object) -> random.Random:
-        """Return the random numbers for something that happens, which depend on the seed and on what it is."""
+        """Return the random numbers of an occurrence, which depend on the seed and on what occurs."""
         return random.Random("/".join(map(str, (self.seed, *what))))
 
     def step(self) -> None:

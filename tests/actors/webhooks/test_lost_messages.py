@@ -76,7 +76,7 @@ async def test_killed_at_each_message_in_turn_everything_is_done_once_and_a_peri
             await _processes_until(simulation, simulation.now + LIFETIME_SECONDS + LATE_SECONDS_MAX, str(rounds))
         assert_done(simulation, rounds)
 
-    # Those of an event, of its delivery, of the invitation, and of the periods.
+    # Messages are lost about an event, its delivery, the invitation, and the periods.
     assert rounds > 8
 
 

@@ -57,7 +57,7 @@ def test_the_next_part_is_found_and_read_in_a_range_of_an_index(
     whole = {"first_id": first_id_since(after), "until": builder.clock(), "end_id": end_id_until(builder.clock())}
     until = after + WINDOW
     window = {"first_id": first_id_since(after), "until": until, "end_id": end_id_until(until)}
-    # What may be passed before the first one: those of an hour.
+    # The entries of an hour may be passed before the first one.
     passed = SETTLES_AFTER // EVERY + 5
 
     for statement in (FIRST_OF_ORGANIZATION, FIRST_THROUGH_ORGANIZATION):

@@ -245,7 +245,7 @@ def test_what_a_restore_takes_away_is_said_before_and_nothing_else_is_done_witho
     unchanged = contents(filled) == before
     refused, said = said, []
     restored(filled, path, replace=True, report=said.append)
-    # That of the one before may take a moment to end.
+    # The server of the restore before may take a moment to end.
     said = [line for line in said if "still connected" not in line]
 
     assert unchanged

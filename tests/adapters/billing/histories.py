@@ -164,7 +164,7 @@ class Provider:
     def _send(self, event_type: str, subject: dict[str, Any]) -> None:
         self.events.append(
             {
-                # In no order, like those of the provider.
+                # In no order, like the provider's ids.
                 "id": f"evt_{hashlib.sha256(b'%d' % len(self.events)).hexdigest()[:16]}",
                 "type": event_type,
                 "created": self.now,

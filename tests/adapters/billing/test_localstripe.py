@@ -58,7 +58,7 @@ def _listens(port: int) -> bool:
 
 
 def subscribe(url: str, customer_id: str, metadata: dict[str, str]) -> dict[str, Any]:
-    """Make a plan and a subscription to it, paid by a card, as somebody does in the provider's dashboard."""
+    """Make a plan and a subscription to it, paid by a card, as an administrator does in the provider's dashboard."""
     with httpx.Client(base_url=url, auth=(KEY, ""), trust_env=False) as provider:
 
         def post(path: str, **form: str) -> dict[str, Any]:

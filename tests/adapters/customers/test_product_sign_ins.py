@@ -90,7 +90,7 @@ def market(connection: Connection, builder: Builder) -> Market:
 def read(
     uow: UnitOfWork, market: Market, *, of: UUID | None = None, succeeded: bool | None = None, after: UUID | None = None
 ) -> Sequence[ProductSignIn]:
-    """Return a part of the sign-ins at the product, or of those of one person."""
+    """Return a part of the sign-ins at the product, of all people or of one."""
     product = uow.products.find(market.organization_id, market.service.client_id, at=NOW)
     assert product is not None
     if of is None:

@@ -134,7 +134,7 @@ class TestRoundTrips:
     def test_a_round_trip_that_cannot_be_sent_closes_the_connection(
         self, connection: Connection, statements_before: int
     ) -> None:
-        """Otherwise the answers to the part that was sent would be read as those of the next round trip."""
+        """Otherwise the answers to the part that was sent would be read as answers to the next round trip."""
         for _ in range(statements_before):
             connection.execute_later("SELECT 1")
 

@@ -33,7 +33,7 @@ with ServingLock(Path(sys.argv[1])):
 
 @pytest.fixture
 def temporary_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for temporary files, whose path is shorter than those of pytest."""
+    """A folder for temporary files, whose path is shorter than pytest's."""
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield Path(folder)

@@ -18,7 +18,7 @@ from tests.plans import explained, rows_read
 from tests.world.builder import Builder
 
 MEMBERS: Final = 300
-# Each member is in more groups than those of which the rules alone are looked at.
+# A member of more groups than the statement looks at first; beyond them it looks at the groups of the rules alone.
 GROUPS: Final = 2 * FEW_GROUPS
 MODES: Final = ("force_custom_plan", "force_generic_plan")
 INSERTED: Final = (
@@ -66,7 +66,7 @@ INSERTED: Final = (
 def filled(builder: Builder) -> dict[str, Any]:
     """Insert an organization whose members are in all groups; return the values of both statements.
 
-    Of the rules, the one of the last group alone gives, and one of what the connection asserts fits nobody.
+    Only the rule of the last group gives a role; the rule of the connection fits no member.
     """
     group_ids, authority_id, connection_id = [uuid4() for _ in range(GROUPS)], uuid4(), uuid4()
     values: dict[str, Any] = {
@@ -113,7 +113,7 @@ def test_rules_of_groups_read_each_member_by_the_key(
         assert deciding["Actual Rows"] == 1, "all members get the same role"
         assert rows_read(deciding, "memberships") == MEMBERS
         assert rows_read(deciding, "identities") == MEMBERS
-        # Of each member first a few groups, then the place in that of the one rule that gives.
+        # For each member, first a few groups, then the place in the group of the one rule that fits.
         assert rows_read(deciding, "directory_group_members") <= MEMBERS * (FEW_GROUPS + 2)
         assert rows_read(adding, "memberships") == MEMBERS
         assert rows_read(adding, "directory_group_members") == MEMBERS

@@ -1,6 +1,6 @@
-"""Each deletion by age, under clocks that are moved each way: nothing goes that a right clock keeps.
+"""Each deletion by age, under clocks that are moved each way, deletes nothing that a right clock keeps.
 
-The clock of the database and that of the server are moved apart and together, for a worker that runs, for one that took
+The clocks of the database and of the server are moved apart and together, for a worker that runs, for one that took
 the place of another, and for a server that starts. `tests/adapters/statements/test_deletions_by_age.py` finds a
 deletion that is not in the list.
 """
@@ -180,7 +180,7 @@ CASES: Final[Mapping[AgedRows, Case]] = {
         "SELECT published_until FROM signing_keys WHERE state = 'retired' ORDER BY 1",
         lambda uow: uow.signing_keys.forget(uow.now),
     ),
-    # Its end is that of the token, which is the same for all notes: the later one.
+    # Its end is the token's, which is the same for all notes: the later one.
     AgedRows.NOTED_ACTS: Case(
         f"""
         , token AS (

@@ -50,7 +50,7 @@ def remaining(connection: Connection, leftover: Leftover) -> list[datetime]:
 
 
 def lock_rows(connection: Connection, leftover: Leftover) -> None:
-    """Lock all rows; of a log, which may lie on several nodes, those of one organization after another."""
+    """Lock all rows; of a log, which may lie on several nodes, one organization's rows after another's."""
     if leftover not in LOGS:
         connection.execute(f"SELECT FROM {leftover.value} FOR UPDATE".encode())
         return
@@ -222,7 +222,7 @@ def test_every_kind_of_leftover_is_tested() -> None:
     assert set(KINDS) == set(Leftover)
 
 
-# Rows of accounts that nobody deletes, in the tables to which the accounts that go are compared.
+# Rows of accounts that stay, in the tables with which the deletion compares.
 OF_OTHERS = """
     WITH people AS (
         INSERT INTO users (id, email, email_verified_at, created_at, updated_at)

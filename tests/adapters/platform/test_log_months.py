@@ -47,7 +47,7 @@ def write(connection: Connection, organization_id: UUID, at: datetime) -> UUID:
 def partition_of(connection: Connection, entry_id: UUID) -> str:
     """Return where an entry is stored."""
     partitions = connection.execute("SELECT name FROM log_partitions WHERE log = 'scim_log_entries'").fetchall()
-    # Not by its table, which on a cluster is that of a shard.
+    # Not by its table, which on a cluster is a shard.
     [name] = [
         name
         for (name,) in partitions
@@ -186,7 +186,7 @@ def test_what_has_an_id_of_a_dropped_month_is_stored_and_no_later_month_is_dropp
 ) -> None:
     clock.now = LATER
     make_all(transact)
-    # A clock that is ahead for some hours is enough, when it is that of the database as well.
+    # A clock that is some hours ahead is enough, when the clock of the database is too.
     clock.now += timedelta(days=90)
     assert transact(log_months.drop_next, LOG, LOG.kept_for) == "scim_log_entries_2031_11"
 

@@ -70,7 +70,7 @@ def test_entries_and_events_without_a_mark_are_found_and_their_organizations_mar
 
     assert sorted(of_kind(found, Kind.ENTRIES)) == sorted([acme, globex, globex])
     assert sorted(of_kind(found, Kind.EVENTS)) == sorted([acme, globex, globex])
-    # One has lost the mark of its entries, and one that of its events.
+    # One has lost the mark of its entries, the other the mark of its events.
     assert (transact(overlooked.put_right, found), transact(overlooked.put_right, found)) == (2, 0)
     assert transact(chain.seal_next, 10) == 3
     assert transact(sequencing.hand_on, 10).events == 3

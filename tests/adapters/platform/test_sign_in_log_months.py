@@ -226,7 +226,7 @@ def test_statements_read_the_months_that_they_need(log: SignInLog, subtests: pyt
     period["end_id"] = end_id
     newer = {"newer_since": NOW - timedelta(hours=2), "newer_id": first_id_since(NOW - timedelta(hours=2))}
     newest = {"from_id": kept["kept_id"], "end_id": kept["now_id"], "since": datetime(2027, 1, 1, tzinfo=UTC)}
-    # Those of 400 days; the present one with the two that are made ahead and the last one, which are empty.
+    # The partitions of 400 days; and the present one with two that are made ahead and the last one, which are empty.
     everything, with_those_ahead = 15, 4
     statements: tuple[tuple[str, LiteralString, dict[str, Any], int], ...] = (
         ("recent", analytics_sql.RECENT, {"limit": 10}, 1),

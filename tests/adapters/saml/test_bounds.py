@@ -26,7 +26,7 @@ def test_an_element_and_those_around_it_declare_only_so_many_namespaces() -> Non
     most, half = declarations(NAMESPACES_MAX), declarations(NAMESPACES_MAX // 2)
 
     documents.parse(f"<a {most}><b/></a>".encode())
-    # Those of brothers are not added up.
+    # Declarations of sibling elements are not added up.
     documents.parse(f"<a {half}>{f'<b {half}/>' * 10}</a>".encode())
     for text in (f'<a {most} xmlns="urn:one-more"/>', f'<a {half}><b {half}><c xmlns="urn:one-more"/></b></a>'):
         with pytest.raises(Unreadable, match="too many namespaces"):

@@ -177,7 +177,7 @@ def test_what_is_not_decrypted_ends_where_a_forged_assertion_does(
     with pytest.raises(Unreadable):
         read(idp, FAILURES[name](idp))
 
-    # A signature was verified, and was wrong, as that of an assertion which anybody can encrypt for us.
+    # A signature was verified and was wrong, as with any assertion that a stranger encrypts for us.
     assert verified == [False]
     with pytest.raises(Unreadable, match="Its signature does not fit"):
         read(idp, encrypted(idp, Encryption(), sign(idp.assertion(ASKED), key_pair("evil"))))

@@ -391,5 +391,5 @@ def test_an_index_of_a_log_by_month_is_created_concurrently_in_each_partition(em
         ).fetchall()
 
     assert len(partitions) > 1
-    # Each has the index that was made for it alone, and none was made with that of the log.
+    # Each has the index that was made for it alone; the index of the log has made no further one.
     assert sorted(taken_over) == sorted((name, f"{name}_by_agent", True) for name in partitions)

@@ -84,7 +84,7 @@ def is_waiting_for_a_lock(connection: RawConnection) -> bool:
 
 
 def test_every_sealed_column_of_the_schema_is_in_the_list_with_its_primary_key(connection: RawConnection) -> None:
-    # That of a log begins with the organization, and its id is unique as well.
+    # The key of a log begins with the organization, and its id is unique as well.
     columns = connection.execute(
         """
         SELECT c.table_name, c.column_name, (array_agg(k.column_name ORDER BY k.ordinal_position DESC))[1]

@@ -28,7 +28,7 @@ A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
 # A few for each of the seventeen tables, some of which are searched twice for a session of a service or with two
 # groups; and 21 assignments of the service.
 PAGES_MAX = 72
-# With the customer, its organization and that of the vendor, the membership there, 21 assignments and two groups.
+# With the customer, its organization and the vendor's, the membership there, 21 assignments and two groups.
 PAGES_OF_CUSTOMER_MAX = 80
 # Of an account's own session: four of the tables, each by a key.
 PAGES_OF_OWN_MAX = 24

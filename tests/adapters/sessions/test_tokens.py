@@ -1,4 +1,4 @@
-"""Signed tokens: those of this installation are accepted until they expire, and every other text is refused."""
+"""Signed tokens: this installation's are accepted until they expire, and every other text is refused."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ The rule. Each mention of a table of tenants in a statement has to be *bound* to
 - a row that is inserted, by the value of such a column; a row that ON CONFLICT changes, by the columns of the conflict
   or by the condition of the change.
 
-The id of a row alone binds nothing, because whoever asks may have chosen it. Neither does a condition below OR, unless
+The id of a row alone binds nothing, because the caller may have chosen it. Neither does a condition below OR, unless
 each of its sides does, below NOT or in CASE; in an outer join, the condition binds the optional side alone.
 
 What a mention is bound by may be in another part of the statement: conditions reach through the columns of CTEs and

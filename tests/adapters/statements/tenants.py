@@ -94,7 +94,7 @@ class Schema:
         return (is_secret and column != "email_hash") or (table, column) in names_one
 
     def _named_by(self, column: str) -> str | None:
-        """Return the table to which a column refers by its name, as those of logs do, which have no foreign keys."""
+        """Return the table to which a column refers by its name; columns of logs do, which have no foreign keys."""
         name = column.removesuffix("_id")
         candidates = (f"{name}s", f"{name.removesuffix('y')}ies")
         return next((one for one in candidates if name != column and one in self.tables), None)

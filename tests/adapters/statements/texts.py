@@ -231,7 +231,7 @@ class _Reader:
         return [list(chain.from_iterable(parts)) for parts in self._listed(node.elts, scope)]
 
     def _listed(self, nodes: Sequence[ast.expr], scope: _Scope) -> list[tuple[Any, ...]]:
-        """Return what a list can have in each of its places: one value, or those of what is unpacked there."""
+        """Return the values for each place of a list: one value, or several where a list is unpacked there."""
         parts = self._products([node.value if isinstance(node, ast.Starred) else node for node in nodes], scope)
         return [
             tuple(part if isinstance(node, ast.Starred) else [part] for node, part in zip(nodes, values, strict=True))

@@ -1,4 +1,4 @@
-"""Handing spans to a collector: what it gets, and that nobody waits for it when it is slow or away."""
+"""Spans for a collector: what it gets, and that no request waits for a collector that is slow or away."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ COUNTS = """
 
 @pytest.fixture
 def attempted(sender: Sender, acme: UUID) -> UUID:
-    """A webhook with two deliveries that were attempted, beside those of another organization; return its id."""
+    """A webhook with two deliveries that were attempted, beside another organization's; return its id."""
     globex = sender.builder.organization("globex")
     hooks = [sender.webhook(organization_id) for organization_id in (acme, globex)]
     sender.publish(acme, "a", "b")

@@ -1,4 +1,4 @@
-"""The marks of organizations whose events may wait: who waits for whom, and what is never lost."""
+"""The marks of organizations whose events may wait: which transaction waits for which, and that no event is lost."""
 
 from __future__ import annotations
 

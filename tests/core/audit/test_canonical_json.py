@@ -1,4 +1,4 @@
-"""Canonical JSON is that of RFC 8785."""
+"""Canonical JSON as RFC 8785 defines it."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ WITHOUT_ADDRESS = {
     # It is in `email`.
     EventType.CUSTOMER_USER_ADDED: {"user_id"},
     EventType.CUSTOMER_USER_CHANGED: {"user_id"},
-    # The vendor is told nothing else of a person who is gone.
+    # The vendor learns nothing else about a removed person.
     EventType.CUSTOMER_USER_REMOVED: {"user_id"},
-    # Nobody knows an address of an anonymized person.
+    # An anonymized person has no address.
     EventType.USER_ANONYMIZED: {"user_id"},
 }
 

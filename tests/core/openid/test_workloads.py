@@ -109,7 +109,7 @@ def test_a_token_is_judged_by_the_rules_with_the_keys_that_have_signed_it() -> N
 
     sources = candidates.sources(CLAIMS, ISSUER)
 
-    # First those of the rule that it fits, and no more than are tried; those of two rules with the same keys once.
+    # The keys of the fitting rule come first, at most so many are tried, and keys that two rules share are tried once.
     assert sources[0] == keys_of(fitting)
     assert len(sources) == SOURCES_TRIED_MAX
     assert found(JOB, JOB).sources(CLAIMS, ISSUER) == [keys_of(JOB)]

@@ -44,7 +44,7 @@ def test_a_token_that_stands_for_a_key_names_key_and_workload() -> None:
     assert token == TokenOfKey(organization_id=ids[0], key_id=ids[1], workload_id=ids[2])
     assert token.prefix == claims["sub"]
     assert token.token_hash == replace(token, workload_id=ids[0]).token_hash != replace(token, key_id=ids[0]).token_hash
-    # One with a session is that of a person, whatever it says.
+    # A token with a session is a person's, whatever else it says.
     for other in ({**claims, "sid": "x"}, {"sub": str(ids[1])}):
         assert key_callers.presented_token(other) is None
 

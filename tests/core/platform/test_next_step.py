@@ -16,7 +16,7 @@ LED = RuleCheck(rule=Rule.SINGLE_SIGN_ON, verdict=RuleVerdict.REFUSES, required=
 
 
 def explained(*checks: RuleCheck, by_password: RuleCheck = LED, connection: UUID = REQUIRED.id) -> SignInExplanation:
-    """Return what is answered about a person whom the password leads on to a walk with these checks."""
+    """Explain the sign-in of a person whose password leads on to a connection with these checks."""
     walks = (
         SignInWalk(way=SignInWay.PASSWORD, connection=None, checks=(by_password,)),
         SignInWalk(

@@ -1,4 +1,4 @@
-"""Whom a customer assigns to a service, and with which roles."""
+"""Assignments of a customer's people to a service, and their roles."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def lead_on(demo: RunningDemo, browser: httpx.Client, page: httpx.Response) -> h
 
 
 def choose(demo: RunningDemo, browser: httpx.Client, page: httpx.Response, name: str) -> httpx.Response:
-    """Choose for whom a person comes, by the name that the button shows."""
+    """Choose the customer for which a person comes, by the name on its button."""
     [chosen] = [one for one in page.text.split("<form ") if f"Continue for {name}" in one]
     [form] = forms_in(f"<form {chosen}")
     return lead_on(demo, browser, browser.post(page.url.join(form.action), data=form.fields))
@@ -149,7 +149,7 @@ def link_of(page: httpx.Response, text: str) -> httpx.URL:
 
 
 def context_of(page: httpx.Response) -> str:
-    """Return for whom a person is at the application, and with what roles."""
+    """Return for which customer a person is at the application, and with which roles."""
     [text] = re.findall(r"You are here for .*?</p>", page.text)
     return re.sub(r"<[^>]+>", "", text)
 
@@ -218,7 +218,7 @@ def assert_a_wrong_signature_is_refused(demo: RunningDemo, browser: httpx.Client
 
 
 def assert_a_person_of_two_customers_chooses_and_switches(demo: RunningDemo) -> None:
-    """They are asked for whom they come, see their roles there, and come for the other customer without a password."""
+    """People choose their customer, see their roles there, and change to another one without a password."""
     at_cord = "You are here for Cord Media, where you are admin. Your roles in the shop: editor, viewer."
     at_bolt = "You are here for Bolt Logistics, where you are member. Your roles in the shop: viewer."
     with new_browser() as browser:
@@ -235,7 +235,7 @@ def assert_a_person_of_two_customers_chooses_and_switches(demo: RunningDemo) -> 
 
 
 def assert_the_identity_provider_of_a_customer_signs_in(demo: RunningDemo) -> None:
-    """A person whom only the directory has added signs in without a password, for that customer alone."""
+    """A person added by the directory signs in without a password, for that customer alone."""
     [email] = IN_WAREHOUSE
     for entrance, names_customer in {"Sign in with Gatehouse": False, f"Sign in for {BOLT.name}": True}.items():
         with new_browser() as browser:

@@ -110,7 +110,7 @@ def test_each_test_gets_the_state_in_which_the_instance_has_started(started: Sta
     for seconds in (-DAYS_MAX * 86_400 - 1, DAYS_MAX * 86_400 + 1, 1e300):
         assert started.ask("clock", {"seconds": seconds}).status_code == 400
 
-    # Nobody else moves it, such as a page that the developer has open.
+    # Nothing else moves it, such as a page that the developer has open.
     for wrong in ("wrong", started.token + "x"):
         assert started.ask("reset", token=wrong).status_code == 401
         assert started.ask("clock", {"seconds": 1}, token=wrong).status_code == 401

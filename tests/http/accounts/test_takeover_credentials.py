@@ -313,7 +313,7 @@ async def test_an_account_without_organizations_gets_a_mail_without_lists(victim
 
 
 class TestMails:
-    """The account, and the other owners and admins, are told what was withdrawn and what to look at."""
+    """The account and the other owners and admins get a mail about what was withdrawn and what to check."""
 
     async def test_the_mails_list_what_was_made_before_what_was_withdrawn_and_what_was_changed(
         self, intrusion: Intrusion

@@ -1,4 +1,4 @@
-"""What a takeover set, let in and shared is taken back when it is undone, and what its credentials did."""
+"""Undoing a takeover takes back what it set, admitted and shared, and what its credentials did."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ class TestSaml:
 
 
 class TestCustomers:
-    """Who was let in is out, and what was shared is not any more."""
+    """Who was admitted is out, and what was shared is shared no more."""
 
     @pytest.fixture
     def evil(self, founder: Intrusion, shop: Service) -> UUID:
@@ -496,7 +496,7 @@ class TestCustomers:
         await founder.undo()
 
         assert founder.world.value("SELECT access FROM services WHERE id = %s", shop.id) == "assigned"
-        # What was removed is no door; what was replaced is that of before.
+        # What was removed stays removed; what was replaced is as before.
         assert founder.world.rows("SELECT role, cardinality(role_ids) FROM service_assignments") == [("member", 1)]
 
     async def test_assignments_that_others_have_taken_back_already_are_left(
@@ -611,7 +611,7 @@ class TestCredentials:
             f"/Groups/{admins}",
             GROUP | {"members": [{"value": str(founder.victim.app.id)}]},
         )
-        # A token that is revoked leaves what it did.
+        # A token that is revoked leaves what it did as it is.
         token_id = founder.world.value("SELECT id FROM scim_tokens")
         await founder.act("DELETE", f"/scim-tokens/{token_id}")
 

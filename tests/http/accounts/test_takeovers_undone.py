@@ -1,4 +1,4 @@
-"""Undoing a change of address after a takeover: the account has again what it held, and nothing made since opens."""
+"""Undoing a change of address after a takeover: the account has what it held before, and nothing made since opens."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class TestOwnership:
 
 
 class TestOwnRole:
-    """A role is the lower of that at the wish and the present one."""
+    """A role is the lower of the present one and the one when the change was asked for."""
 
     @pytest.mark.parametrize(
         ("then", "now", "kept"),
@@ -516,7 +516,7 @@ class TestClosedAccounts:
 
 
 class TestAnonymization:
-    """Nobody who got the ownership in a takeover anonymizes the account, while its change of address can be undone."""
+    """The owner by a takeover cannot anonymize the account while its change of address can be undone."""
 
     async def test_the_new_owner_cannot_anonymize_the_founder_before_the_link_of_the_undo_expires(
         self, founder: Intrusion

@@ -46,5 +46,5 @@ async def show(team: Team) -> dict[str, Any]:
 
 
 def entries_of(receiver: Receiver) -> list[str]:
-    """Return the ids that were received, without those of the configuration itself."""
+    """Return the ids that were received, without the entries of the configuration itself."""
     return [entry["id"] for entry in receiver.entries if entry["action"] != "siem.configured"]

@@ -40,7 +40,7 @@ SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))]
 
 
 class Died(Exception):
-    """The process died at this step; what it had in hand is lost."""
+    """The process died at this step, and lost what it was about to send."""
 
 
 @dataclass

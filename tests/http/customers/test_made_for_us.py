@@ -429,7 +429,7 @@ async def test_identities_sessions_and_rules_of_before_end_with_adopting(adoptio
     assert world.value("SELECT count(*) FROM customer_group_rules") == 0
     assert world.value("SELECT revoked_at FROM sessions WHERE user_id = %s", ann) is not None
     assert session is not None
-    # Adopting makes no members, and who was let in stays let in.
+    # Adopting makes no members, and admitted people stay admitted.
     assert world.role_of(adoption.trade.customer.organization_id, "ann@globex.com") is None
     assert world.role_of(internal_id, "ann@globex.com") == "member"
 

@@ -55,7 +55,7 @@ async def seen_by(shop: CustomerBackend, team: str, name: str) -> list[tuple[str
 
 
 async def close(shop: CustomerBackend) -> None:
-    """Let nobody of the customer in any more."""
+    """End the access of the customer's people."""
     await shop.trade.change_product(access="assigned", assignments=[])
 
 

@@ -1,4 +1,4 @@
-"""What the vendor is told of what is set up for its customers, and who is named as having done it."""
+"""What the vendor learns of its customers' setup, and who is named as having done it."""
 
 from __future__ import annotations
 

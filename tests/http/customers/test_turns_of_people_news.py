@@ -1,4 +1,4 @@
-"""Organizations take turns with the news of their people, which are told once, whatever happens meanwhile."""
+"""Organizations take turns with events about their people, each of which is sent once, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def provision(shop: CustomerBackend, organization_id: UUID, people: int) -> set[
 
 
 def told(shop: CustomerBackend, event: str = ADDED) -> list[str]:
-    """Return the ids of the people of whom such an event was told."""
+    """Return the ids of the people in such events."""
     return [data["user_id"] for _, _, data in shop.trade.world.events(event)]
 
 

@@ -1,4 +1,4 @@
-"""What a vendor is told of how people come in by what it has made for a customer."""
+"""What a vendor reads about sign-ins by what it has made for a customer."""
 
 from __future__ import annotations
 

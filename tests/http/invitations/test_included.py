@@ -200,7 +200,7 @@ async def test_the_invited_person_sees_what_is_included_once_the_address_is_prov
 
     assert_refused(await world.client.get("/api/invitations", token=thief), 403, "FORBIDDEN")
 
-    # A session that is older than the proof may be that of another person.
+    # A session that is older than the proof may belong to another person.
     world.connection.execute("UPDATE users SET email_verified_at = %s WHERE email = %s", (world.clock(), GUEST))
     world.connection.execute("UPDATE sessions SET created_at = created_at - interval '1 hour'")
     before = await world.client.get("/api/invitations", token=thief)

@@ -1,4 +1,4 @@
-"""Mails are in the language of their reader: of the page where they ask for one, else of the account that is told."""
+"""A mail is in the language of the page on which its reader asks for it, else in the language of the account."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def test_mod_auth_openidc_signs_people_of_two_customers_in(
     connection: Connection, known: Mapping[str, str], folder: Path
 ) -> None:
     sign_ins = insert_customers(connection, known)
-    # Who is in both comes to the pages of one after those of the other.
+    # The person in both comes to the pages of the second customer after the pages of the first.
     pages = [OF_A_CUSTOMER.format(**one.claims) for one in sign_ins if one.email == CY]
     with apache(folder, known, SHOWN + "".join(pages)) as address:
         register(connection, known, address)

@@ -220,7 +220,7 @@ async def test_a_customers_context_says_nothing_of_the_vendors_membership_nor_of
         world.connection.execute("UPDATE services SET groups_as = %s", (form,))
         tokens = await world.sign_in(EMAIL, org_slug="acme", service_slug="shop", customer="beta")
         claims = claims_of(tokens.access_token)
-        # The product's own claim, and that of what the customer's record names.
+        # The product's own claim, and the groups that the customer's record names.
         assert (claims["k"], claims["groups"]) == (told, told)
 
 

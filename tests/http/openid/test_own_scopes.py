@@ -138,7 +138,7 @@ async def test_the_scopes_of_another_service_or_organization_are_unknown(shop: S
 
     assert _scope(await shop.party.tokens(scope="openid stock secrets")) == "openid"
     assert (await shop.make_role("desk", "secrets")).status == 400
-    # That of a service of the same organization is known to roles, and no scope of this one.
+    # A role may give the scope of another service of the organization, which is no scope of this one.
     assert (await shop.make_role("desk", "stock")).status == 200
     shop.give_role("desk")
     assert _scope(await shop.party.tokens(scope="openid stock")) == "openid"

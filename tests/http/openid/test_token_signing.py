@@ -37,7 +37,7 @@ async def test_a_service_has_rs256_until_it_chooses_and_every_token_of_it_what_i
     for issued in (tokens, refreshed):
         assert [algorithm_of(issued[name]) for name in ("access_token", "id_token")] == ["ES256"] * 2
     assert [algorithm_of(one) for one in (own["access_token"], of_session.access_token)] == ["ES256"] * 2
-    # Those of before are good until they expire.
+    # Earlier tokens are good until they expire.
     for issued in (before, refreshed):
         assert (await world.client.get("/auth/userinfo", token=issued["access_token"])).status == 200
         assert (await shop.post("/auth/introspect", {"token": issued["access_token"]})).json["active"] is True

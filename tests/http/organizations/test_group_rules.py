@@ -238,7 +238,7 @@ class TestMakers:
 
 
 class TestTokens:
-    """A token whose maker could not give a role gives it to nobody, and takes it from nobody."""
+    """A token whose maker could not give a role neither gives it nor takes it away."""
 
     @pytest.fixture
     def weak(self, groups: Directory) -> Directory:

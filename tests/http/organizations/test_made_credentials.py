@@ -69,7 +69,7 @@ async def make_one_of_each(team: Team, name: str) -> None:
 
 
 async def told(world: World) -> list[tuple[str, list[str]]]:
-    """Return who was told about credentials by mail, and about which."""
+    """Return who got a mail about credentials, and which ones it names."""
     mails = [message for message in await world.mails() if message.template is MailTemplate.CREDENTIALS_LEFT]
     return [(message.to, message.values["credentials"].split(SEPARATOR)) for message in mails]
 
@@ -229,7 +229,7 @@ async def by_group(team: Team, user_id: UUID) -> Answer:
 
 
 class TestLeaving:
-    """The owner is told which credentials stay."""
+    """The owner gets a mail about the credentials that stay."""
 
     @pytest.mark.parametrize("way", [by_hand, by_leaving, by_directory, by_group])
     async def test_the_owner_gets_one_mail_that_lists_them_without_texts_of_their_maker(

@@ -1,4 +1,4 @@
-"""Explaining sign-ins for a customer of a service: what its vendor, the customer and the platform are told."""
+"""Explaining sign-ins for a customer of a service, to its vendor, to the customer and to the platform."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _refused_by(answer: Answer, way: str = "password") -> str | None:
 
 
 class TestPlatform:
-    """The platform is told everything."""
+    """The platform reads everything."""
 
     async def _ask(self, desk: SupportDesk, customer: object, **query: object) -> Answer:
         query = {"email": EMAIL, "organization": "vendor", "service": "shop", "customer": customer} | query
@@ -203,7 +203,7 @@ class TestPlatform:
 
 
 class TestVendor:
-    """The vendor is told of people who have signed in for the customer, and whom it shows."""
+    """The vendor reads about people who have signed in for the customer, and whose records it may see."""
 
     @pytest.mark.parametrize("state", ["open", "paused", "assigned", "mfa"])
     async def test_a_person_whom_it_may_not_see_is_as_unknown(
@@ -351,7 +351,7 @@ class TestVendor:
 
 
 class TestCustomer:
-    """The customer is told of its own members, and of its own half."""
+    """The customer reads about its own members, and its own half."""
 
     @pytest.mark.parametrize(
         ("change", "expected"),

@@ -100,7 +100,7 @@ async def test_the_origin_of_an_answer_without_a_sign_in_goes_with_the_invitatio
     assert sweep() == 1
 
     assert world.rows(ORIGINS, "invitation.declined") == [("0.0.0.0", "anonymized")]
-    # Whoever invited signed in, and can be forgotten.
+    # The inviter signed in, and can be forgotten.
     assert world.rows(ORIGINS, "user.invited") == invited
     assert transact(verify, team.organization_id) == 2
     [(salts,)] = world.rows(

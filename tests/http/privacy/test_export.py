@@ -224,7 +224,7 @@ async def test_an_unknown_user_is_not_found_for_a_platform_owner_and_forbidden_f
     ada = await world.sign_in()
 
     assert_refused(await platform.request("GET", path(UNKNOWN)), 404, "NOT_FOUND")
-    # Other callers cannot tell an unknown user from a user whom they may not export.
+    # Other callers cannot tell an unknown user from one that they may not export.
     assert_refused(await platform.request("GET", path(UNKNOWN), by=ada), 403, "FORBIDDEN")
     assert_refused(await platform.request("GET", path("ada")), 404, "NOT_FOUND")
 
@@ -406,7 +406,7 @@ async def test_it_has_the_messages_that_the_person_has_sent_and_got(world: World
 
     assert await messages(team.ids["admin"], await team.token("admin")) == [("Hi guest", True)]
     assert await messages(team.ids["owner"], await team.token("owner")) == [("Hi other", True)]
-    # Before the address is proved, the account may be that of another person.
+    # Before the address is proved, the account may belong to another person.
     world.connection.execute("UPDATE memberships SET confirmed_at = created_at")
     owner = await team.token("owner")
     assert await messages(guest_id, owner) == []

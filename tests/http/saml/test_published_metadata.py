@@ -34,7 +34,7 @@ class Published:
 
     @property
     def text(self) -> str:
-        """The metadata; those of Entra with the id of a tenant."""
+        """The metadata; Entra's has the id of a tenant."""
         text = (FOLDER / self.file).read_text("utf-8")
         for old, new in self.replaced:
             text = text.replace(old, new)

@@ -19,7 +19,7 @@ ADA, BOB, CID = "Ada@Example.com", "bob_50%@example.com", "cid@bücher.example"
 
 @pytest.fixture
 async def people(directory: Directory) -> Directory:
-    """Three users besides the members that nobody described."""
+    """Three users, besides the members that no directory has described."""
     await directory.create(ADA, externalId="A-1", displayName="Ada Lovelace")
     directory.world.clock.advance(SECOND)
     await directory.create(BOB, externalId="a-1", active=False)
@@ -32,7 +32,7 @@ async def people(directory: Directory) -> Directory:
 
 
 async def described(directory: Directory, text: str) -> list[str]:
-    """Return the users that a filter selects, except the members that nobody described."""
+    """Return the users that a filter selects, without the members that no directory has described."""
     return [name for name in await directory.found(text) if name in {ADA, BOB, CID}]
 
 

@@ -23,13 +23,13 @@ def other(directory: Directory) -> Directory:
 
 
 async def wished(world: World) -> tuple[str, str]:
-    """Sign in with another address, and wish for this one; return the token, and that of the link."""
+    """Sign in with another address, and ask to change it to this one; return the session's token and the link's."""
     token = (await world.register_and_sign_in()).access_token
     return token, (await asked(world, token))[NEW]
 
 
 async def take(world: World, link: str) -> None:
-    """Prove the address by the wish of another account."""
+    """Prove the address by a change that another account has asked for."""
     assert (await prove(world, link)).status == 200
 
 

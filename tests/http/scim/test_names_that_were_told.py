@@ -24,7 +24,7 @@ MADE = {"formatted": "Ada Example", "givenName": "Ada", "familyName": "Example"}
 
 
 class Provisioned:
-    """Ada, whom the directory of the service's organization has added, and the service that she uses."""
+    """Ada, a user of the directory of the service's organization, and the service that she uses."""
 
     def __init__(self, world: World, party: RelyingParty, team: Team) -> None:
         self.world, self.party, self.team = world, party, team
@@ -53,7 +53,7 @@ class Provisioned:
         return (await self.directory.show(self.id))["name"]
 
     async def told(self) -> dict[str, Any]:
-        """Return what the service is told of her names, everywhere the same."""
+        """Return her names as the service gets them, everywhere the same."""
         tokens = await self.party.tokens(scope="openid profile")
         info = (await self.world.client.get("/auth/userinfo", token=tokens["access_token"])).json
         claims = claims_of(tokens["id_token"])

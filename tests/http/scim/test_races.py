@@ -1,4 +1,4 @@
-"""Changes of members at the same moment: nobody is lost, and no organization is left without an admin."""
+"""Changes of members at the same moment lose no member, and leave no organization without an admin."""
 
 from __future__ import annotations
 

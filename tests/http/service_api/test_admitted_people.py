@@ -22,7 +22,7 @@ async def directory(shop: CustomerBackend) -> Directory:
 
 
 async def news(shop: CustomerBackend) -> list[tuple[str, str | None, str | None]]:
-    """Return what the vendor was told of people of its customers, and forget it."""
+    """Return what the vendor has learned of people of its customers, and forget it."""
     world = shop.trade.world
     await tell_everything(world.installation.database)
     told = world.rows("SELECT organization_id, type, data FROM events WHERE type LIKE 'customer.user%' ORDER BY id")

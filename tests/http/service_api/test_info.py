@@ -21,7 +21,7 @@ async def test_it_is_the_service_as_its_members_see_it(backend: Backend) -> None
 
     assert answer.status == 200, answer.text
     seen = (await owner.get("/api/organizations/acme/services/shop")).json
-    # It is not told whom of the organization it is assigned to.
+    # It does not learn to which of the organization's people it is assigned.
     assert answer.json == {name: value for name, value in seen.items() if name != "assignments"}
     assert not {"plan_count", "subscription_count", "client_secret_hash"} & set(answer.json)
 

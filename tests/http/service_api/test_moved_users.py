@@ -27,7 +27,7 @@ async def request(backend: Backend, method: str, path: str, body: Any = None, *,
 
 
 async def moved(backend: Backend, other: Backend) -> tuple[str, str]:
-    """Change an address of a user whom another organization added too; return the known id and that of the account."""
+    """Change an address of a user that another organization has added too; return the known id and the account's id."""
     user_id = (await request(backend, "POST", "/users", {"email": BOB}))["id"]
     assert (await request(other, "POST", "/users", {"email": BOB}))["id"] == user_id
     changed = await request(backend, "PATCH", f"/users/{user_id}", {"email": NEW})

@@ -479,7 +479,7 @@ async def test_why_names_the_rule(shop: ClosedService) -> None:
     assert await rules("mia") == [("passes", None)]
     assert await rules("ben") == [("refuses", "not_assigned")]
     assert await rules("sam") == [("refuses", "not_member")]
-    # The organization is told of its own people alone.
+    # The organization reads about its own people alone.
     own = await shop.team.request("olga", "GET", "/why?email=ben@example.com&service=shop&way=password")
     assert own.json["ways"][0]["refused_by"] == "access"
 

@@ -47,7 +47,7 @@ async def with_second_factor(shop: ClosedService, name: str) -> Person:
 
 
 def assert_kept_out(shop: ClosedService, answer: Answer, text: str = TEXT) -> None:
-    """Assert that a person reads a text, by default that of closed services, and that nothing was left behind."""
+    """Assert that a person reads a text, by default about closed services, and that nothing was left behind."""
     assert_refused(answer, 403, "FORBIDDEN")
     assert answer.json["error"] == text
     assert "access_token" not in answer.json

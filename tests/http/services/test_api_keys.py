@@ -116,7 +116,7 @@ class TestCreate:
         assert_refused(await create(shop, by="member"), 403, "FORBIDDEN")
 
         shop.world.grant(shop.organization_id, service_id, shop.ids["member"], "manager")
-        # Every member views end users, and a grant on the service lets nobody change them.
+        # Every member views end users, and no grant on the service allows changing them.
         assert (await create(shop, by="member", permissions=["read:users", "write:service"])).status == 201
         assert_refused(await create(shop, by="member"), 403, "FORBIDDEN")
 

@@ -20,7 +20,7 @@ from tests.world.world import World, assert_refused
 
 Send: TypeAlias = Callable[[], Awaitable[Answer]]
 
-# Those of other tests wait in other databases. A lock on a transaction is in none, unlike those of who waits for it.
+# Locks of other tests are in other databases; a lock on a transaction is in none, so the waiting process counts.
 WAITING = """
     SELECT count(DISTINCT waiting.pid)
     FROM   pg_locks waiting
@@ -32,7 +32,7 @@ KINDS = pytest.mark.parametrize("kind", ["role", "group", "user"])
 
 
 class ApartPlaces(Places):
-    """Places that do not know what their use cases lock, as those of several processes."""
+    """Places that do not know what their use cases lock, as in several processes."""
 
     def claim(self, share: Share) -> Claim:
         return super().claim(share._replace(row=None))
@@ -74,7 +74,7 @@ async def make(shop: ClosedService, directory: Directory, kind: str) -> tuple[st
 
 
 async def assigned(shop: ClosedService) -> list[dict[str, Any]]:
-    """Return whom the service is assigned to, which the rows must agree with."""
+    """Return the assignments of the service, which must agree with the rows."""
     answer = await shop.team.request("olga", "GET", "/services/shop")
     assert shop.world.value("SELECT count(*) FROM service_assignments") == len(answer.json["assignments"])
     return answer.json["assignments"]

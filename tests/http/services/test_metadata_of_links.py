@@ -44,7 +44,7 @@ class Noted:
 
     @property
     def of(self) -> list[Any]:
-        """About whom something is noted."""
+        """The people about whom the service notes something."""
         return [user_id for (user_id,) in self.world.rows("SELECT user_id FROM service_user_metadata")]
 
 

@@ -190,7 +190,7 @@ async def test_a_new_member_of_the_vendor_goes_on_without_a_customer_as_requests
     ]
     await customers.sweep()
     world.member(customers.vendor_id, ada, is_confirmed=False)
-    # The address was proved by another person since: what is unconfirmed is not that of the session.
+    # Another person has proved the address since: what is unconfirmed does not belong to the session.
     world.connection.execute(
         b"UPDATE sessions SET created_at = created_at - interval '1 hour' WHERE id = %s",
         (claims_of(former.access_token)["sid"],),

@@ -292,7 +292,7 @@ async def test_a_mailed_link_proves_the_address_that_was_added(shop: Service, wo
     chosen = await _choose(world, asked, str(customer_id))
 
     assert claims_of(chosen.json["access_token"])["customer"] == "globex"
-    # Whoever had set the password before the proof has it no more.
+    # The password from before the proof is gone.
     assert world.value("SELECT password_hash IS NULL AND changed_by_service_at IS NULL FROM users")
 
 

@@ -1,4 +1,4 @@
-"""Signing in by JSON to a service that many organizations use, in every way: it asks for whom, as a login does."""
+"""Signing in by JSON, in every way, to a service with customers: the answer asks for which customer, as at a login."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.world.world import World
 
 @dataclass
 class WatchedList:
-    """The port `BreachedPasswords` with a list, of which the test sees what it was asked."""
+    """The port `BreachedPasswords` with a list; it records what it was asked."""
 
     known: BreachedPasswords
     asked: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])

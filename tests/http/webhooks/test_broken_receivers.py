@@ -1,4 +1,4 @@
-"""Receivers that answer nonsense: what the lists of deliveries, streams, connections and mail servers say of them.
+"""Receivers that answer nonsense: what lists of deliveries, streams, connections and mail servers say.
 
 They are here together because all of them say it in the same words, which are ours and never those of a library.
 """

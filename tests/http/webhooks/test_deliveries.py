@@ -395,7 +395,7 @@ class TestList:
 
 
 class TestFairness:
-    """The receivers of one organization leave places to those of others."""
+    """The receivers of one organization leave places to other organizations."""
 
     async def test_an_organization_with_many_webhooks_leaves_places_to_others(
         self, hooks: Hooks, receiver: Receiver, world: World

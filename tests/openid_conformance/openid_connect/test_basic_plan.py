@@ -65,7 +65,7 @@ PLAN = (
 
 @pytest.fixture(params=["query", "form_post"])
 def suite(suite: ConformanceClient, request: pytest.FixtureRequest) -> ConformanceClient:
-    """The client of the plan, and that of the plan with posted answers."""
+    """The client of the plan, and the client of the plan with posted answers."""
     return replace(suite, response_mode=request.param)
 
 
@@ -103,7 +103,7 @@ async def test_id_tokens_without_a_signature_are_not_offered(suite: ConformanceC
 
 
 async def test_the_user_information_is_read_by_get(suite: ConformanceClient) -> None:
-    """oidcc-userinfo-get: the subject is that of the ID token."""
+    """oidcc-userinfo-get: the subject is the ID token's."""
     tokens = await suite.tokens(scope="openid email")
 
     assert (await suite.user_info(tokens))["email"] == EMAIL

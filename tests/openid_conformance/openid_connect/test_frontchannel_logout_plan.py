@@ -32,7 +32,7 @@ async def test_discovery_says_that_it_is_supported(suite: ConformanceClient) -> 
 
 
 async def test_the_browser_loads_the_page_of_the_client_and_the_user_is_led_back(suite: ConformanceClient) -> None:
-    """oidcc-frontchannel-rp-initiated-logout: the page is told the issuer and the session, and may be framed."""
+    """oidcc-frontchannel-rp-initiated-logout: the page gets the issuer and the session, and may be framed."""
     suite.shop.set(post_logout_redirect_uris=[GOODBYE], frontchannel_logout_uri=PAGE)
     tokens = await suite.tokens()
     query = {"id_token_hint": tokens.id_token, "post_logout_redirect_uri": GOODBYE, "state": "s-2"}

@@ -94,7 +94,7 @@ def _clock() -> Generator[SettableClock]:
 
 
 async def look_around(hostile: HostileWorld, recorder: Recorder) -> None:
-    """Open every page of the world: those behind links, then those behind other ways, and at last those of forms."""
+    """Open every page of the world: first behind links, then behind other ways, at last behind forms."""
     starts = (
         (Spider("the owner", hostile.owner.visitor, recorder, times_max=3), "/app/account", _console(FULL)),
         (Spider("a newcomer", hostile.newcomer.visitor, recorder), "/app/account", _console(EMPTY)),
@@ -112,7 +112,7 @@ async def look_around(hostile: HostileWorld, recorder: Recorder) -> None:
 
 
 def _of_full(hostile: HostileWorld) -> tuple[str, str]:
-    """Return the pages of the full organization and its owner, whom the lists of the platform may show late."""
+    """Return the pages of the full organization and of its owner, who may be late in the lists of the platform."""
     return f"/app/platform/organizations/{hostile.full.id}", f"/app/platform/users/{hostile.owner.id}"
 
 

@@ -44,7 +44,7 @@ class MadeCustomer:
     numbers: list[int] = field(default_factory=list[int])
 
     def connection(self, state: ConnectionSetupState, **columns: Any) -> UUID:
-        """Insert a connection, of which the vendor was told that it is in this state."""
+        """Insert a connection, of whose state the vendor has been notified."""
         connection_id = self.rows.add(
             "upstream_connections",
             type="saml",
@@ -127,7 +127,7 @@ class MadeCustomer:
         )
 
     def call(self, token_id: UUID, status: int, detail: str | None) -> None:
-        """Insert a call of the directory, with what it was answered."""
+        """Insert a call of the directory, with its answer."""
         self.rows.add(
             "scim_log_entries",
             token_id=token_id,
@@ -304,7 +304,7 @@ def _ask_owner(customer: MadeCustomer, token_hash: bytes, **columns: Any) -> Non
 
 
 async def _count_trials(world: World) -> None:
-    """Let the trials in internal organizations be those of connections as they are."""
+    """Make the trials in internal organizations fit their connections as they are now."""
     trials = world.rows(
         """
         SELECT t.organization_id, t.connection_id

@@ -79,7 +79,7 @@ def open_in_browser(rows: Rows, session_id: UUID) -> str:
 
 
 def insert_states(rows: Rows) -> dict[str, UUID]:
-    """Insert an account in each state that pages show, beside those of persons."""
+    """Insert an account in each state that pages show, besides the accounts of persons."""
     now = rows.clock()
     states: dict[str, dict[str, Any]] = {
         "unproved": {"email_verified_at": None},

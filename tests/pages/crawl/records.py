@@ -126,7 +126,7 @@ def insert_sign_in_counts(organization: Organization) -> None:
 
 
 async def write_logs(world: World, organization: Organization, person: Person, platform_owner: Person) -> None:
-    """Write an entry of each action into both logs, by a person, by a key and by nobody who is known, and seal them."""
+    """Write an entry of each action into both logs, by a person, by a key and by an unknown actor, and seal them."""
     rows = organization.rows
     for number, action in enumerate(AuditAction):
         rows.clock.advance(timedelta(seconds=1))

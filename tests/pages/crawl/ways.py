@@ -1,4 +1,4 @@
-"""Every way to a page that no link leads to; those of organizations and of the platform are here."""
+"""Every way to a page that no link leads to, for organizations and for the platform."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ async def authorizations(ground: Ground) -> None:
 
 
 async def devices(ground: Ground) -> None:
-    """Devices ask to be let in: by a public service, by one for customers, and by one that does not admit the user."""
+    """Devices ask to sign in: to a public service, to one with customers, and to one that does not admit the user."""
     ground.user("typist")
     visitor = ground.visitor()
     await visitor.sign_in(ground.email("typist"))

@@ -46,7 +46,7 @@ async def test_a_name_that_its_user_has_not_chosen_is_in_the_language_of_the_pag
 
 
 async def test_the_page_after_a_refused_button_is_shown_in_another_language_too(world: World, ada: Visitor) -> None:
-    """Where the path of a button has no page, that of its part of the account or the setup is shown."""
+    """Where the path of a button has no page, the page of its part of the account or of the setup is shown."""
     refused = await ada.submit(await ada.open(PAGE), f"{PAGE}/{firefox(world)}/rename", name="")
 
     german = await ada.switch(refused, "de")

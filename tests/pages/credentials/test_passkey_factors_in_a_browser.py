@@ -47,7 +47,7 @@ def plugged_in(page: Page) -> tuple[CDPSession, str]:
 
 
 def touch(devtools: CDPSession, authenticator_id: str, *, is_touched: bool) -> None:
-    """Say whether somebody touches the authenticator as soon as it asks for that."""
+    """Set whether the user touches the authenticator when it asks."""
     devtools.send(
         "WebAuthn.setAutomaticPresenceSimulation", {"authenticatorId": authenticator_id, "enabled": is_touched}
     )
@@ -78,6 +78,6 @@ def test_a_passkey_is_offered_first_with_another_way_beside_it(site: Site, page:
     page.goto(f"{site.url}/app/account/passkeys")
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("The passkey is removed.")).to_be_visible()
-    # The browser was told, and has forgotten it.
+    # The browser got the message, and has forgotten the passkey.
     page.wait_for_load_state("networkidle")
     assert devtools.send("WebAuthn.getCredentials", {"authenticatorId": authenticator_id})["credentials"] == []

@@ -177,7 +177,7 @@ async def test_what_a_proved_mail_domain_says_counts_before_it_is_confirmed(mall
         mall.world.mail_domain(mall.ids[slug], EMAIL.partition("@")[2])
         names = {"acme": ["App of acme of Acme"], "globex": ["App of desk of Desk, for Globex"]}
         assert names_of(await visitor.open(PAGE)) == names[slug]
-    # A session that is older than the proof of the address may be that of another person.
+    # A session that is older than the proof of the address may belong to another person.
     mall.world.connection.execute("UPDATE sessions SET created_at = created_at - interval '1 hour'")
     mall.world.connection.execute("UPDATE users SET email_verified_at = created_at")
     assert tiles_of(await visitor.open(PAGE)) == []

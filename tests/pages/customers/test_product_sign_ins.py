@@ -80,7 +80,7 @@ def insert_more(shop: CustomerBackend, number: int) -> None:
 
 
 async def close(shop: CustomerBackend) -> None:
-    """Let nobody of the customer in any more."""
+    """End the access of the customer's people."""
     await shop.trade.change_product(access="assigned", assignments=[])
 
 

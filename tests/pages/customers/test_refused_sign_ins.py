@@ -39,7 +39,7 @@ def refused_in(text: str) -> list[tuple[str, str]]:
 
 
 async def close(shop: CustomerBackend) -> None:
-    """Let nobody of the customer in any more."""
+    """End the access of the customer's people."""
     await shop.trade.change_product(access="assigned", assignments=[])
 
 

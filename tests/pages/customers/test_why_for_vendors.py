@@ -1,4 +1,4 @@
-"""The page that explains to a vendor how people come in by what it has made for a customer."""
+"""The page that explains to a vendor the sign-ins by what it has made for a customer."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def refusing(installation: Installation, raised: list[Refusal]) -> Application:
 
 
 def buttons_of(html: str) -> list[str]:
-    """Return where the buttons in the content of a page lead; the name of the element for those of forms."""
+    """Return where the buttons in a page's content lead; a form's button by the name of its element."""
     content = html.partition("<main")[2]
     return [unescape(address or element) for address, element in BUTTON.findall(content)]
 

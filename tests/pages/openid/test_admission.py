@@ -258,7 +258,7 @@ class TestUnconfirmed:
 
 
 class TestDevices:
-    """Devices whose user is not let in."""
+    """Devices of users who are not admitted."""
 
     async def begin(self, closed: ClosedService) -> dict[str, Any]:
         return (await closed.party.post("/auth/device/code", {"scope": "openid"})).json

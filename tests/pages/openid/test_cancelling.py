@@ -1,4 +1,4 @@
-"""Every page of a sign-in that belongs to a request has the button that cancels it, and the service is told so."""
+"""Every page of a sign-in for a service has a button that cancels it, and the service learns that."""
 
 from __future__ import annotations
 

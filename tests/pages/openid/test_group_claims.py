@@ -131,7 +131,7 @@ async def test_introspection_tells_the_role_and_the_groups_as_they_are_now(shop:
     tokens = await shop.tokens(visitor)
 
     async def told() -> list[dict[str, Any]]:
-        """Return what is told of the access token and of the refresh token."""
+        """Return what introspection answers for the access token and for the refresh token."""
         answers = [
             (await shop.party.post("/auth/introspect", {"token": tokens[name]})).json
             for name in ("access_token", "refresh_token")
@@ -147,7 +147,7 @@ async def test_introspection_tells_the_role_and_the_groups_as_they_are_now(shop:
     assert (claims["role"], claims["groups"]) == ("admin", [{"id": sales, "name": "Sales"}])
     assert before == [{"active": True, "role": "admin", "groups": claims["groups"]}] * 2
     assert await told() == [{"active": True, "role": "member", "groups": [{"id": support, "name": "Support"}]}] * 2
-    # A service that learns of no groups is told of none, whatever the token says.
+    # A service without group claims gets no groups, whatever the token says.
     await shop.name()
     assert [one["groups"] for one in await told()] == [None, None]
 

@@ -13,7 +13,7 @@ OTHER = "grace@example.com"
 
 
 async def hint_of(shop: RelyingParty, visitor: Visitor, **parameters: str) -> str:
-    """Return an ID token for the user whom the service knows."""
+    """Return an ID token for the user."""
     token: str = (await shop.redeem((await sign_in(visitor, shop, **parameters))["code"])).json["id_token"]
     return token
 

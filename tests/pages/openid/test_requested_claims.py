@@ -45,7 +45,7 @@ async def test_claims_are_given_where_they_were_asked_for_also_after_a_refresh(
 
 
 def set_name(world: World) -> None:
-    """Give the user a name, so that nobody asks for one on the way."""
+    """Give the user a name, so that no page asks for one."""
     world.connection.execute("UPDATE users SET name = 'Ada' WHERE email = %s", (EMAIL,))
 
 

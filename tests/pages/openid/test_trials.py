@@ -1,4 +1,4 @@
-"""Trying a service from the console: a real sign-in whose tokens are shown, and that nobody else can make use of."""
+"""Trying a service from the console: a real sign-in whose tokens are shown, and are of no use to anyone else."""
 
 from __future__ import annotations
 

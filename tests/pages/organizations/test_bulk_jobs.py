@@ -311,7 +311,7 @@ async def test_people_beyond_the_limit_of_an_hour_are_invited_when_it_allows_it(
     await work_off(limited)
     assert numbers(await ann.open(path)) == [MANY, LEFT_OUT, 0]
     assert len({one.to for one in await crowd.world.mails()}) == MANY
-    # What each of them includes is that of the form; the job keeps no message.
+    # Each invitation includes what the form named; the job keeps no message.
     assert crowd.world.rows("SELECT DISTINCT cardinality(service_ids), message FROM invitations") == [(1, "Hi all")]
     assert crowd.world.rows("SELECT details FROM bulk_jobs") == [({"role": "member", "services": "shop"},)]
 

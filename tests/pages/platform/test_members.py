@@ -17,7 +17,7 @@ FLEET = "/app/platform/organizations"
 
 @pytest.fixture
 def harbour(world: World, callers: Callers) -> UUID:
-    """An organization with thirty members, of whom one is a platform owner."""
+    """An organization with thirty members, one of them a platform owner."""
     harbour = world.organization("harbour", name="The Harbour")
     for number in range(29):
         world.member(harbour, world.user(f"person-{number:02}@harbour.example"), "owner" if number == 0 else "member")

@@ -1,4 +1,4 @@
-"""The search of an organization's console, and that of one's own account."""
+"""The searches of an organization's console and of one's own account."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ async def test_a_quiet_platform_says_so(world: World, platform_owner: Visitor, s
     assert "One platform owner has no second factor" in with_password_alone
     assert 'class="button quiet" href="/app/platform/owners"' in with_password_alone
     assert "Nothing waits for you" in to_support
-    # The clock of the tests is not that of the database, which the page of the system says too.
+    # The tests' clock differs from the database's, which the system page says too.
     matters = text.partition('id="matters"')[2].partition("</section>")[0]
     assert re.findall('row-title">([^<]+)', matters) == ["Clock "]
     checked = (await platform_owner.open(f"{PAGE}/system")).text

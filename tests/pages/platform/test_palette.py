@@ -40,7 +40,7 @@ async def found_by(visitor: Visitor, text: str, root: str = ACME, language: str 
 
 
 def insert_things(callers: Callers) -> None:
-    """Insert things of both tenants, with names of which one has only that of its tenant more."""
+    """Insert things of both tenants, whose names differ only by the name of their tenant."""
     world = callers.world
     for slug, organization_id in (("acme", callers.acme_id), ("globex", callers.globex_id)):
         service = world.service(organization_id, f"harbour-{slug}", name=f"Harbour {slug}")

@@ -1,4 +1,4 @@
-"""A user cancels the sign-in that a service provider has asked for, which is told that its request was denied."""
+"""A user cancels a sign-in that a service provider has asked for; the provider gets the answer "request denied"."""
 
 from __future__ import annotations
 

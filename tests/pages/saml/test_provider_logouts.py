@@ -1,4 +1,4 @@
-"""Single logout with the SAML identity provider of a connection: it ends sessions here, and is told of ours."""
+"""Single logout with the SAML identity provider of a connection: it ends sessions here, and gets notice of ours."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def own_certificate(acme: LogoutAcme) -> str:
 
 
 def verify_query(address: str, certificate_pem: str) -> None:
-    """Assert that the signature of the redirect binding is that of a certificate."""
+    """Assert that the signature of the redirect binding was made with a certificate's key."""
     signed, _, signature = urlsplit(address).query.partition("&Signature=")
     value = base64.b64decode(parse_qs(f"Signature={signature}")["Signature"][0])
     public = load_pem_x509_certificate(certificate_pem.encode()).public_key()

@@ -135,7 +135,7 @@ class TestSignedIn:
 
         values = [(name, form.texts(f"//saml:Attribute[@Name='{name}']/saml:AttributeValue/text()")) for name in "rgn"]
         assert set(form.texts("//saml:Attribute/@Name")) == {"mail", "uid", "r", "g", "n"}
-        # Nobody has told a name, and none is made of the address.
+        # The user has no name, and none is made of the address.
         assert values == [("r", ["member"]), ("g", ["member"]), ("n", [])]
         assert form.texts("//saml:Attribute[@Name='uid']/saml:AttributeValue/text()") == [str(team.ids["member"])]
         assert form.texts("//saml:Attribute[@Name='mail']/saml:AttributeValue/text()") == ["member@example.com"]

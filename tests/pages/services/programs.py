@@ -28,7 +28,7 @@ def free_port() -> int:
 def running(
     command: list[str], folder: Path, port: int, *, environment: Mapping[str, str] | None = None
 ) -> Generator[None]:
-    """A program that runs until the block ends, with these variables besides those of the tests."""
+    """A program that runs until the block ends, with these variables besides the tests' own."""
     with subprocess.Popen(
         command,
         cwd=folder,

@@ -26,7 +26,7 @@ REMOVAL = f"{ASSIGNMENTS}/remove"
 
 @pytest.fixture
 def people(world: World) -> Team:
-    """An organization with an owner, a member, and somebody who manages services and sees no members."""
+    """An organization with an owner, a member, and a manager of services who does not see members."""
     team = world.team()
     team.add("ann", "owner")
     team.add("cid", "member")
@@ -49,7 +49,7 @@ async def ann(people: Team, visitor: Visitor) -> Visitor:
 
 
 async def browser(people: Team, name: str) -> Visitor:
-    """Sign somebody else in, and return the browser."""
+    """Sign another person in, and return the browser."""
     visitor = Visitor(people.world.client)
     await visitor.sign_in(f"{name}@example.com")
     return visitor
@@ -83,7 +83,7 @@ class TestNewService:
         assert chosen(form.text) == []
         assert "The service is created." in created.text
         assert (await record(people))["access"] == access
-        # Whom to choose is asked next; a new secret is shown before.
+        # The next page asks for the people; one with a new secret comes first.
         assert (f'href="{ACCESS}">Choose people' in created.text) is (access == "assigned")
 
     @pytest.mark.parametrize("access", ["", "none"])

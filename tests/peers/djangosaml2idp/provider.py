@@ -19,7 +19,7 @@ from tests.identity_programs import django_site
 folder, keys = Path(sys.argv[1]), sys.argv[2:]
 server = django_site.bound()
 url = django_site.url_of(server)
-# Where it keeps those of service providers.
+# Where it keeps the metadata of service providers.
 METADATA = Path("/tmp/djangosaml2idp")  # noqa: S108 - its own choice
 saml2 = importlib.import_module("saml2")
 formats = importlib.import_module("saml2.saml")

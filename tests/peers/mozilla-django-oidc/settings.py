@@ -1,4 +1,4 @@
-"""The settings of a site in Django, to which the tests add those of the recipe."""
+"""The settings of a site in Django, to which the tests add the settings of the recipe."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The pages of a site in Django, to which the tests add those of the recipe: the first says who has signed in."""
+"""The pages of a site in Django, to which the tests add the recipe's; the first page says who has signed in."""
 
 from typing import Any
 

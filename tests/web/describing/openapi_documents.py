@@ -13,7 +13,7 @@ BASE_URL = "https://id.example.com"
 
 
 def every_route() -> list[Route]:
-    """Return all routes, and those of the specimen, which use every kind of declaration."""
+    """Return all routes, also of the specimen, which uses every kind of declaration."""
     return [*capabilities.routes(is_development=True), *specimen.routes.routes]
 
 

@@ -1,4 +1,4 @@
-"""The cookies of a request, among those of other applications of the domain."""
+"""The cookies of a request, among cookies of other applications of the domain."""
 
 from __future__ import annotations
 

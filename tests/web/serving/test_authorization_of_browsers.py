@@ -30,7 +30,7 @@ from tests.world.callers import ACME, ROLES, Caller, Callers, insert_callers
 from tests.world.world import World
 
 FOR_BROWSERS = [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION]
-# The pages of the console of an organization, and those of the platform.
+# The pages of an organization's console, and of the platform's.
 # Leaving comes last, because it ends what opens the others.
 IN_CONSOLE = sorted(
     (route for route in FOR_BROWSERS if route.who.operation is not None),
@@ -122,7 +122,7 @@ async def test_a_page_of_the_console_opens_to_the_roles_that_its_operation_decla
             assert route.who.operation is not None
             answer = await call_in_browser(callers, route, caller)
 
-            # Nobody leaves in the name of another person.
+            # An impersonator cannot leave in the name of the user.
             leaves = route.who.operation is Operation.ORGANIZATION_LEAVE and route.method == "POST"
             if may(caller, route.who.operation, callers) and not (leaves and caller is Caller.IMPERSONATED):
                 assert is_authorized(answer), answer.text

@@ -37,7 +37,7 @@ NO_SECRETS = {
     "token",
     "request_id",
     "proof",
-    # What proves who is there, so that nobody can be asked to prove it before.
+    # What proves who is there, which no earlier proof can protect.
     "code",
     "password",
     "current_password",
@@ -198,7 +198,7 @@ def test_the_form_and_the_page_of_a_secret_are_both_declared() -> None:
 
     assert all(route.path.endswith("/shown/:shown_id") for route in shown)
     assert all(route.shows_secret for route in ROUTES if ":shown_id" in route.path)
-    # Two forms lead to the page of a service and that of a webhook, and several to that of an account's backup codes.
+    # Two forms lead to a service's page and two to a webhook's, and several to the page of an account's backup codes.
     assert len(shown) == 14
     assert len(made) == 19
 

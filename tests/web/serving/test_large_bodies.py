@@ -1,4 +1,4 @@
-"""Large bodies: nobody is read who is not verified, few are decoded at once, and wrong credentials are counted."""
+"""Large bodies are read from verified senders only, few are decoded at once, and wrong credentials are counted."""
 
 from __future__ import annotations
 

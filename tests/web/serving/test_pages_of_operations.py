@@ -336,7 +336,7 @@ def _shapes(name: str) -> tuple[str, str]:
 
 
 def pages() -> dict[str, tuple[str, str]]:
-    """Return the path of the page and that of its form, by the name of the operation."""
+    """Return the path of the page and the path of its form, by the name of the operation."""
     groups = (
         ("/api/organizations/:org_slug", ORGANIZATION, _OF_ORGANIZATION),
         ("/api/organizations/:org_slug/services/:service_slug", SERVICE, _OF_SERVICE),

@@ -1,4 +1,4 @@
-"""Bodies that are not complete: their room is shared, nobody takes all of it, and all of it comes back."""
+"""Bodies that are not complete: their room is shared, no sender takes all of it, and all of it comes back."""
 
 from __future__ import annotations
 

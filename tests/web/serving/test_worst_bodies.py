@@ -1,4 +1,4 @@
-"""What the event loop does for the largest body of each route in its worst shapes, whoever sends it.
+"""What the event loop does for the largest body of each route in its worst shapes, from any sender.
 
 Nothing is timed: calls of Python functions are counted, and what normalizes, matches or sorts notes how much it got.
 What runs on a thread does not count. New routes are covered automatically.

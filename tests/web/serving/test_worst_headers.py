@@ -1,4 +1,4 @@
-"""What a request costs whose headers are as large as they may be, in their worst shapes, whoever sends it.
+"""What a request costs whose headers are as large as they may be, in their worst shapes, from any sender.
 
 Some patterns of libraries take quadratic time: a cookie or a list of media types of 16 KiB took two seconds. So no
 library looks through a long header with a pattern. New routes are covered automatically.

@@ -45,7 +45,7 @@ async def _sell(stage: Stage) -> str:
 
 
 async def _use(stage: Stage) -> str:
-    """Let the owner of a customer sign in; return the path of this person, below that of the program of the vendor."""
+    """Let the owner of a customer sign in; return the person's path, below the path of the vendor's program."""
     path = await _sell(stage)
     signed_in = await stage.world.log_in(
         "head@example.com", org_slug=stage.team.slug, service_slug="shop", customer="beta"
@@ -177,7 +177,7 @@ async def claim_the_organization(stage: Stage) -> None:
     _service_of(stage, vendor.organization_id)
     made: dict[str, Any] = (await vendor.request("seller", "POST", CUSTOMERS, body={"name": "Globex"})).json
     await vendor.request("seller", "POST", f"{CUSTOMERS}/{made['id']}/owner", body={"email": "ann@globex.example"})
-    # The organization that the vendor has made is that of the webhook, which no person owns yet.
+    # The webhook belongs to the organization that the vendor has made, which has no owner yet.
     stage.world.connection.execute(
         "UPDATE service_customers SET organization_id = %s WHERE id = %s", (stage.team.organization_id, made["id"])
     )

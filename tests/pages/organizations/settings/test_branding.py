@@ -49,7 +49,7 @@ class Editor:
     async def send(
         self, path: str = PAGE, files: dict[str, bytes] | None = None, page: Answer | None = None, **fields: str
     ) -> Answer:
-        """Send the form of a page, that of a fresh one unless it is named, with these files and fields filled in."""
+        """Send the form of a page, or of a fresh one, with these files and fields filled in."""
         form = next(one for one in forms_of(page or await self.open()) if one.action == PAGE)
         sent = {name: value for name, value in form.fields.items() if name not in {"logo", "icon"}}
         data = form_data(sent | fields, files or {})

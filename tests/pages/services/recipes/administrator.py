@@ -14,10 +14,10 @@ from entrypoints.pages.console.recipes import RECIPES
 from entrypoints.pages.console.recipes.recipe import SECRET, FilledRecipe
 from tests.world.builder import EMAIL, PASSWORD
 
-# Members of the organization, of whom one is in the group of admins. A stranger has an account alone.
+# Members of the organization, one of them in the group of admins. A stranger has only an account.
 MEMBER: Final = "member@example.com"
 ADMIN: Final = "admin@example.com"
-# The member whom a service is assigned to where it is for chosen people.
+# The member to whom a service for chosen people is assigned.
 CHOSEN: Final = "chosen@example.com"
 STRANGER: Final = "stranger@example.com"
 # The group that recipes name, and the role in its place.

@@ -76,11 +76,11 @@ class Directus(Program):
         page.get_by_text("Log In with Gatehouse").click()
 
     def shown(self, page: Page) -> str:
-        """Return what its interface says of whom its cookie names."""
+        """Return what its interface says of the user in its cookie."""
         answer = page.request.get(urljoin(page.url, "/users/me"), params={"fields": "email"})
         if not answer.ok:
             return ""
-        # What nobody but an admin may ask for.
+        # Only an admin may ask for it.
         is_admin = page.request.get(urljoin(page.url, "/schema/snapshot")).ok
         return answer.json()["data"]["email"] + (" (admin)" if is_admin else "")
 

@@ -1,6 +1,6 @@
 """LemonLDAP::NG of Debian as a program that is connected: its portal, configured by the commands of the recipe.
 
-The commands are those of its manager, which is not there: a small program takes them, and writes what they set.
+A small program stands in for its manager: it takes the manager's commands, and writes what they set.
 """
 
 from __future__ import annotations

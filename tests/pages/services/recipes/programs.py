@@ -164,7 +164,7 @@ class MozillaDjangoOidc(Program):
 
     @contextmanager
     def running(self, connected: Connected, folder: Path) -> Generator[None]:
-        """Write the files of the recipe beside those of the site, and run it."""
+        """Write the files of the recipe beside the site's own, and run it."""
         found = peer("mozilla-django-oidc")
         for file in ("serve.py", "settings.py", "urls.py"):
             shutil.copy(found.files / file, folder)
@@ -188,14 +188,14 @@ class PagedProgram(Program):
     of_admins: ClassVar[str] = ""
 
     def shown(self, page: Page) -> str:
-        """Return the address that its page has, and whether the page is that of an admin."""
+        """Return the address on its page, and whether an admin sees the page."""
         found = re.search(r"[\w.]+@example\.com", page.inner_text("body"))
         is_admin = self.has_admins and page.locator(self.of_admins).count()
         return found[0] + (" (admin)" if is_admin else "") if found else ""
 
 
 class JupyterHub(PagedProgram):
-    """JupyterHub with its proxy; nobody starts a notebook."""
+    """JupyterHub with its proxy; the test starts no notebook."""
 
     word, of_admins = "jupyterhub", "a[href='/hub/admin']"
 
@@ -265,7 +265,7 @@ class PgAdmin(PagedProgram, MakesAdmins):
         subprocess.run(["sh", "-ec", command], check=True, cwd=folder, env=environment, capture_output=True)
 
     def shown(self, page: Page) -> str:
-        """Return the address that its page has, and what its interface is told of the person."""
+        """Return the address on its page, and what its interface gets about the person."""
         is_admin = "'is_admin': true" in page.request.get(urljoin(page.url, "/user_management/current_user.js")).text()
         shown = super().shown(page)
         return f"{shown} (admin)" if shown and is_admin else shown

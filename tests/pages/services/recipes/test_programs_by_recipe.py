@@ -46,7 +46,7 @@ def program(request: pytest.FixtureRequest) -> Program:
 
 @pytest.fixture
 def administrator(world_of_now: Builder, connection: Connection, site: Site) -> Administrator:
-    """The owner of an organization with three members, of whom one is in the group of admins, and a stranger."""
+    """The owner of an organization with three members, one of them in the group of admins, and a stranger."""
     [(organization_id,)] = connection.execute("SELECT id FROM organizations").fetchall()
     for email in (MEMBER, ADMIN, CHOSEN):
         world_of_now.member(organization_id, world_of_now.user(email))
@@ -76,7 +76,7 @@ def administrator(world_of_now: Builder, connection: Connection, site: Site) -> 
 
 @pytest.fixture
 def connected(administrator: Administrator, program: Program, tmp_path: Path) -> Running:
-    """A function that connects the program and runs it; its arguments are those of `Administrator.connect`."""
+    """Connects the program and runs it; takes the arguments of `Administrator.connect`."""
 
     @contextmanager
     def run(**options: Any) -> Generator[Connected]:

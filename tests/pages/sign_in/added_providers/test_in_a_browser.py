@@ -38,7 +38,7 @@ def site(
     added = added_providers.read(str(providers_file(folder, {"acme": provider.url})))
 
     async def prepare(_: PostgresDatabase) -> None:
-        """Nobody is there yet."""
+        """An installation without users."""
 
     with databases.migrated() as database_url:
         routes = capabilities.routes(is_development=True, added=added.providers)

@@ -1,4 +1,4 @@
-"""Linking and unlinking accounts of providers that were added, and those of a provider that was removed again."""
+"""Linking and unlinking accounts at added providers, also at a provider that was removed again."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ async def test_an_insider_is_not_signed_in_as_the_owner_by_another_mapping(acme:
     acme.provider.claims = {"sub": "insider", "nickname": "owner-1", "email": "owner@acme.example"}
     page = await acme.sign_in()
 
-    # The address is that of an account, which takes signing in to it.
+    # The address has an account, to which its user signs in first.
     assert "sign-in" in page.text
     assert not acme.visitor.has_session
 
@@ -236,7 +236,7 @@ async def test_the_holder_of_a_setup_link_lets_no_connection_lead_elsewhere_by_w
     page = await setups.visitor.open(path)
     evil = IdentityProvider(now=clock, key=key_pair("idp of evil"))
     other = {"key": evil.metadata(), "entity_id": idp.metadata(entity_id="https://idp.other.example")}[swaps]
-    # Nobody signs in by it yet.
+    # The connection has no users yet.
     assert (await setups.visitor.submit(page, path, metadata_xml=other, metadata_url="")).status == 200
     assert (await setups.visitor.submit(page, path, metadata_xml=idp.metadata(), metadata_url="")).status == 200
     setups.team.world.connection.execute(
@@ -351,7 +351,7 @@ async def test_metadata_that_are_read_again_with_other_certificates_follow_the_s
         after = IdentityProvider(now=clock, key=following)
         assert await come_back(after.metadata(), key=following)
         assert world.value("SELECT count(*) FROM identities") == 1
-        # Nobody who may give every role has said that they are published there.
+        # No member who may give every role has said that its certificates are published there.
         world.connection.execute("UPDATE upstream_connections SET takes_certificates = false")
         other = IdentityProvider(now=clock, key=last)
         assert not await come_back(other.metadata(), key=last)

@@ -36,7 +36,7 @@ def departed(world: World, provider: Provider, context: IdentityContext = PLATFO
 
 @pytest.fixture
 async def acme(world: World) -> Connected:
-    """An organization with a connection, whose provider nobody asks."""
+    """An organization with a connection, whose provider is never asked."""
     return await connected_organization(world, "https://idp.example", client_id="client", client_secret="secret")
 
 

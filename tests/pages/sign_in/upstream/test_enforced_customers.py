@@ -40,7 +40,7 @@ BOTH: Final = (False, True)
 
 @dataclass
 class Walk:
-    """Ada, who has a password, a passkey, an account at a provider of the platform, and one at that of Acme."""
+    """Ada, with a password, a passkey, an account at a provider of the platform, and one at Acme's provider."""
 
     acme: Acme
     shop: RelyingParty

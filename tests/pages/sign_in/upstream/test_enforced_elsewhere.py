@@ -87,7 +87,7 @@ class Enforced:
         return answer
 
     def is_admitted(self, answer: Answer, target: str) -> bool:
-        """Return whether an answer is that of the target, for a user who is signed in."""
+        """Return whether an answer is the target's, for a user who is signed in."""
         if target in self.parties:
             location = answer.headers.get("Location") or answer.headers.get("Refresh", "")
             return REDIRECT_URI in location and "code" in led_back(answer)

@@ -65,7 +65,7 @@ async def visit(upstream: Upstream, name: str) -> None:
 
 
 def identities(world: World) -> list[tuple[str | None, UUID]]:
-    """Return at which services identities are linked, by their slugs, and to whom."""
+    """Return the slugs of the services at which identities are linked, and the linked accounts."""
     return world.rows(
         "SELECT s.slug, i.user_id FROM identities i LEFT JOIN services s ON s.id = i.service_id ORDER BY s.slug"
     )
@@ -168,7 +168,7 @@ async def test_where_an_identity_stands_for_two_accounts_its_user_signs_in_to_on
 
 
 async def by_stranger(upstream: Upstream, asked: Answer) -> None:
-    """Sign in as another user than those for whom the identity stands, which links nothing."""
+    """Sign in as a user to whom the identity does not belong, which links nothing."""
     methods = await upstream.visitor.submit(asked, "/app/sign-in", email="dora@example.com")
     refused = await upstream.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
     assert refused.status == 403

@@ -41,7 +41,7 @@ SIGN_IN, METHODS, CODE = "/app/sign-in", "/app/sign-in/password", "/app/sign-in/
 
 @dataclass
 class Walk:
-    """Ada, who has an account with a password, and whom the provider of Acme knows; and her slow browser."""
+    """Ada, who has an account with a password and another at Acme's provider; and her slow browser."""
 
     acme: Acme
     browser: Visitor

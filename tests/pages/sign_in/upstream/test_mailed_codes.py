@@ -24,7 +24,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def appoint(acme: Acme, role: str) -> None:
-    """Give Ada's account, which nobody has proved, a role in Acme; it is made if it does not exist."""
+    """Give Ada's unproved account a role in Acme; make the account if it does not exist."""
     world = acme.world
     if world.value("SELECT count(*) FROM users WHERE email = %s", ADA) == 0:
         world.user(ADA)
@@ -44,7 +44,7 @@ async def mailed_code(acme: Acme) -> str:
 
 
 def assert_code_is_asked_for(acme: Acme, page: Answer) -> None:
-    """Assert that a page asks for the mailed code, and that nobody has signed in."""
+    """Assert that a page asks for the mailed code, and that no session has begun."""
     assert CODE in page.text, page.text
     assert (acme.live_sessions, acme.visitor.has_session) == (0, False)
 
@@ -166,7 +166,7 @@ async def test_a_session_by_a_connections_word_alone_opens_no_new_role_of_its_us
     await acme.sign_in()
     tokens = await command_line_token(acme)
     client, token = acme.world.client, tokens["access_token"]
-    # Its context is the organization, as that of a session of its services is.
+    # Its context is the organization, as in a session of its services.
     acme.world.connection.execute(
         "UPDATE sessions SET organization_id = %s WHERE id = %s",
         (acme.organization_id, claims_of(token)["sid"]),
@@ -199,7 +199,7 @@ async def test_a_session_by_a_connections_word_alone_adds_no_other_way_to_sign_i
 
 
 async def require_mfa(acme: Acme) -> None:
-    """Let Acme require a second factor of its members, of whom Ada is one."""
+    """Let Acme require a second factor of its members; Ada is one."""
     appoint(acme, "member")
     acme.world.connection.execute("UPDATE organizations SET mfa_required = true WHERE id = %s", (acme.organization_id,))
 
@@ -296,7 +296,7 @@ async def test_a_plain_member_confirms_the_address_by_a_mailed_code_and_comes_ba
 
     arrived = await confirm(acme, page)
 
-    # Nobody needs a password or passkey where the connection is required, so none is offered there.
+    # Where the connection is required, a password or passkey is of no use, so none is offered.
     is_needless = is_enforced and path in {"/app/account/password", "/app/account/passkeys"}
     assert is_needless or arrives_at in arrived.text, arrived.text
     assert "confirm-address" not in arrived.text

@@ -66,7 +66,7 @@ class Publishing:
         return self.acme.world.value("SELECT count(*) FROM identities")
 
     async def told(self) -> list[str]:
-        """Return to whom a mail says since the last time that certificates were replaced."""
+        """Return who got a mail, since the last call, that certificates were replaced."""
         return [one.to for one in await self.acme.world.mails() if one.template == "connection_certificates_replaced"]
 
 
@@ -227,7 +227,7 @@ async def test_an_insider_becomes_nobody_by_the_certificates_of_an_address(publi
     publishing.rotate(NEXT)
     await publishing.read_again()
     assert publishing.linked == 1
-    # While nobody is linked it does not, and what is published there later is not taken.
+    # Without a linked person it does not, and what is published there later is not taken.
     acme.world.connection.execute("DELETE FROM identities")
     acme.world.connection.execute("UPDATE users SET email_verified_at = NULL WHERE email = 'ada@acme.example'")
     assert await change(acme.owner, joins_as="") == 200

@@ -206,7 +206,7 @@ def encrypted(idp: IdentityProvider, request: Asked) -> str:
 
 
 def without_an_assertion(idp: IdentityProvider, request: Asked) -> str:
-    """Return a success of nobody."""
+    """Return a success that names no person."""
     return sign(idp.response(request, ""), idp.key)
 
 
@@ -385,7 +385,7 @@ async def test_gatehouse_is_an_identity_provider_for_gatehouse(acme: SamlAcme, s
     data = urlencode(form.fields).encode()
     answer = await world.client.request("POST", acme.acs, data=data, headers=HEADERS)
     asked = await acme.visitor.open(answer.headers["Location"])
-    # The address is that of an account, to which its user signs in once to link the two.
+    # The address has an account, to which its user signs in once to link the two.
     methods = await acme.visitor.submit(asked, "/app/sign-in", email=ADA)
     await acme.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
 

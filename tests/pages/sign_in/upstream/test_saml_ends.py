@@ -39,7 +39,7 @@ def reasons(acme: SamlAcme) -> list[str]:
 
 
 async def warned(acme: SamlAcme) -> list[tuple[str, str]]:
-    """Return of what and to whom mails have warned just now."""
+    """Return the warnings that were just mailed, and their readers."""
     transact = acme.world.installation.database.transact
     for warn in (connection_keys.warn, metadata_validity.warn):
         await transact(warn, 10)

@@ -36,7 +36,7 @@ def path_of(shop: AcmeShop, provider: str = "codehost", **changes: str) -> str:
 
 
 async def turn_mfa_on(world: World) -> None:
-    """Give the user a second factor, which takes a password, that of another one."""
+    """Give the user a second factor; that takes a password, which another user lends."""
     world.user("other@example.com")
     world.connection.execute(
         "UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = 'other@example.com')"

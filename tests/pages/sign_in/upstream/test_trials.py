@@ -1,4 +1,4 @@
-"""Trial sign-ins: a connection is tested by a real sign-in that signs nobody in."""
+"""Trial sign-ins test a connection by a real sign-in that begins no session."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ async def test_an_address_in_a_mail_domain_is_explained_alike_with_an_account_an
     enforced_page, enforced = await alike()
     [by_password] = (await alike("&way=password"))[1]["ways"]
 
-    # Without a requirement no way but the connection is open to a person whom the organization does not know.
+    # To a person without a membership only the connection is open, since the organization requires nothing.
     assert free["account"] is None
     assert [ways(free)[way] for way in ("password", "link", "passkey")] == [[("account", "refuses")]] * 3
     assert ways(free)["connection"][:3] == [
@@ -134,7 +134,7 @@ async def test_an_address_in_a_mail_domain_is_explained_alike_with_an_account_an
     assert "Your organization knows no account with this address." in page
     assert "No account has this address." not in page
     assert "request-1" in page
-    # What the domain requires refuses every other way, whoever has the address.
+    # What the domain requires refuses every other way to every address in it.
     assert by_password["refused_by"] == "single_sign_on"
     assert {one["refused_by"] for one in enforced["ways"]} == {"single_sign_on", "membership"}
     assert "Acme requires Acme." in enforced_page

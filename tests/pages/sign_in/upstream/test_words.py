@@ -1,4 +1,4 @@
-"""What a person reads when a sign-in by a connection fails: the reason, and whom to tell."""
+"""What a person reads when a sign-in by a connection fails: the reason, and who can help."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ async def test_when_no_connection_is_idle_a_new_one_waits_and_the_log_says_so_on
 
     assert statuses == [200] * 4
     assert [line["connections"] for line in logs if line["event"] == "server.full"] == [3]
-    # Those behind the first one wait in the kernel, where nobody sees them.
+    # Connections behind the first one wait in the kernel, where they are not counted.
     assert counted(server, 'sso_connections_refused_total{reason="full"}') == 1
 
 
