@@ -1,4 +1,4 @@
-"""Answers of receivers that are no answers, and what customers are told: sentences of ours, no text of a library."""
+"""Answers of receivers that are no answers, and what customers read then: sentences of ours, no text of a library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rows of each kind of leftover are inserted, for the tests of housekeeping."""
+"""Inserts rows of each kind of leftover, for the tests of housekeeping."""
 
 from __future__ import annotations
 

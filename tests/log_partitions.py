@@ -1,4 +1,4 @@
-"""Months of a log for tests: 24 after what was written before there were months, and which of them a plan reads."""
+"""Months of a log for tests: 24 after the entries from before there were months, and which of them a plan reads."""
 
 from __future__ import annotations
 

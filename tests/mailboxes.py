@@ -1,4 +1,4 @@
-"""Mailboxes that reach no actor and record what was sent to them, and actors that a test tells what to do."""
+"""Mailboxes that reach no actor and record what was sent to them, and actors driven by the test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RecordedMailboxes:
 
     @property
     def told(self) -> list[WorkKind]:
-        """The kinds of work that were told of."""
+        """The kinds of work in the messages."""
         return [work for work, _ in self.sent]
 
     def send(self, work: WorkKind, message: Message) -> None:

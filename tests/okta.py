@@ -1,6 +1,6 @@
 """A stand-in of Okta at a company: it signs people in by OpenID Connect and by SAML, and provisions people and groups.
 
-What its administrator copies from the pages of a setup is given to it, and what it publishes is typed there.
+The test gives it what its administrator copies from the pages of a setup, and types there what it publishes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An OpenID provider for tests, which an organization connects: it signs its ID tokens, and lies as a test says."""
+"""An OpenID provider for tests, which an organization connects: it signs its ID tokens, and lies if a test says so."""
 
 from __future__ import annotations
 

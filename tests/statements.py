@@ -1,4 +1,4 @@
-"""The statements that are sent to the database: their number, and whether they reveal anything."""
+"""The statements that are sent to the database: their number, and whether they contain secrets."""
 
 from __future__ import annotations
 

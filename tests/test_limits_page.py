@@ -1,4 +1,4 @@
-"""The page of the manual on limits says of everything of which there can be so many how many that are."""
+"""The manual's page of limits says, for everything that can be made many times, how many there can be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test reaches whose values are drawn is not counted by coverage."""
+"""Coverage does not count what tests reach with drawn values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit sealer: it seals in batches with pauses, and what is new whenever it is told."""
+"""The audit sealer seals in batches with pauses, and at every message what is new."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers who follow audit logs, and the actor that tells them what is new."""
+"""Readers who follow audit logs, and the actor that sends them new entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a transaction of background work takes on."""
+"""How much work one transaction of an actor takes."""
 
 from __future__ import annotations
 

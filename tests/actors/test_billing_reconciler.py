@@ -1,4 +1,4 @@
-"""The reconciler: it reads what may have drifted from the payment provider, and repairs it."""
+"""The reconciler reads again what may have drifted from the payment provider, and repairs it."""
 
 from __future__ import annotations
 

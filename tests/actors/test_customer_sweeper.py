@@ -1,4 +1,4 @@
-"""The sweeper of customers: it works off all that waits when it is told of it."""
+"""The sweeper of customers works off all that waits when a message tells it to."""
 
 from __future__ import annotations
 

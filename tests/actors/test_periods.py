@@ -1,4 +1,4 @@
-"""Actors that do the same at every message: at once, measured, and again after a failure.
+"""Actors that do the same at every message: at once, with a measured duration, and again after a failure.
 
 The actors' own tests show what their work is, and how they divide it into batches.
 """

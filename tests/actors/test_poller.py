@@ -184,7 +184,7 @@ class Process:
         return self.server.polled(f"{self.name} alone")
 
     def is_told(self, work: WorkKind = WorkKind.DELIVERIES) -> bool:
-        """Return whether this process was told that work is due, and forget it."""
+        """Return whether this process got a message that work is due, and forget it."""
         return self.keeper.told.pop(work, None) is not None
 
     @property

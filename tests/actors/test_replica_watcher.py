@@ -15,7 +15,7 @@ from tests.mailboxes import keep_time
 
 
 class Looks:
-    """The port `ReplicaSet`: notes when it is told where the primary is."""
+    """The port `ReplicaSet`: notes each position of the primary that it gets."""
 
     def __init__(self) -> None:
         self.places: list[tuple[float, PrimaryPlace]] = []

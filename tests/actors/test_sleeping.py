@@ -1,4 +1,4 @@
-"""What sleeps in the actors: they wait for messages, and only what is listed here for a time."""
+"""Actors wait for messages; only the calls listed here sleep for a time."""
 
 from __future__ import annotations
 

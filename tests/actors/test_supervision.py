@@ -42,7 +42,7 @@ class Actor:
 
 
 class DrainingActor:
-    """An actor that finishes its work some time after it is told to drain."""
+    """An actor that finishes its work some time after the request to drain."""
 
     def __init__(self, *, finishing_seconds: float) -> None:
         self.has_finished = False

@@ -1,4 +1,4 @@
-"""Whose share of the connections a use case takes, and what is remembered for that."""
+"""Which share of the connections a use case takes from, and what is remembered for that."""
 
 from __future__ import annotations
 

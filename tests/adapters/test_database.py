@@ -1,4 +1,4 @@
-"""Running use cases: what is committed, what is rolled back, and when actors are told."""
+"""Running use cases: what is committed, what is rolled back, and when actors get messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is repeated after a failure that may pass, and what never is."""
+"""Which work is repeated after a temporary failure, and which never is."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ __all__ = ["database", "databases", "nodes", "places", "read_url", "replicas"]
 
 
 def read(uow: Any, text: bytes = b"SELECT 1", before: Callable[[Any], None] | None = None) -> Any:
-    """Read where the position of the primary that was told for a caller allows it."""
+    """Read where the position of the primary that a caller has seen allows it."""
     uow._transaction.position = uow.primary.place().position
     connection = uow.elsewhere._transaction.connection
     if before is not None:

@@ -1,4 +1,4 @@
-"""Which ids the rows of a time can have."""
+"""The ids that rows of a time can have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form that is reserved for tokens which name their region: no token of today has it, and none is read in it."""
+"""The form reserved for tokens that name their region: no present token has it, and no token is read by it."""
 
 from __future__ import annotations
 

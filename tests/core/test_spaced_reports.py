@@ -1,4 +1,4 @@
-"""What may happen a thousand times a minute is reported at once, then at intervals with a count."""
+"""Events that may happen a thousand times a minute are reported at once, then at intervals with a count."""
 
 from __future__ import annotations
 

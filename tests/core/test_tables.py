@@ -1,4 +1,4 @@
-"""A table that lacks members on purpose has to be asked for what it says, and is not indexed."""
+"""A table that lacks members on purpose has no index access, so every use has to handle a missing member."""
 
 from __future__ import annotations
 

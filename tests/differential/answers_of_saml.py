@@ -1,4 +1,4 @@
-"""Signed answers of an identity provider of SAML, and what attackers make of them (signature wrapping and others)."""
+"""Signed answers of a SAML identity provider, and what attackers make of them (signature wrapping and others)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the application sees of the bytes of a connection, beside what the HTTP server of Node sees (llhttp).
+"""The requests that the application sees in the bytes of a connection, beside those that Node's HTTP server sees.
 
 A request that one of them sees and the other does not, or that ends elsewhere, is how requests are smuggled past a
 proxy.

@@ -1,4 +1,4 @@
-"""Metadata of SAML and documents of OpenID Connect of strangers, beside readings by expat and by msgspec."""
+"""Strangers' SAML metadata and OpenID Connect documents, beside readings by expat and by msgspec."""
 
 from __future__ import annotations
 

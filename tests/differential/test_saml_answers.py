@@ -1,4 +1,4 @@
-"""What is taken of the answer of an identity provider, beside a second reading of its signed bytes, and node-saml."""
+"""What is accepted of an identity provider's answer, beside a second reading of its signed bytes, and node-saml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken of the request of a service provider, beside a second reading of its signed bytes."""
+"""What is accepted of a service provider's request, beside a second reading of its signed bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that is killed and started again while clients ask it, each repeating a request until it is answered."""
+"""A server that is killed and started again while clients call it, each repeating a request until it is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who accepts: of workers, the one with the fewest connections; one that takes none delays the others a little."""
+"""Which worker accepts: the one with the fewest connections; one that takes none delays the others a little."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def refused(clients: list[Client]) -> list[Asked]:
 
 
 def refused_at(path: str, clients: list[Client]) -> list[Asked]:
-    """Return those of one path."""
+    """Return the ones of one path."""
     return refused([client for client in clients if client.path == path])
 
 

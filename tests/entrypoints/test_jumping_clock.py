@@ -1,4 +1,4 @@
-"""A server on a machine whose clock jumps by days (libfaketime): no session ends, and no token is of another time."""
+"""A server on a machine whose clock jumps by days (libfaketime): no session ends, and no token has a wrong time."""
 
 from __future__ import annotations
 

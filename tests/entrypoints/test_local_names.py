@@ -1,4 +1,4 @@
-"""The name server knows the proofs that it was given, and answers only what is a question."""
+"""The name server knows the proofs that it was given, and answers well-formed questions only."""
 
 from __future__ import annotations
 

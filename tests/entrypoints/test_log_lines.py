@@ -1,4 +1,4 @@
-"""Lines of the log on real pipes, sockets and files: what writes them never waits, and what matters is dropped last."""
+"""Lines of the log on real pipes, sockets and files: writing them never waits, and important ones are dropped last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floods of events and receivers that hang of some organizations, and what reaches another one."""
+"""Floods of events and hanging receivers of some organizations, and how much of it another organization notices."""
 
 from __future__ import annotations
 

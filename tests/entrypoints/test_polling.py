@@ -1,4 +1,4 @@
-"""Polling by processes: what idle ones send to the database, and who finds work when a process is gone."""
+"""Polling by processes: what idle processes send to the database, and which process finds work when one is gone."""
 
 from __future__ import annotations
 

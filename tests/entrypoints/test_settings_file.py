@@ -1,4 +1,4 @@
-"""The file of settings: its lines, what takes the place of what, and what is wrong in it."""
+"""The file of settings: its lines, which setting wins, and errors in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on threads: none that serves waits for the threads that the whole process shares."""
+"""Work on threads: no part of serving waits for the threads that the whole process shares."""
 
 from __future__ import annotations
 

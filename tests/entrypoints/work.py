@@ -64,7 +64,7 @@ class Registrant(Client):
 
 @dataclass(frozen=True, kw_only=True)
 class Provisioned:
-    """A user whom a directory has created, and what it did with them afterwards."""
+    """A user that a directory has created, and what it did with them afterwards."""
 
     id: str
     is_suspended: bool

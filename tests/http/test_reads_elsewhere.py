@@ -1,4 +1,4 @@
-"""Reading from a real replica: what goes there, and that people, keys and checks notice nothing of its lag."""
+"""Reading from a real replica: what is read there, and that people, keys and checks do not notice its lag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Acme with a connection to an identity provider that others have written, and people who sign in by it."""
+"""Acme with a connection to an independent identity provider, and people who sign in by it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """LemonLDAP::NG of Debian, as an OpenID provider or one of SAML: its portal under the plainest server of Plack.
 
 Its configuration, its sessions and its users are in files. It reads its configuration when it starts, so it is started
-again where that changes; who is in which group it looks up at each sign-in.
+again where that changes; it looks groups up at each sign-in.
 """
 
 from __future__ import annotations

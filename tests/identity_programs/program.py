@@ -1,4 +1,4 @@
-"""An identity provider that others have written, as a process of its own, and a browser of one of its people.
+"""An independent identity provider, as a process of its own, and a browser of one of its people.
 
 Each has the people of `PEOPLE`, whose addresses lie in `acme.example`. It knows Gatehouse as the client of these tests,
 and can do what `Program` says. What only some can do has a flag.

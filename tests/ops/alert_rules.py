@@ -1,4 +1,4 @@
-"""The rules of `ops/monitoring/alerts.yaml`, and what they say to real scrapes of real servers, by promtool."""
+"""The rules of `ops/monitoring/alerts.yaml`, evaluated by promtool on real scrapes of real servers."""
 
 from __future__ import annotations
 

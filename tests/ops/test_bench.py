@@ -1,4 +1,4 @@
-"""The parts of `ops/bench` that can be tested: counting, parsing, comparing. Its figures are not."""
+"""The testable parts of `ops/bench`: counting, parsing, comparing; not its figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ops/runbooks/clock.md has to be done after a wrong time, on rows that were written with it."""
+"""The steps of ops/runbooks/clock.md after a wrong time, on rows that were written with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong at night, made for real: the doctor finds it, the runbook is followed as written, and it is gone."""
+"""Faults as they happen at night, for real: the doctor finds each, and its runbook, followed as written, ends it."""
 
 from __future__ import annotations
 

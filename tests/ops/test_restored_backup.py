@@ -1,4 +1,4 @@
-"""What a backup that is restored to an older point does, as the table in its runbook says."""
+"""The effects of restoring an older backup are those in the table of its runbook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `ops/surface` says of two commits; that it asks them is tried by comparing a commit with itself."""
+"""What `ops/surface` prints about two commits; that it runs both is tested by comparing a commit with itself."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a page shows to be copied."""
+"""The texts of a page that are there to be copied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may use the machine's clock, and why no verdict hangs on it: a module, or a definition of one."""
+"""The modules and definitions that may use the machine's clock, and why no verdict depends on it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The rule about needles: a short text that must be absent is looked for by `tests.shown_text.shows`.
+"""The rule about needles: a short text that must be absent has to be looked for by `tests.shown_text.shows`.
 
 A needle of letters, digits, hyphens and underscores may stand in a random token. What is a text, and which words
-a name may stand for, is told by `tests/sources/scopes.py`.
+a name may stand for, follows from `tests/sources/scopes.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The sources of the tests, read once for the rules about what they may not contain.
+"""The sources of the tests, read once for all rules.
 
 A definition is a function, a class or an assigned name at the top of a module, or a method of a class of tests. Each
 node is visited once, and the rules look at the kinds that they are about. Of each module only a description stays in

@@ -1,4 +1,4 @@
-"""What serves writes to the log alone, which never waits for its reader; whatever prints would wait."""
+"""Serving code writes to the log alone, which never waits for its reader; a print would wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No source of the tests has what makes a verdict depend on luck, on the machine's clock or on its load."""
+"""No verdict of a test depends on luck, on the machine's clock or on its load: rules over all sources of the tests."""
 
 from __future__ import annotations
 

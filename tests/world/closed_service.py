@@ -1,4 +1,4 @@
-"""A service that is closed to strangers: its organization, whose owner changes it, and people who come to it."""
+"""A service that is not open to everyone: its organization, whose owner changes it, and people who come to it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ClosedService:
         return await self.world.client.get("/api/user", token=tokens.access_token)
 
     async def introspect(self, tokens: Tokens) -> dict[str, Any]:
-        """Return what the service is told of a token."""
+        """Return what introspection tells the service about a token."""
         return (await self.party.post("/auth/introspect", {"token": tokens.access_token})).json
 
     async def troubles(self) -> list[tuple[str, dict[str, Any]]]:

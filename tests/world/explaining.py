@@ -1,4 +1,4 @@
-"""Asking why a person cannot sign in, as the platform or as an organization, with the session of one who helps."""
+"""Asking why a person cannot sign in, with the session of a helper of the platform or of an organization."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.world.world import World
 async def explained_to_platform(
     world: World, by: SignedInUser, slug: str | None = None, *, are_limits_on: bool = True, **question: Any
 ) -> SignInExplanation:
-    """Return what a platform owner is told."""
+    """Return what a platform owner reads."""
     database = world.installation.database.on_behalf_of(BACKGROUND, by.tokens.session_id)
     wanted = SignInQuestion(**_with_address(question))
     return await database.read(why_for_platform.explain_to_platform, slug, wanted, are_limits_on=are_limits_on)
@@ -30,7 +30,7 @@ async def explained_to_platform(
 async def explained_to_organization(
     world: World, by: SignedInUser, slug: str = "acme", *, are_limits_on: bool = True, **question: Any
 ) -> SignInExplanation:
-    """Return what a member of an organization is told."""
+    """Return what a member of an organization reads."""
     database = world.installation.database.on_behalf_of(BACKGROUND, by.tokens.session_id)
     wanted = SignInQuestion(**_with_address(question))
     return await database.read(why_for_organizations.explain_to_organization, slug, wanted, are_limits_on=are_limits_on)

@@ -1,4 +1,4 @@
-"""Two customers of the service that a relying party of others is, their people, and what its tokens have to say."""
+"""Two customers of an independent relying party's service, their people, and what its tokens have to say."""
 
 from __future__ import annotations
 

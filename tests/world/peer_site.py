@@ -1,4 +1,4 @@
-"""A running server for the relying parties of others, and what these need to know of it."""
+"""A running server for independent relying parties, and what these need to know of it."""
 
 from __future__ import annotations
 

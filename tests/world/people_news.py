@@ -1,4 +1,4 @@
-"""News of people of customers, told to their vendors as the actor tells them."""
+"""Events about people of customers, sent to their vendors as the actor sends them."""
 
 from __future__ import annotations
 

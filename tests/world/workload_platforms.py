@@ -1,4 +1,4 @@
-"""What the tokens of the platforms look like that the pages of workloads know, and rules that these fit.
+"""The tokens of the platforms that the pages of workloads know, and rules that these fit.
 
 The shapes are those that the platforms document.
 """

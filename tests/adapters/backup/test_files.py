@@ -1,4 +1,4 @@
-"""The file of a backup: whole, private and under its name, or not there; and refused unless it is as it was written."""
+"""The file of a backup is whole, private and under its name, or absent; an altered file is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a customer at the payment provider is: bound once, to an organization or to an end user of a service."""
+"""To whom a customer at the payment provider belongs: bound once, to an organization or to a service's end user."""
 
 from __future__ import annotations
 

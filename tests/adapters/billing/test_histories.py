@@ -1,4 +1,4 @@
-"""Any order and repetition of a subscription's events ends in the state of their ordered, single delivery."""
+"""Any order and repetition of a subscription's events leads to the state of their single delivery in order."""
 
 from __future__ import annotations
 

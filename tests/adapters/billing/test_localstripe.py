@@ -1,4 +1,4 @@
-"""localstripe, a fake of the provider's API that was not made by us: we use it, and it sends us its events.
+"""localstripe, an independent fake of the provider's API: we call it, and it sends us its events.
 
 It knows no checkout pages and no idempotency keys; `tests/payment_provider.py` does.
 """

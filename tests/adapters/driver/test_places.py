@@ -18,7 +18,7 @@ TOTALS = [1, 2, 3, 4, 10]
 
 @dataclass
 class Desk:
-    """Tasks that claim places, keep them until they are told to go on, and the order in which they got them."""
+    """Tasks that claim places and keep them until the test lets them go on, and the order in which they got them."""
 
     places: Places
     nursery: trio.Nursery

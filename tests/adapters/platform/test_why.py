@@ -1,4 +1,4 @@
-"""Explaining a sign-in reads rows by indexes: no large table is read whole, and no more attempts than are shown."""
+"""Explaining a sign-in reads rows by indexes: no large table whole, and no more attempts than are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stranger's message may cost before its signature is known to be wrong: canonical XML takes squares of it."""
+"""What a stranger's message may cost before its signature is checked: canonical XML takes quadratic time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another transaction may end while a service provider is answered."""
+"""What another transaction may end while Gatehouse answers a service provider."""
 
 from __future__ import annotations
 

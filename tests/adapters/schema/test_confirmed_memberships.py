@@ -1,4 +1,4 @@
-"""The upgrade to unconfirmed memberships: those that stand are confirmed, later ones only when a statement says so."""
+"""The migration to unconfirmed memberships: existing ones are confirmed, later ones only when a statement says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upgrade to confirmed identities: people who have left are unlinked, and all others sign in as before."""
+"""The migration to confirmed identities: people who have left are unlinked, and all others sign in as before."""
 
 from __future__ import annotations
 

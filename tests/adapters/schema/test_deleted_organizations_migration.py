@@ -1,4 +1,4 @@
-"""The upgrade to organizations that can be restored: which of those before may have had another member."""
+"""The migration to organizations that can be restored: which existing ones may have had another member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migration 0004: what becomes of changes of address that were made under the rules before it."""
+"""Migration 0004: what becomes of changes of address that were asked for under the earlier rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upgrade that keeps events, deliveries and attempts by month, from a database of version 0.1.0 in use."""
+"""The migration that keeps events, deliveries and attempts by month, from a database of version 0.1.0 in use."""
 
 from __future__ import annotations
 

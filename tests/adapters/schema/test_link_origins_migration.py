@@ -1,4 +1,4 @@
-"""The upgrade that gives links to services their origin, and opens accounts that a directory should not have closed."""
+"""The migration that gives links to services their origin, and reopens accounts that a directory had closed wrongly."""
 
 from __future__ import annotations
 

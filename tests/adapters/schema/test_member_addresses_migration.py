@@ -1,4 +1,4 @@
-"""The upgrade to memberships with addresses: they are filled in, and stay what they are in the accounts."""
+"""The migration to memberships with addresses: they are filled in, and follow the accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The migration `open_registrations`: what becomes of accounts whose address was not proved before it."""
+"""The migration `open_registrations`: what becomes of accounts whose address was unproved before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upgrade to a security log that is kept: anonymizations of before are in it again, and in the platform's log."""
+"""The migration to a kept security log: earlier anonymizations are in it again, and in the platform's log."""
 
 from __future__ import annotations
 

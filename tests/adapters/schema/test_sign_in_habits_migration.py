@@ -1,4 +1,4 @@
-"""The upgrade to habits by person: they are read from the log, and a deletion goes on deleting sign-ins."""
+"""The migration to habits by person: they are read from the log, and deletions go on deleting sign-ins."""
 
 from __future__ import annotations
 

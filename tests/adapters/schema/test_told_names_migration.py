@@ -1,4 +1,4 @@
-"""The upgrade of names that SCIM made of addresses, and of services, which go on telling of groups as before."""
+"""The migration of names that SCIM made of addresses, and of services, whose tokens keep their groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The upgrade that gives changes of people of customers the organization whose turn they take."""
+"""The migration that notes, for changes of customers' people, the organization whose turn they take."""
 
 from __future__ import annotations
 

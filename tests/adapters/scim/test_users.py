@@ -28,7 +28,7 @@ COUNT = 100
 
 @pytest.fixture
 def crowd(builder: Builder, connection: Connection) -> UUID:
-    """An organization with many members whom its directory described, beside another one with as many."""
+    """An organization with many members described by its directory, beside another one with as many."""
     for slug in ("other", "acme"):
         organization_id = builder.organization(slug)
         connection.execute(

@@ -1,4 +1,4 @@
-"""The troubles of clients: which of many are kept, and that none waits for the end of its service."""
+"""The troubles of clients: which of many are kept, and that no request waits for the end of its service."""
 
 from __future__ import annotations
 

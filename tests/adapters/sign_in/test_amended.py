@@ -1,4 +1,4 @@
-"""What a proof of the address changes is foretold without it: the facts are those that are read afterwards."""
+"""A proof of the address is judged before it happens: the facts foretold are the facts read afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a service and of a browser's session in less time says what the full statements say."""
+"""The faster statements about a service and a browser's session say what the full statements say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of the providers of organizations, which say of themselves what they like."""
+"""What is remembered of the providers of organizations, which may claim anything about themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a connection is, among very many people who sign in by it."""
+"""The progress of a connection, among very many people who sign in by it."""
 
 from __future__ import annotations
 

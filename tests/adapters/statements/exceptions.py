@@ -150,7 +150,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "organizations.domain_proofs.DomainClaims._save_proof": _unbound(4, "custom_domains domain_routes"),
         "services.verified_domains.PostgresVerifiedDomains.cover": _unbound(1, "custom_domains"),
         "sign_in.upstream.domain_routes._MADE": _unbound(1, "domain_routes"),
-        # Vendors are told that an organization has proved the domain of their customers.
+        # Notifies vendors that an organization has proved the domain of their customers.
         "sign_in.upstream.domain_routes.PostgresDomainRoutes.proved_for_customers": _unbound(1, "domain_routes"),
     },
     "The payment provider knows its own ids alone; the row says of which organization they are.": {

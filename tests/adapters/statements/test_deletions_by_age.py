@@ -1,7 +1,7 @@
 """Every statement that deletes by a time is sent by a method that asks whether it may (`core/deletions.py`).
 
-A statement counts when it deletes and compares something with a given value as older, or when it locks what is older:
-that is how rows are chosen that further statements delete. What does either for another reason is listed, with it.
+A statement counts when it deletes and compares something with a given value as older, or when it locks what is older,
+so that further statements delete it. Statements that do either for another reason are listed here, with the reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Return targets: where a service begins, as far as its registered addresses say it."""
+"""Return targets: where a service begins, as far as its registered addresses tell."""
 
 from __future__ import annotations
 

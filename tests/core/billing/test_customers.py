@@ -1,4 +1,4 @@
-"""Whose customer the payment provider is told that a customer is."""
+"""The metadata by which the payment provider keeps to whom a customer belongs."""
 
 from dataclasses import replace
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""In which language a mail is: the request's where the person behind it has asked for the mail, else the account's."""
+"""The language of a mail: the request's where its reader has asked for the mail, else the account's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a form lets its reader choose from."""
+"""The choices that a form offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operation requires is named whole, wherever the interface names it."""
+"""Every place of the interface that names the requirements of an operation names all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Login events: of attempts that wait, so many are stored as a reason allows."""
+"""Login events: how many attempts may wait to be stored depends on the reason of their refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses with internationalized domains: one form everywhere, and none that another company's domain is made of."""
+"""Addresses with internationalized domains: one form everywhere, and no form that becomes another company's domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was made in a takeover is withdrawn or switched off when it is undone, and the mails list it."""
+"""Undoing a takeover withdraws or switches off what was made in it, and the mails list that."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ async def test_a_second_subscription_without_effect_ends_with_its_service(
     second = sold.subscription(id="sub_2")
     await sold.report("customer.subscription.created", second)
     provider.objects["sub_2"] = second
-    # The first one ended here, by hand, which the second has not been told.
+    # The first one was ended here, by hand; the second is still without effect.
     sold.world.connection.execute("UPDATE subscriptions SET status = 'expired'")
     owner = await sold.world.signed_in_member(sold.organization_id)
 

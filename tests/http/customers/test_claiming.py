@@ -1,4 +1,4 @@
-"""Naming the owner of a customer that a vendor has made: a link is mailed, and shown to no other person."""
+"""Naming the owner of a customer that a vendor has made: only the mail contains the link."""
 
 from __future__ import annotations
 

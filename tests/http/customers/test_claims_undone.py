@@ -1,4 +1,4 @@
-"""What the undo of a takeover does to customers that a vendor has made: claimed by it, made by it, or given away."""
+"""What undoing a takeover does to customers that vendors have made: claimed, made or given away in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a vendor makes for a customer is in an organization of its own, open exactly while the customer may come in."""
+"""What a vendor makes for a customer lies in an organization of its own, open exactly while the customer is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key of the vendor's organization has made for customers, and what of it ends with the key."""
+"""What a key of the vendor's organization has made for customers, and which part of it ends with the key."""
 
 from __future__ import annotations
 

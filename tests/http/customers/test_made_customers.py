@@ -1,4 +1,4 @@
-"""Customers that a vendor makes: an organization that no person owns yet, with its active customer record."""
+"""Customers that a vendor makes: an organization without an owner, with its active customer record."""
 
 from __future__ import annotations
 

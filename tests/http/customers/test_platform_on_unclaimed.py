@@ -1,4 +1,4 @@
-"""Organizations that vendors have made for customers and that have no owner yet, as the platform decides about them."""
+"""The platform's decisions about organizations that vendors have made and that have no owner yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A customer that no person owns ends with the relation, and is restored with it for 14 days."""
+"""A customer without an owner ends with the relation, and can be restored with it for 14 days."""
 
 from __future__ import annotations
 

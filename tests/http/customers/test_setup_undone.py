@@ -1,4 +1,4 @@
-"""What the undo of a takeover does to what the intruder, as a member of a vendor, has set up for a customer."""
+"""What undoing a takeover does to what the intruder, as a member of a vendor, has set up for a customer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the vendor of a product may go on setting up: its customer's owner says it, who has just signed in."""
+"""The parts that a vendor may go on setting up: the customer's owner says it, after a fresh sign-in."""
 
 from __future__ import annotations
 

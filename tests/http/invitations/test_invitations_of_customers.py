@@ -1,4 +1,4 @@
-"""An invitation joins the organization that has sent it, whatever its answer says: it opens no other customer.
+"""An invitation joins only the organization that has sent it, whatever the answer to it contains.
 
 The class of CVE-2026-1529: an invitation whose content was altered, and which then joined another organization.
 """

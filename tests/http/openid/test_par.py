@@ -1,4 +1,4 @@
-"""A pushed request is checked like any other, and good for its client, which has a minute to have it opened."""
+"""A pushed request is checked like any other; its client has a minute to get it opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service chooses what signs its tokens, and the installation what signs those that it alone verifies (issue 74)."""
+"""A service chooses the key type of its tokens, and the installation the key type of tokens that it alone verifies."""
 
 from __future__ import annotations
 

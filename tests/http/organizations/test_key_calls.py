@@ -1,4 +1,4 @@
-"""What a program does with a key of an organization: its calls, their limits, and what the logs say of them."""
+"""The calls of a program with a key of an organization, their limits, and their entries in the logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an impersonator may not do: whatever gives access to the account, locks the user out of it, or ends it.
+"""What an impersonator may not do: give access to the account, lock the user out of it, or end it.
 
 Every route that changes the caller's own account is in one of the two tables; a new route fails the first test until it
 is in one of them.

@@ -1,4 +1,4 @@
-"""Why a person cannot sign in: the rule that is named is the one that refuses, in each way, to each who asks."""
+"""Why a person cannot sign in: in each way, each reader learns the rule that refuses."""
 
 from __future__ import annotations
 

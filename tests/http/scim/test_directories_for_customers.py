@@ -1,4 +1,4 @@
-"""A directory that a vendor has connected for a customer admits people, and has no power over accounts."""
+"""A directory that a vendor connects for a customer admits people, and has no power over their accounts."""
 
 from __future__ import annotations
 

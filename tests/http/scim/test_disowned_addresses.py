@@ -1,4 +1,4 @@
-"""What hangs on an address that the organization of its mail domain has taken back, or has given to a successor."""
+"""What becomes of an address that the organization of its mail domain has disowned, or given to a successor."""
 
 from __future__ import annotations
 

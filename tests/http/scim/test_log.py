@@ -1,4 +1,4 @@
-"""The provisioning log: what the directory did, and what was refused, as it was answered."""
+"""The provisioning log: the directory's calls and refusals, with the answers it got."""
 
 from __future__ import annotations
 

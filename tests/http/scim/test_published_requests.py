@@ -1,4 +1,4 @@
-"""The requests that Okta and Microsoft publish get the answers that they expect, as far as the documents allow."""
+"""The requests that Okta and Microsoft publish get the answers they expect, except where Gatehouse promises others."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class TestSecrecy:
 
 
 class TestForeign:
-    """Accounts that are no users of the service: whether they exist cannot be told."""
+    """Accounts that are no users of the service: answers do not tell whether they exist."""
 
     @pytest.fixture
     def others(self, backend: Backend) -> list[UUID]:

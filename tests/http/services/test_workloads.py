@@ -1,4 +1,4 @@
-"""Programs without a secret: who lets them authenticate as a service or a key, and who reads and ends that."""
+"""Programs without a secret: who allows them to authenticate as a service or a key, and who reads and ends that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends the sessions that act for a customer of a service: for one person at once, for many in batches."""
+"""What ends the sessions for a customer of a service: one person's at once, many people's in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client that hangs up during a sign-in: before the comparison it has not failed, after it the result counts."""
+"""A client that hangs up during a sign-in: before the comparison no failure counts, after it the result does."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World
 
 UNKNOWN = "nobody@example.com"
-# Each takes about half as long as the rest of a sign-in, and so would be told apart.
+# Each takes about half as long as the rest of a sign-in, so the difference would show.
 BCRYPT = "$2b$06$" + "." * 53
 PBKDF2 = f"pbkdf2_sha256$12000$seasalt${'A' * 43}="
 ROUNDS_MIN = 20

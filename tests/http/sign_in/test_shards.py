@@ -1,4 +1,4 @@
-"""A sign-in on a cluster: no statement of it asks more than one shard."""
+"""On a cluster, each statement of a sign-in asks one shard at most."""
 
 from __future__ import annotations
 

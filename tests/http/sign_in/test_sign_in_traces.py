@@ -1,4 +1,4 @@
-"""What refused sign-ins leave behind, and how much of it strangers can cause."""
+"""The records of refused sign-ins, and how many of them strangers can cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has changed: the working tree and the commits since one; everything, where that one is not known."""
+"""What has changed: the working tree and the commits since one; everything, where that commit is unknown."""
 
 from __future__ import annotations
 

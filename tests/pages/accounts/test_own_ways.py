@@ -1,4 +1,4 @@
-"""The pages of the account tell how their person signs in, and what the session cannot change."""
+"""The pages of the account show how their person signs in, and what the session cannot change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking after one's own account in a real browser, without scripts except for passkeys."""
+"""Managing one's own account in a real browser, without scripts except for passkeys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the details of entries are called on the pages of the audit logs."""
+"""The words for details of entries on the pages of the audit logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the list of the audit log says of real changes: in words of their own, to what by name, and without ids."""
+"""The audit log's list describes real changes in plain words, with names and without ids."""
 
 from __future__ import annotations
 

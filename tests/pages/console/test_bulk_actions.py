@@ -1,4 +1,4 @@
-"""What becomes of several chosen rows."""
+"""The outcome for each of several chosen rows."""
 
 import pytest
 

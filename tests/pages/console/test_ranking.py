@@ -1,4 +1,4 @@
-"""What fits a text that is typed into the search of a console, and how well."""
+"""How well things fit a text that is typed into a console's search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ways begin with, and what is common to them."""
+"""The starting points of the ways, and what they share."""
 
 from __future__ import annotations
 

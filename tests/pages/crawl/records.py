@@ -1,4 +1,4 @@
-"""What was sold, who came, and what the logs say of the full organization; and its customers."""
+"""What was sold, who signed in, and what the logs say about the full organization; and its customers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the applications that a person may open: what it names, and how each is opened."""
+"""The page of the applications that a person may open: which it lists, and how each is opened."""
 
 from __future__ import annotations
 

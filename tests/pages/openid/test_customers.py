@@ -1,4 +1,4 @@
-"""A service that many organizations use: for which of them a user comes, on the way of an authorization request."""
+"""A service with customers: the user says for which one, on the way of an authorization request."""
 
 from __future__ import annotations
 

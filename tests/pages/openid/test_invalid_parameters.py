@@ -1,4 +1,4 @@
-"""An application that sends a browser with an invalid parameter is named the parameter, for its makers."""
+"""After a request with an invalid parameter, the page names the parameter, for the makers of the application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service wants of the pages: that for a new account first, and a language."""
+"""What a service asks of the pages: to begin with a new account, and a language."""
 
 from __future__ import annotations
 

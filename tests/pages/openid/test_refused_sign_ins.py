@@ -1,4 +1,4 @@
-"""Why a service got an error instead of a code, as those who help its users read it."""
+"""Why a service got an error instead of a code, as the helpers of its users read it."""
 
 from __future__ import annotations
 

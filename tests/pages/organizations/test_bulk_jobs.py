@@ -1,4 +1,4 @@
-"""Doing something to more members than one form takes: a job, which acts as its maker, row by row."""
+"""Actions on more members than one form takes: a job, which acts as its maker, row by row."""
 
 from __future__ import annotations
 

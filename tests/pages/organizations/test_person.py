@@ -1,4 +1,4 @@
-"""What the page of a member tells of the person: services, sessions, sign-ins, audit entries."""
+"""The page of a member: the person's services, sessions, sign-ins and audit entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking back what was set with a setup link, in a real browser: a page says what ends before its button is pressed."""
+"""Taking back the settings of a setup link in a real browser: a page says what ends before its button is pressed."""
 
 from __future__ import annotations
 

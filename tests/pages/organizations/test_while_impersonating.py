@@ -1,4 +1,4 @@
-"""On the pages of an organization, controls that would outlast an impersonation are closed, with the reason beside."""
+"""While impersonating, an organization's pages close each control whose effect would last, and say why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not begin while a platform owner acts as a user in a browser, whatever route would ask for it."""
+"""What cannot begin while a platform owner acts as a user in a browser, by any route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the palette of the consoles finds while one types: what is meant first, and nothing that a page would refuse."""
+"""What the palette of the consoles finds while one types: the best match first, and nothing that a page refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests with service providers of others share: a service for one, and the steps of a browser."""
+"""What the tests with independent service providers share: a service for one, and the steps of a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a service provider of SAML or a service got a status instead of a user, as those who help read it."""
+"""Why a service provider or a service got a status instead of a user, as the helpers of its users read it."""
 
 from __future__ import annotations
 

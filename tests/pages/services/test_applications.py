@@ -117,7 +117,7 @@ async def test_an_application_of_another_person_is_not_found(
         assert (await visitor.open(path)).status == 404
         assert (await visitor.post(f"{path}/disconnect", fields)).status == 404
     assert (await world.list_sessions(bob)).status == 200
-    # A person whom an organization has linked is no user of the service before the first sign-in.
+    # A person that an organization has linked is no user of the service before the first sign-in.
     assert "You have not signed in to an application yet." in (await visitor.open(PAGE)).text
 
 

@@ -1,4 +1,4 @@
-"""The programs on the page of a service: no value of the service becomes a part of a program."""
+"""The programs on the page of a service: no value of the service can become code in them."""
 
 from __future__ import annotations
 

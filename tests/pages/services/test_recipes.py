@@ -1,4 +1,4 @@
-"""The recipes on the page of a service: how a program of others is connected, with the values of the service in it."""
+"""The recipes on the page of a service: how to connect a program of others, with the values of the service."""
 
 from __future__ import annotations
 

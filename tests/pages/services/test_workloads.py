@@ -1,4 +1,4 @@
-"""The pages on which a program is allowed to authenticate without a secret, and the owner reads why it was refused."""
+"""The pages on which a program is allowed to authenticate without a secret, and which say why it was refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What attackers try on the pages: forged sign-ins, fixed sessions, frames, injected scripts, and guessing accounts."""
+"""Attacks on the pages: forged sign-ins, fixed sessions, frames, injected scripts, and guessing accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in on the pages with the code of a mail: only in the browser that asked, and wherever a sign-in leads."""
+"""Signing in on the pages with a mailed code: only in the browser that asked, and wherever the sign-in leads."""
 
 from __future__ import annotations
 

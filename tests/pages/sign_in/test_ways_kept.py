@@ -1,4 +1,4 @@
-"""The way to a service is kept by every mail on it, in the browser where the way began, and nowhere else."""
+"""Every mail on the way to a service keeps the way, in the browser where it began, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One client of a service with customers, with Authlib: people of two of them sign in, and one of both names which.
+"""One client of a service with customers, with Authlib: people of two sign in, and one of both chooses between them.
 
 It is run by the peer's own Python, with what it needs to know in its environment.
 """
@@ -25,7 +25,7 @@ keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"], timeout=60).json
 
 
 def told(claims: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
-    """Return what is told of the names that are expected."""
+    """Return the claims about the expected names."""
     return {name: claims.get(name) for name in expected}
 
 

@@ -26,7 +26,7 @@ formats = importlib.import_module("saml2.saml")
 
 
 def configuration(*former: str) -> dict[str, Any]:
-    """Return what pysaml2 is told: that the first key signs, and that the former ones are published."""
+    """Return the settings of pysaml2: the first key signs, and the former ones are published."""
     return {
         "entityid": f"{url}/idp/metadata/",
         "xmlsec_binary": shutil.which("xmlsec1"),

@@ -1,6 +1,6 @@
 """The authorization matrix of setup links: a link of every part opens every page below `/app/setup`.
 
-To which part a page belongs its path says, so that a page which asks for another operation is found here.
+The path of a page says to which part it belongs, so a page that asks for another operation is found here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One organization that does its worst takes the connections of no other one, with pools of 2 and of 10."""
+"""One organization at its worst takes no connections from another, with pools of 2 and of 10."""
 
 from __future__ import annotations
 

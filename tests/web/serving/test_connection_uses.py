@@ -1,4 +1,4 @@
-"""For what each route uses connections: every sign-in has reserved ones, and nothing else does."""
+"""The use for which each route takes connections: sign-ins, and nothing else, have reserved ones."""
 
 from __future__ import annotations
 

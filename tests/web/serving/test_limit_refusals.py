@@ -1,4 +1,4 @@
-"""The vocabulary of the limits is complete, so that the series of each is 0 before it refuses."""
+"""The vocabulary of the limits is complete, so that each limit's series is 0 before it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person can do with the interface has a page: each operation with the routes by which a browser does it.
+"""A person can do by page what the interface can do: each operation, with the routes by which a browser does it.
 
 A new operation of a person has to be entered here: with its pages, or with why only programs use it.
 """

@@ -1,4 +1,4 @@
-"""What requests send is planned a few times with its values, and then once for all values.
+"""Statements of requests are planned a few times with their values, and then once for all values.
 
 PostgreSQL plans a prepared statement with its values for as long as the plan for any values looks dearer. Where it
 stays so, the statement is planned at each execution, which takes longer than running it.

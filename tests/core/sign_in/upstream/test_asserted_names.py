@@ -1,4 +1,4 @@
-"""What the provider of a connection calls a person."""
+"""The name of a person, as the provider of a connection sends it."""
 
 from __future__ import annotations
 

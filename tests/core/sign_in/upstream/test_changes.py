@@ -1,4 +1,4 @@
-"""What a change of a connection means for its metadata, its certificates and those who are linked."""
+"""What a change of a connection means for its metadata, its certificates and the people linked to it."""
 
 from __future__ import annotations
 

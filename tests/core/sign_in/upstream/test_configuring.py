@@ -1,4 +1,4 @@
-"""Whether a connection was tried as it is."""
+"""Whether a connection was tried in its present configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken from the discovery document of an issuer that signs in no person."""
+"""What is taken from the discovery document of an issuer that signs in no people."""
 
 from __future__ import annotations
 

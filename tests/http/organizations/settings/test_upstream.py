@@ -1,4 +1,4 @@
-"""Upstream connections and domain routes: what an organization sets, and what is refused."""
+"""Upstream connections and domain routes: which settings are accepted, and which are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The administrator who connects a program by its recipe, with the interface alone, and those who sign in to it."""
+"""The administrator who connects a program by its recipe, over the interface alone, and its users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directus run by its recipe, with nothing set that this does not say, and people sign in to it."""
+"""Directus, run by its recipe and no other setting, signs people in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of others run by their recipes, with nothing set that these do not say, and people sign in to them."""
+"""Programs of others, run by their recipes and no other setting, sign people in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A provider whose word on addresses does not count, and what else may be asked of who signs in."""
+"""A provider whose word on addresses does not count, and what else its users may be asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections at a custom domain: the browser goes to the base URL by a ticket, and comes back by another one."""
+"""Connections at a custom domain: a ticket takes the browser to the base URL, and another one takes it back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes while a provider is asked, between the two transactions of a sign-in."""
+"""What changes between the two transactions of a sign-in, while a provider is asked."""
 
 from __future__ import annotations
 

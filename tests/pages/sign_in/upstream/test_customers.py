@@ -1,4 +1,4 @@
-"""The connection of an organization signs in to a service that it uses as a customer, for it alone."""
+"""The connection of an organization signs in to a service for that organization as a customer, and for no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person who declines at a provider, or is refused after it, is led back to where they wanted to sign in."""
+"""A person who declines at a provider, or is refused after it, gets back to where they wanted to sign in."""
 
 from __future__ import annotations
 

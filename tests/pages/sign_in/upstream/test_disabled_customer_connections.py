@@ -1,4 +1,4 @@
-"""A connection that a customer has switched off signs in no more at the service, in no way that began before.
+"""A connection that a customer has switched off signs in no more at the service, not even in a walk that began before.
 
 The class of CVE-2026-1486: an identity provider that is disabled, and whose word still counted by another path.
 """

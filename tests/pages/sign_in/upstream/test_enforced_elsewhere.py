@@ -1,7 +1,7 @@
 """People whose organization enforces its sign-in, at other organizations: every refusal leads to a way that works.
 
-The rule: on the way to another organization nothing is refused, and what begins there opens that
-organization alone. Where the required sign-in is asked for, its connection is there.
+The rule: on the way to another organization nothing is refused, and the session opens that organization alone. Where
+the required sign-in is asked for, its connection is offered.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def execute(acme: Acme, statement: Any, *values: object) -> None:
 
 
 async def explained(acme: Acme, root: SignedInUser, email: str = ADA, **question: Any) -> SignInExplanation:
-    """Return what the platform is told of the way by the connection, to a service of the organization."""
+    """Return what the platform reads about the way by the connection, to a service of the organization."""
     return await explained_to_platform(acme.world, root, "acme", email=email, way=BY_CONNECTION, **question)
 
 

@@ -1,4 +1,4 @@
-"""An OpenID provider that others have written works unchanged as an organization's connection: oidc-provider."""
+"""oidc-provider, an independent OpenID provider, works unchanged as an organization's connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has an end: the metadata of an identity provider, and the session of a user there."""
+"""The ends of an identity provider's metadata, and of a user's session there."""
 
 from __future__ import annotations
 

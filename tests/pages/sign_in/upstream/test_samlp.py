@@ -1,4 +1,4 @@
-"""A SAML identity provider that others have written works unchanged as an organization's connection: samlp."""
+"""samlp, an independent SAML identity provider, works unchanged as an organization's connection."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ async def test_the_id_of_a_customer_leads_to_its_only_connection_and_no_slug_doe
     acme: Acme, shop: RelyingParty, visitor: Visitor, world: World
 ) -> None:
     await acme.change(joins_as="member")
-    # Who hides the product keeps addresses from leading there; the service alone has been told the id.
+    # No slug leads to the customer of a hidden product; only the service knows its id.
     customer_id = world.customer(_service(shop), acme.organization_id, hidden=True)
     paused = world.customer(_service(shop), world.organization("paused"), paused_by=["customer"])
     acme.provider.claims = {"sub": "ada", "email": ADA, "email_verified": True}

@@ -1,4 +1,4 @@
-"""Who signs out here signs out at the OpenID provider too, where the connection says so, and is led on from there."""
+"""Signing out here also signs out at the OpenID provider, where the connection says so, and leads on from there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The users of a service with the profile `fapi2` sign in at the page of its request, by any way that it offers."""
+"""Users of a service with the profile `fapi2` sign in at the page of its request, in any way that it offers."""
 
 from __future__ import annotations
 

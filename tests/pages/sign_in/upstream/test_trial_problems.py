@@ -1,4 +1,4 @@
-"""Each cause for which a test sign-in fails has a word of its own, and a sentence that says what to do next."""
+"""Each cause of a failed test sign-in has a word of its own, and a sentence that says what to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenID providers that others have written work unchanged as an organization's connection."""
+"""Independent OpenID providers work unchanged as an organization's connection."""
 
 from __future__ import annotations
 

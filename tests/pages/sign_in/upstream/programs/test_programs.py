@@ -1,4 +1,4 @@
-"""What organizations' connections do alike with all identity providers of others, by OpenID and by SAML."""
+"""What organizations' connections do alike with all independent identity providers, by OpenID and by SAML."""
 
 from __future__ import annotations
 

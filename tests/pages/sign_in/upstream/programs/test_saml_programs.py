@@ -1,4 +1,4 @@
-"""Identity providers of SAML that others have written work unchanged as an organization's connection."""
+"""Independent SAML identity providers work unchanged as an organization's connection."""
 
 from __future__ import annotations
 
