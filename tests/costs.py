@@ -20,7 +20,7 @@ FOLDER_PARTS: Final = 2
 SECONDS_SHOWN_MIN: Final = 1.0
 DEAREST_SHOWN: Final = 12
 NAME_CHARACTERS_MAX: Final = 150
-# The modules of tests that have changed, separated by blanks: what is dear in them is named whatever else is dearer.
+# The modules of tests that have changed, separated by blanks: their dear tests are named even where others are dearer.
 CHANGED: Final = "GATEHOUSE_TEST_CHANGED"
 CHANGED_SHOWN_MIN: Final = 0.3
 # PostgreSQL's processes are asked at each change of the folder, and otherwise not sooner: asking takes 0.3 ms.
@@ -119,7 +119,7 @@ class Costs:
                 terminalreporter.write_line(f"{seconds:7.1f}  {test[:NAME_CHARACTERS_MAX]}")
 
     def _dear_of_changed(self) -> list[tuple[str, float]]:
-        """Return the dear tests of the modules that have changed, the dearest first."""
+        """Return the dear tests of the changed modules, the dearest first."""
         of_changed = {
             test: seconds for test, seconds in self.dearest.items() if test.partition("::")[0] in self._changed
         }
@@ -135,7 +135,7 @@ class Costs:
         if self._own_at_end is not None or now - since < READ_SECONDS_MIN:
             return 0.0
         spent = self._count_postgres()
-        # Otherwise most of it was for the tests before.
+        # Otherwise most of it belongs to the tests before.
         return spent if now - began > (now - since) / 2 else 0.0
 
     def _count_postgres(self) -> float:

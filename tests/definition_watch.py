@@ -49,7 +49,7 @@ _WATCH: LiteralString = """
 
 
 def watch_definition(url: str) -> None:
-    """Note changes in that database and in its copies; do nothing on a server where no superuser lets us in."""
+    """Note changes in that database and in its copies; do nothing on a server that grants us no superuser."""
     with (
         suppress(psycopg.OperationalError, psycopg.errors.InsufficientPrivilege),
         closing(psycopg.connect(make_conninfo(url, user=SUPERUSER))) as connection,

@@ -29,7 +29,7 @@ import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 from trio._core import _run as scheduler
 
-# What is random in a test all the same, and why. No assertion rests on it.
+# Randomness that remains, and why. No assertion depends on it.
 CANNOT_FOLLOW: Final[Mapping[str, str]] = MappingProxyType({
     "keys and signatures of OpenSSL": "its generator takes no seed; tests check what is signed, and compare no bytes",
     "os.getrandom and ssl.RAND_bytes": "nothing calls them, which a test keeps so",
@@ -102,7 +102,7 @@ _forgetting: list[Callable[[], None]] = []
 
 
 def forget_before_each_test(forget: Callable[[], None]) -> None:
-    """Call a function before each test, which then finds nothing that those before it left."""
+    """Call a function before each test, to remove traces of the tests before it."""
     _forgetting.append(forget)
 
 

@@ -18,7 +18,7 @@ import trio
 
 TOKEN = "a-token-that-opens-the-collector"
 RECEIVE_BYTES = 2**16
-# What the documents of the APIs allow in one request.
+# The limits that the documentation of the APIs sets for one request.
 DATADOG_ITEMS_MAX = 1000
 SPLUNK_FIELDS = {"time", "host", "source", "sourcetype", "index", "fields", "event"}
 

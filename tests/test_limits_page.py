@@ -54,7 +54,7 @@ def refusals() -> Iterator[tuple[type[Refusal], int]]:
 
 def table() -> str:
     found = {one.__name__: (one, maximum) for one, maximum in refusals()}
-    # Name here what is counted.
+    # Enter here what is counted.
     assert found.keys() == COUNTED.keys()
     lines = ["| There are | At most | One more |", "|---|---|---|"]
     for name, counted in COUNTED.items():

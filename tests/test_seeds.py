@@ -59,7 +59,7 @@ async def test_second():
 def test_third(shared):
     write("third", shared)
 """
-# A process that draws as the product does, and says what of the tests it has.
+# A process that draws as the product does, and prints what of the tests it has.
 PRODUCT: Final = """
 import json, os, random, sys
 from adapters.crypto.randomness import SystemRandomness

@@ -12,7 +12,7 @@ from core.organizations.access import Operation
 from core.organizations.made_credentials import MadeCredentialKind
 
 SCHEMA = Path(__file__).resolve().parents[2] / "ops/schema.sql"
-# Columns that name who made a row, or let it be.
+# Columns that name the maker of a row, or the person who allowed it.
 MAKERS = re.compile(r"^    (\w*(?:made|created|invited|granted|set|added)_by|maker_id) uuid", re.MULTILINE)
 TABLES = re.compile(r"^CREATE TABLE (\w+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
 

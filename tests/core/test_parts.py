@@ -23,5 +23,5 @@ def test_all_rows_come_once_and_in_their_order(number: int, monkeypatch: pytest.
     expected = [ROWS[first : min(first + 3, number)] for first in range(0, number, 3)]
     assert list(in_parts(ROWS[:number])) == expected
     assert list(read_in_parts(read, lambda one: one)) == expected
-    # No part is asked for behind one that is not full.
+    # After a part that is not full, no further part is asked for.
     assert len(asked) == number // 3 + 1

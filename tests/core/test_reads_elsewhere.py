@@ -47,7 +47,7 @@ READ_ELSEWHERE: Final = {
         "failing_streams failing_webhooks gone_webhooks new_users organizations_by_status owners_without_second_factor "
         "setup"
     ),
-    # All that an export of personal data tells, and a search of the console for the name of a thing.
+    # Everything that an export of personal data reads, and a search of the console for the name of a thing.
     "platform_searches": "",
     "privacy_export": "",
     "product_sign_ins": "newest of_person",

@@ -53,7 +53,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference that is right: why, which cases it concerns, and an input that shows that it is still there."""
+    """A difference that is right: its reason, the cases that it concerns, and an input that shows it is still there."""
 
     reason: str
     concerns: Callable[[Case], object]

@@ -192,7 +192,7 @@ def node_of(url: str, workers: Sequence[Node], organization_id: str) -> Node:
 
 @contextmanager
 def inviting(service: Service, slugs: Sequence[str], hook: str) -> Generator[list[Inviter]]:
-    """Let the owner of each organization invite, whose webhook hears of it, for as long as the block runs."""
+    """Let the owners invite, and their webhooks get the events, for as long as the block runs."""
     inviters: list[Inviter] = []
     for slug in slugs:
         credentials = {"email": OWNER.format(slug), "password": PASSWORD}

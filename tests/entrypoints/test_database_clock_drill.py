@@ -41,7 +41,7 @@ OWNER: Final = "owner@example.com"
 PASSWORD: Final = "correct horse battery"
 REGISTRATION: Final = "accounts.registration.register"
 BACK_SECONDS_MAX: Final = 120.0
-# What a right clock keeps for days at least; an account takes some of the first three with it, and none goes here.
+# Rows that a right clock keeps for days at least; an account takes some of the first three with it, and none goes here.
 KEPT: Final = (
     *("users", "sessions", "one_time_tokens", "open_registrations", "mails", "events", "login_events"),
     *("platform_audit_entries", "signing_keys", "elliptic_signing_keys"),

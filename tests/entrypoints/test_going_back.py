@@ -170,7 +170,7 @@ def test_the_manual_says_the_way_back_to_every_release(tmp_path: Path) -> None:
 
 
 def require_said(listed: str, url: str, *, lost: set[str]) -> None:
-    """Require that what is lost was said, and that the statement of the manual lists the people."""
+    """Require that the loss was announced, and that the statement of the manual lists the people."""
     newest = one(url, "SELECT to_char(max(created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') FROM users")
     [moment] = re.findall(r"^The backup is of (.+) UTC\.", listed, re.MULTILINE)
     sessions = one(url, "SELECT count(*) FROM sessions WHERE created_at > %s", f"{moment}+00")
@@ -208,7 +208,7 @@ def test_back_to_the_first_release_by_restore_when_people_have_signed_up_meanwhi
     assert server.stop() == 0
     assert "The database is ahead of this version" in first.refuse()
 
-    # What is lost is said, and nothing is done.
+    # The loss is announced, and nothing is done.
     today.run("backup", "after.tar")
     listed, refusal = today.run("restore", "--without-migrating", "before.tar", status=1)
     assert "with --replace. Nothing was changed." in refusal

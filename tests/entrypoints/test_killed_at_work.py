@@ -45,7 +45,7 @@ def clock() -> SettableClock:
 
 
 async def has_worked(clients: Sequence[Client], before: Sequence[int]) -> bool:
-    """Return whether each client has had enough acknowledged."""
+    """Return whether each client has enough acknowledgements."""
     return all(client.done >= done + PIECES for client, done in zip(clients, before, strict=True))
 
 

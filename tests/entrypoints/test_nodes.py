@@ -108,7 +108,7 @@ def test_four_nodes_work_as_one_and_are_replaced_under_load_with_no_bad_answer(
 
 
 def a_session_and_its_end_hold_at_all(nodes: Nodes, balancer: Balancer) -> None:
-    """A session of one node is good at all, and its end at one is known to all at their next request."""
+    """A session of one node is good at all nodes; its end at one node is known to all at their next request."""
     token = balancer.sign_in(OWNER).json["access_token"]
 
     def ask(node: Service) -> Answer:
@@ -125,7 +125,7 @@ def a_session_and_its_end_hold_at_all(nodes: Nodes, balancer: Balancer) -> None:
 
 
 def guesses_are_counted_exactly(balancer: Balancer) -> None:
-    """Wrong passwords at the same time at any node are compared as often as documented, and not once more."""
+    """Wrong passwords at the same time at any node are compared as often as the limit allows, and not once more."""
 
     def guess(number: int) -> int:
         # From an address of its own in one network, so that only this limit counts.

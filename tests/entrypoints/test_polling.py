@@ -86,7 +86,7 @@ def connections(connection: Connection) -> int:
 
 
 def add_event(connection: Connection) -> None:
-    """Store an event as a process does that dies before it tells of it."""
+    """Store an event as a process does that dies before it announces it."""
     connection.execute(
         """
         INSERT INTO events (id, type, organization_id, data, occurred_at)

@@ -59,7 +59,7 @@ LIBRARIES = {
     "typing_extensions",
     "werkzeug",
 }
-# How many modules of each layer; they are raised together with what a server can do.
+# How many modules each layer imports; raise them together with what a server can do.
 OUR_MODULES_MAX = {"core": 485, "ports": 20, "adapters": 330, "actors": 45, "entrypoints": 270}
 MODULES_MAX = 1_940
 # What the interpreter and its extensions make, and what an environment of tests brings.

@@ -106,7 +106,7 @@ async def undo_of_earlier(one: Everything) -> None:
 
 
 async def _undo(one: Everything, *, since: datetime) -> None:
-    """Undo a change of the address that was requested then, when only what was there held."""
+    """Undo a change of the address that was asked for at this time, when the account held only what it holds now."""
     held = one.world.rows("SELECT organization_id, role FROM memberships WHERE confirmed_at IS NOT NULL")
     roles = {str(organization_id): role for organization_id, role in held} if since == one.world.clock() else {}
     grants = (

@@ -497,7 +497,7 @@ async def end_user(world: World) -> Resource:
     async def send(body: Mapping[str, Any]) -> Answer:
         return await backend.request("PATCH", f"/users/{user_id}", body=body)
 
-    # An address that a service has changed is to be proved.
+    # An address that a service has changed has to be proved.
     of_address = {"changed_by_service_at", "email_changed_at", "email_verified_at"}
     names = {"email": of_address | {"password_hash", "passkey_challenges_ended"}}
     values = {"email": "other@acme.example", "metadata": METADATA}

@@ -59,7 +59,7 @@ OF_PLATFORM: Final = (
     "/api/platform/mfa/suspicious",
     "/api/platform/organizations",
 )
-# What tells who calls and what they may do, whose sessions go on, what was used, and how often.
+# What tells who calls and what they may do, whose sessions continue, what was used, and how often.
 CHECKED: Final = ("sessions", "client_grants", "single_uses", "mail_counts", "sign_in_failures", COLUMN)
 
 

@@ -100,12 +100,12 @@ class ConnectedProgram:
             return await visitor.open(brought.removeprefix(GATEHOUSE))
         path = brought.action.removeprefix(GATEHOUSE)
         data = urlencode(brought.fields).encode()
-        # Browsers send no cookie with a POST from elsewhere.
+        # Browsers send no cookie with a POST from another site.
         taken = await self.world.client.request("POST", path, data=data, headers=HEADERS)
         return await visitor.open(taken.headers["Location"]) if taken.status == 303 else taken
 
     async def enforce(self) -> None:
-        """Require the connection of everybody in the domain."""
+        """Require the connection of everyone in the domain."""
         [route] = (await self.owner.get(ROUTES)).json["domain_routes"]
         answer = await self.owner.patch(f"{ROUTES}/{route['id']}", {"enforced": True})
         assert answer.status == 200, answer.text
@@ -158,7 +158,7 @@ class ConnectedProgram:
         return mine[-1]
 
     async def tried(self, person: str = "ada") -> Answer:
-        """Let the owner try the connection with a sign-in of a person; return the page that says what came of it."""
+        """Let the owner test the connection with a sign-in of a person; return the page with the result."""
         page = f"/app/organizations/acme/sign-in/connections/{self.connection_id}"
         visitor = Visitor(self.visitor.client)
         await visitor.sign_in(self.owner.email, path=page)

@@ -104,7 +104,7 @@ async def exported() -> dict[str, set[str]]:
 
 @pytest.fixture
 async def at_the_start() -> dict[str, list[tuple[dict[str, str], float]]]:
-    """What a process exposes that has started and served nothing: its series by name, with their labels and values."""
+    """The series of a process that has started and served nothing: by name, with their labels and values."""
     metrics = equipment.metrics(worker=None, memory=None, count_database_restarts=lambda: 0)
     with_workers = PrometheusMetrics(
         version="1.2.3", count_replaced_workers=lambda: {reason.value: 0 for reason in ReplacementReason}

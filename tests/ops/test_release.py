@@ -184,7 +184,7 @@ def test_a_release_is_the_same_anywhere_is_whole_and_serves_with_its_lock_alone(
 def names_no_person(place: Place, made: Path) -> None:
     """Look for the folder in which it was made, and for who made it and where."""
     words = [str(place.folder), place.settings["USER"]]
-    # The name of this machine and the folder of the repository may be words that the repository has as well.
+    # The name of this machine and the folder of the repository may also be words in the repository.
     words += [word for word in (socket.gethostname(), str(ROOT)) if not is_in_repository(word)]
     assert [named for word in words for named in archive.naming(made, word.encode())] == []
 

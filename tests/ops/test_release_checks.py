@@ -30,7 +30,7 @@ def without(name: str) -> Change:
 
 
 def replaced(name: str, old: str, new: str) -> Change:
-    """Return a change by one who writes checksums and provenance anew, which no signature keeps from it."""
+    """Return a change by an attacker who writes checksums and provenance anew, which no signature covers."""
 
     def change(release: Release) -> None:
         release.replace(name, old, new)

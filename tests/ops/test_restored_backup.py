@@ -133,7 +133,7 @@ def test_a_restored_backup_does_what_the_runbook_says(services: Services, comman
         assert restored.returncode == 0, restored.stderr
         site = Site(services.ready(**SETTINGS))
 
-        # The session that was idle goes on; the one whose token was exchanged ends; the one of later is unknown.
+        # The idle session goes on; the one whose token was exchanged ends; the later one is unknown.
         fresh = site.ask("POST", "/api/auth/refresh", {"refresh_token": idle["refresh_token"]})
         assert site.call("GET", "/api/user", token=busy["access_token"]).status == 200
         assert site.call("POST", "/api/auth/refresh", {"refresh_token": exchanged["refresh_token"]}).status == 401
@@ -147,7 +147,7 @@ def test_a_restored_backup_does_what_the_runbook_says(services: Services, comman
         hooks.ids.clear()
         redeliver(site, token, webhook, waiting=2)
         wait_until(lambda: sorted(set(hooks.ids)) == known)
-        # A reader of the feed misses no new event, and gets none that it has had.
+        # A reader of the feed misses no new event, and gets none a second time.
         rename(site, token, "Acme plc")
         wait_until(lambda: bool(events_after(site, token, cursor)[0]))
         found, _ = events_after(site, token, cursor)

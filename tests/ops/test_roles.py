@@ -25,7 +25,7 @@ PASSWORD = "of-the-test"
 
 @pytest.fixture(params=["Debian", "embedded"])
 def superuser(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A server, one from before PostgreSQL 16 and one after it: who makes a role may do less with it since."""
+    """A server: one from before PostgreSQL 16 and one from after it, where the maker of a role may do less with it."""
     if request.param == "Debian":
         with other_postgres() as postgres:
             postgres.start()
@@ -42,7 +42,7 @@ def run(url: str, *statements: str) -> None:
 
 
 def make_roles(url: str, **passwords: str) -> None:
-    """Run the file, as is said in its first lines."""
+    """Run the file, as its first lines say."""
     done = subprocess.run(
         ["psql", "--quiet", "--no-psqlrc", "--dbname", url, "--file", ROLES],
         check=False,

@@ -177,7 +177,7 @@ def test_a_slug_is_proposed_until_it_is_typed_a_colour_is_picked_and_a_phone_beg
     shown: list[bool] = []
     for page in (wide, phone):
         page.goto(address_of(site, unfiltered(pages, "webhooks/deliveries.html")))
-        # One line on a wide screen, and the list itself on a phone; the others are a key away.
+        # The first filters are a line on a wide screen; on a phone all of them are a key away.
         first, folded = page.get_by_label("Event", exact=True), page.get_by_label("Until (UTC)")
         shown += [first.is_visible(), folded.is_visible()]
         page.get_by_text("Search and filter").press("Enter")

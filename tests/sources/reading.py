@@ -29,7 +29,7 @@ Key = tuple[str, str]
 class Finding:
     """A place that a rule refuses, and what to do instead.
 
-    Of some it depends on others whether they stand: on a function of another module that returns a text
+    Whether some stand depends on others: on a function of another module that returns a text
     (`if_text_of`), or on the tests that use the definition and on their clock (`of_time`).
     """
 
@@ -45,7 +45,7 @@ class Finding:
 
 
 class Definition:
-    """A definition while its module is read, or one statement of a class, which has the name of the class."""
+    """A definition while its module is read, or one statement of a class, with the name of the class."""
 
     def __init__(self, name: str, node: ast.stmt, marks: frozenset[str]) -> None:
         self.name, self.node, self.marks = name, node, marks
@@ -67,7 +67,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Described:
-    """What stays of a definition: its marks, its parameters and all names that it mentions."""
+    """What is kept of a definition: its marks, its parameters and all names that it mentions."""
 
     is_test: bool
     is_fixture: bool
@@ -78,7 +78,7 @@ class Described:
 
 @dataclass(frozen=True)
 class Module:
-    """What stays of a module: `imports` has the path of another module and the name there, `texts` return a text."""
+    """What is kept of a module: `imports` has the path of another module and the name there, `texts` return a text."""
 
     path: str
     definitions: dict[str, Described]
@@ -112,7 +112,7 @@ class Source:
             yield from definition.all_of(*kinds)
 
     def described(self) -> Module:
-        """Return what stays of the module."""
+        """Return what is kept of the module."""
         imports = {
             own: (f"{module.replace('.', '/')}.py", name)
             for own, (module, name) in self.imports.items()

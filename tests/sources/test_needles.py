@@ -84,7 +84,7 @@ def test_a_short_text_that_is_absent_from_a_text_is_found(body: str) -> None:
         # Nothing of it is random.
         'assert "bolt" not in path.read_text()',
         'for line in ("a bolt", "a nut"): assert "bolt" not in line',
-        # It decides on a way, and not on the verdict.
+        # It decides on a path through the test, and not on the verdict.
         'if "bolt" not in page.text: return',
     ],
 )

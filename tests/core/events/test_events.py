@@ -41,7 +41,6 @@ HEADINGS = {
     "organization_key": "API keys",
     "domain": "Domains and branding",
     "branding": "Domains and branding",
-    # Additions.
     "workload": "API keys",
     "saml_configuration": "Single sign-on",
     "saml_certificate": "Single sign-on",

@@ -8,7 +8,7 @@ from core.mail.languages import LanguageChoice, choose
 from core.mail.mail import ASKED_FOR, BY_ORGANIZATION, MailTemplate
 
 ADA = "ada@example.org"
-# The mails that warn the owner of an account about what another person may have done.
+# Mails that warn the owner of an account about what another person may have done.
 WARNINGS = {
     MailTemplate.NEW_SIGN_IN,
     MailTemplate.PASSWORD_CHANGED,

@@ -57,5 +57,5 @@ def test_nothing_that_rows_say_is_told_as_the_token_was() -> None:
 
     assert of_rows >= {"role", "groups", "groups_overage", "customer", "customer_role", "service_roles"}
     assert not of_rows & {*SHOWN}
-    # A new claim is of one of the three.
+    # Every claim belongs to one of the three.
     assert said == of_rows | (said & {*SHOWN}) | NOT_TOLD

@@ -69,8 +69,8 @@ def test_what_an_owner_or_a_person_does_is_closed() -> None:
         Operation.PRODUCTS_READ,
         Operation.SERVICE_DELETE,
     }
-    # One that is added makes something of the organization, which stays, or is closed too. What calls Gatehouse by
-    # itself keeps the id of the key, and allows no more than the key.
+    # An operation that is added makes something of the organization, which stays, or it is closed too. What calls
+    # Gatehouse by itself keeps the id of the key, and allows no more than the key.
     assert {operation for operation in Operation if operation.makes_credential} - closed == {
         Operation.SERVICE_CREATE,
         Operation.SERVICE_SECRET_ROTATE,

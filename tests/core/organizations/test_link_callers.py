@@ -31,7 +31,7 @@ MADE_FOR = MadeFor(
 
 
 def link_of(*parts: Part, service_slug: str | None = None) -> LinkCaller:
-    """Return the holder of a link with these parts, of which nothing else is asked."""
+    """Return the holder of a link with these parts, and nothing else about it."""
     nothing: Any = None
     return LinkCaller(
         link_id=UUID(int=1),

@@ -48,7 +48,7 @@ def fail(transact: Transact, email: str = EMAIL) -> None:
 
 
 def send(transact: Transact, connection: Connection, state: str, template: MailTemplate = MailTemplate.TEST) -> UUID:
-    """Send a mail, which gets into a state."""
+    """Insert a mail in a state."""
     transact(outbox.send, EMAIL, template, link="https://id.example.com")
     [(mail_id,)] = connection.execute("SELECT id FROM mails ORDER BY id DESC LIMIT 1").fetchall()
     connection.execute("UPDATE mails SET state = %s, attempts = 6 WHERE id = %s", (state, mail_id))
@@ -56,7 +56,7 @@ def send(transact: Transact, connection: Connection, state: str, template: MailT
 
 
 def entries(connection: Connection) -> list[tuple[Any, ...]]:
-    """Return what the platform's audit log has."""
+    """Return the entries of the platform's audit log."""
     return connection.execute(
         "SELECT action, target_id, actor_user_id, details FROM platform_audit_entries ORDER BY created_at, id"
     ).fetchall()

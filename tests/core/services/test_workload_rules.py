@@ -69,7 +69,7 @@ def test_each_issuer_needs_claims_by_id(issuer: str, fits: dict[str, str], lacks
     keys = {"jwks_uri": "https://keys.example/jwks"}
 
     assert checked(replace(FIELDS, issuer=issuer, match=fits, **keys), OUTSIDE).match == fits
-    # Other keys make no other issuer of it.
+    # With other keys it is still the same shared issuer.
     assert refused(issuer=issuer, match=lacks, **keys) == {"match"}
 
 

@@ -337,7 +337,7 @@ print(*sorted(name for name in sys.modules if name.startswith(("core.", "ports")
 
 
 def modules_with(module: str) -> set[str]:
-    """Return what of core and the ports is imported with a module, packages left out."""
+    """Return the modules of core and the ports that a module imports, without packages."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED.format(module=module)], capture_output=True, text=True, check=True
     )

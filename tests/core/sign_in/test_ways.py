@@ -50,7 +50,7 @@ def is_unusable(user: User | None) -> bool:
 
 
 def passwords(rules: Any) -> list[str]:
-    """Return where rules judge passwords otherwise than the table."""
+    """Return the cases in which rules judge passwords otherwise than the table."""
     found = list[str]()
     for is_known, user, has_password, is_right, counted in product(
         (False, True), USERS, (False, True), (False, True), (None, NO_FAILURES, MANY_FAILURES)
@@ -70,7 +70,7 @@ def passwords(rules: Any) -> list[str]:
 
 
 def links(rules: Any) -> list[str]:
-    """Return where rules judge mailed links otherwise than the table."""
+    """Return the cases in which rules judge mailed links otherwise than the table."""
     found = list[str]()
     for is_known, user, again_at in product((False, True), USERS, (None, NOW)):
         right = first(
@@ -88,7 +88,7 @@ def links(rules: Any) -> list[str]:
 
 
 def passkeys(rules: Any) -> list[str]:
-    """Return where rules judge passkeys otherwise than the table."""
+    """Return the cases in which rules judge passkeys otherwise than the table."""
     found = list[str]()
     for is_known, user, is_accepted, has_regressed in product((False, True), USERS, (False, True), (False, True)):
         facts = PasskeyFacts(is_place_known=is_known, user=user, is_accepted=is_accepted, has_regressed=has_regressed)

@@ -15,7 +15,7 @@ OCCURRED_AT = datetime(2026, 2, 3, tzinfo=UTC)
 
 
 def waiting(*queues: tuple[int, int], is_old: bool = False) -> list[WaitingEvent]:
-    """Return the events of organizations: for each how many, and with how many webhooks each."""
+    """Return events of organizations: how many each has, and how many webhooks."""
     return [
         WaitingEvent(
             id=UUID(int=1000 * organization + number),

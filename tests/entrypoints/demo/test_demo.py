@@ -226,7 +226,7 @@ def assert_a_person_of_two_customers_chooses_and_switches(demo: RunningDemo) -> 
         first = choose(demo, browser, chooser, CORD.name)
         asked = browser.get(link_of(first, "Choose for whom you are here"))
         second = choose(demo, browser, asked, BOLT.name)
-        # Who has named a customer is not asked.
+        # The person has named the customer, so no page asks.
         third = lead_on(demo, browser, browser.get(link_of(second, f"Switch to {CORD.name}")))
 
     assert "For whom do you use it?" in chooser.text
@@ -246,7 +246,7 @@ def assert_the_identity_provider_of_a_customer_signs_in(demo: RunningDemo) -> No
                 people = browser.get(link_of(methods, f"Continue with {BOLT.name}"))
             page = lead_on(demo, browser, browser.get(link_of(people, email)))
             if forms_in(page.text):
-                # The first time, it is asked.
+                # The first time, a page asks.
                 page = choose(demo, browser, page, BOLT.name)
 
         assert context_of(page) == (
@@ -255,7 +255,7 @@ def assert_the_identity_provider_of_a_customer_signs_in(demo: RunningDemo) -> No
 
 
 def assert_the_vendor_sees_its_customers(demo: RunningDemo, browser: httpx.Client) -> None:
-    """Two organizations are customers, whose people have signed in, and one has an offer that it may accept."""
+    """Two organizations are customers, whose people have signed in; a third has an offer that it may accept."""
 
     def products_of(organization: DemoOrganization) -> list[Any]:
         url = f"{demo.gatehouse}/api/organizations/{organization.slug}/products"

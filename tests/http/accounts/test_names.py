@@ -104,7 +104,7 @@ class TestRegistration:
 
 
 class TestChange:
-    """Its user alone changes it."""
+    """Only its user changes it."""
 
     async def test_it_is_changed_kept_and_removed(self, world: World, acme_shop: AcmeShop) -> None:
         tokens = await world.register_and_sign_in()

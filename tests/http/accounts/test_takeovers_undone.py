@@ -27,7 +27,7 @@ from tests.world.world import World, assert_refused
 MINUTE = timedelta(minutes=1)
 ACCOMPLICE = "second@evil.example"
 OWNER, MEMBERS = "owner", "org.members.view"
-# Of the undo of a change of address, and of each member whose role falls back, with an audit entry and an event.
+# For the undo of a change of address, and for each member whose role falls back, with an audit entry and an event.
 ROUND_TRIPS_MAX, CALLS_MAX, CALLS_OF_CHANGE_MAX = 81, 22_000, 200
 
 

@@ -258,5 +258,5 @@ async def test_a_session_from_before_the_address_does_not_confirm_what_is_given_
 
     since = await world.sign_in(MINE)
     assert (await world.client.post(select, token=since.access_token)).status == 200
-    # It is confirmed now, so that it is the account's in each of its sessions.
+    # It is confirmed now, and belongs to the account in each of its sessions.
     assert (await world.client.post(select, token=before.access_token)).status == 200

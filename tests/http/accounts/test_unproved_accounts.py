@@ -293,7 +293,7 @@ async def test_accounts_that_are_kept_take_no_place_in_a_batch(world: World, swe
 
 
 class TestRaces:
-    """What happens to an account while it is deleted comes before the deletion, or after it."""
+    """An action on an account that is being deleted comes before the deletion, or after it."""
 
     async def test_an_account_that_is_being_proved_is_left(
         self, world: World, sweep: Callable[[], int], database_url: str

@@ -337,7 +337,7 @@ class Neighbourhood(RuleBasedStateMachine):
             typed = {name: person.password for name in names if name in form.fields}
             answer = trio.from_thread.run(lambda: self.mailboxes.send(form, **typed))
             leads_to = answer.headers.get("Location", "")
-            # Who accepts with a password goes on to the organization, or to a second factor.
+            # A person who accepts with a password goes on to the organization, or to a second factor.
             has_accepted = form.action == "/app/invitations/accept" and answer.status == 303
             if answer.status < 300 or has_accepted:
                 self.remember_consent(received)

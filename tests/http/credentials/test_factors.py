@@ -23,7 +23,7 @@ PATH = "/api/organizations/engines"
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """A user who is signed in and has no second factor."""
+    """A signed-in user without a second factor."""
     person = insert_person(world)
     await person.sign_in()
     return person

@@ -16,7 +16,7 @@ from tests.world.trade import Trade, insert_trade
 from tests.world.world import World, assert_refused
 
 PATH = "/services/shop/claims/preview"
-# What another token has each time.
+# Claims that differ in every token.
 OF_ISSUE = {"jti", "iat", "exp", "sid", "auth_time", "at_hash"}
 CLAIMS = [
     {"claim": "seats", "from": "service_user.metadata.seats", "in_access_token": True},

@@ -154,7 +154,7 @@ async def test_a_shared_directory_tells_of_confirmed_members(shop: CustomerBacke
     assert await news(shop) == [("added", "late")]
     shop.suspend("late")
     assert await news(shop) == [("removed", "late")]
-    # The vendor sees those alone who have signed in.
+    # The vendor sees only people who have signed in.
     await shop.trade.change_product(shares_directory=False)
     assert await news(shop) == [("removed", "chief"), ("removed", "guest"), ("removed", "head")]
 

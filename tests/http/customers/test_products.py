@@ -141,7 +141,7 @@ class TestAccepting:
             assert_refused(await trade.at_customer(method, by="worker", body=body), 403, "FORBIDDEN")
         assert (await trade.send_acceptance(by="buyer")).status == 200
         assert (await trade.at_customer("PATCH", by="buyer", body={"hidden": True})).status == 200
-        # To share the directory, one has to see it.
+        # Sharing the directory takes the right to see it.
         shared = await trade.at_customer("PATCH", by="buyer", body={"shares_directory": True})
         assert_refused(shared, 403, "FORBIDDEN")
         assert (await trade.at_customer("PATCH", by="chief", body={"shares_directory": True})).status == 200

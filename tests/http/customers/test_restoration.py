@@ -253,7 +253,7 @@ async def test_who_finds_its_connection_while_it_ends_comes_by_it_no_more(claims
     connection = await setup.connect(enabled=True)
     path = f"/auth/upstream?connection_id={connection['id']}"
     await end(claims, setup.customer_id)
-    # As one sees both who reads the connection before the end, and the customer after it.
+    # What a request sees that reads the connection before the end, and the customer after it.
     trade.world.connection.execute("UPDATE organizations SET status = 'active' WHERE id = %s", (setup.internal_id,))
 
     refused = await trade.world.client.get(path)

@@ -110,7 +110,7 @@ async def test_what_is_set_up_for_a_customer_that_has_ended_comes_back_without_p
 
     await owner.get_back()
 
-    # Neither log says more of a customer that is gone than that it has ended.
+    # Neither log says more of an ended customer than that it has ended.
     assert [action for action, _, _ in trade.log_of(trade.vendor, "customer.changed")] == []
     restored = await trade.at_vendor("POST", f"/{setup.customer_id}/restore")
     assert restored.status == 200, restored.text

@@ -27,7 +27,7 @@ class Crashed(Exception):
 
 @pytest.fixture
 async def shop(world: World) -> CustomerBackend:
-    """A service whose customer shares its directory, of which the vendor knows."""
+    """A service whose customer shares its directory, so that its vendor gets events."""
     shop = insert_customer_backend(world)
     await shop.trade.begin()
     await shop.trade.change_product(shares_directory=True)

@@ -131,7 +131,7 @@ async def test_a_claimed_organization_that_is_not_to_be_opens_nothing(trade: Tra
 def test_one_list_says_what_a_claimed_organization_opens_while_it_waits() -> None:
     opened = vars(access)["_OF_CLAIMED_AND_PENDING"]
 
-    # The relation alone: no member, role, key, service or setting. What is adopted is the owner's.
+    # The relation alone: no member, role, key, service or setting. Adopted things belong to the owner.
     assert {one.name for one in opened} == {
         *("PRODUCTS_READ", "PRODUCT_END", "VENDOR_SETUP_CHANGE"),
         *("MADE_FOR_US_READ", "MADE_FOR_US_ADOPT", "MADE_FOR_US_REMOVE"),

@@ -156,7 +156,7 @@ async def test_including_services_takes_the_right_to_link_people_to_them(inviter
     path = f"{INVITATIONS}/{sent.json['invitation']['id']}"
     assert_refused(await inviter.world.client.post(f"{path}/accept", token=lesser.access_token), 403, "FORBIDDEN")
 
-    # Who loses the right has given nothing: the invitation is withdrawn, and one without services stays.
+    # An inviter who loses the right has given nothing: the invitation is withdrawn, and one without services stays.
     plain = await inviter.send("plain@example.com", token=linking.access_token)
     change = {"permissions": [MEMBERS]}
     changed = await inviter.world.client.patch(

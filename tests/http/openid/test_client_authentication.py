@@ -98,7 +98,7 @@ async def test_a_client_that_used_no_header_by_basic_is_told_of_none(shop: Relyi
 
 
 def for_workloads(party: RelyingParty) -> dict[str, str]:
-    """Return the header of a library that knows a client without a secret only by an empty one."""
+    """Return the header that a library sends for a client without a secret: with an empty one."""
     return {"Authorization": "Basic " + base64.b64encode(f"{party.client_id}:".encode()).decode()}
 
 

@@ -71,7 +71,7 @@ SHOWN = """
 Header set Seen "%{OIDC_CLAIM_customer}e %{OIDC_CLAIM_customer_id}e %{OIDC_CLAIM_customer_role}e \
 [%{OIDC_CLAIM_service_roles}e]"
 """
-# The pages of a customer, which sign in once more who came for another one, as in `ops/docs/customers.md`.
+# The pages of a customer, which ask people of another one to sign in again, as in `ops/docs/customers.md`.
 OF_A_CUSTOMER = """
 <Location /protected/{customer}>
     OIDCPathAuthRequestParams customer={customer_id}

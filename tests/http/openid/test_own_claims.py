@@ -361,7 +361,7 @@ async def test_what_does_not_fit_into_an_access_token_is_told_elsewhere(shop: Sh
     access = claims_of(tokens["access_token"])
     assert claims_of(tokens["id_token"])["x"] == text
     assert ("x" in access, access["y"]) == (False, str(world.user_id(EMAIL)))
-    # So the token is one that is taken where it was issued.
+    # So the token is accepted where it was issued.
     assert (await world.client.get("/auth/userinfo", token=tokens["access_token"])).json["x"] == text
     told = await shop.party.post("/auth/introspect", {"token": tokens["access_token"]})
     assert told.json["x"] == text

@@ -133,7 +133,7 @@ class TestTokens:
             return (await world.client.post("/auth/introspect", body=fields)).json["active"]
 
         assert await is_active()
-        # The service's own assertion goes on beside the workload.
+        # The service's own assertion works beside the workload.
         own = {"client_assertion": proof.assertion(till.client_id, now=world.clock)}
         assert (await till.ask(own["client_assertion"])).status == 200
         removed = await till.team.request("owner", "DELETE", f"{till.path}/{made.json['id']}")

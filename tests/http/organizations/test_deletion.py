@@ -45,7 +45,7 @@ RESTORATION = "/app/deleted-organizations/acme"
 
 @dataclass
 class Doors:
-    """Acme with everything that leads to it: who and what comes in by each way."""
+    """Acme with everything that leads to it: people and programs by each way."""
 
     team: Team
     setups: Setups
@@ -157,7 +157,7 @@ async def doors(team: Team) -> Doors:
 
 
 def close(world: World) -> None:
-    """Make Acme one that its owner has deleted, by its row alone: nothing that it has issued has ended."""
+    """Mark Acme as deleted by its owner, in its row alone: nothing that it has issued has ended."""
     world.connection.execute(
         "UPDATE organizations SET status = 'deleting', status_before_deletion = status, deletes_at = %s",
         (world.clock() + RESTORABLE_FOR,),
@@ -165,7 +165,7 @@ def close(world: World) -> None:
 
 
 def seen(answer: Answer) -> tuple[int, str, str]:
-    """Return what an answer tells: without what is another one each time."""
+    """Return what an answer tells, without the values that differ in every answer."""
     text = re.sub(r'"(request_id|timestamp)":"[^"]*",?|\b[0-9a-f]{32}\b', "", answer.text)
     shown = re.sub(r"<[^>]*>", " ", text.partition("<main")[2] or text)
     return answer.status, re.sub(r"=[^&]*", "=", answer.headers.get("Location", "")), " ".join(shown.split())
@@ -556,7 +556,7 @@ class TestEnd:
 
 
 class TestRaces:
-    """Of two that decide at once, one wins."""
+    """Of two people who decide at once, one wins."""
 
     async def test_of_two_deletions_one_succeeds_and_is_recorded(self, team: Team) -> None:
         await team.token("owner")

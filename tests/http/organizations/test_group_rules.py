@@ -297,7 +297,7 @@ class TestTokens:
 
 
 class TestRefusals:
-    """What is no rule."""
+    """Rules that are refused."""
 
     async def test_every_problem_is_named(self, groups: Directory, world: World, subtests: pytest.Subtests) -> None:
         team = groups.team

@@ -147,7 +147,7 @@ class TestImpersonation:
                     path = path.replace(word, meant)
                 refused = await team.request("admin", method, path, body=body)
                 assert_refused(refused, 403, "FORBIDDEN")
-                # An admin is impersonated; adopting takes the owner.
+                # The test impersonates an admin; adopting takes the owner.
                 assert ("while impersonating" in refused.json["error"]) is not path.startswith("/made-for-us")
 
     async def test_a_service_gets_no_keys_to_prove_itself_with(self, impersonated: Team) -> None:
@@ -200,7 +200,7 @@ async def test_what_a_workload_makes_counts_as_made_by_who_added_it(team: Team) 
         for kind in MadeKind
         for table, column in kind.makers.items()
     }
-    # These keys cannot make; the directory's token was there.
+    # These keys cannot make; the directory's token existed before.
     others = {("organization_keys", "created_by"), ("scim_tokens", "created_by")}
     others |= {("api_keys", "created_by"), ("setup_links", "created_by")}
     # A list takes a session, and an earlier branding is not taken back.

@@ -318,7 +318,7 @@ class TestDelete:
                 for send in requests:
                     nursery.start_soon(record, send)
 
-        # Without credential is a session that enters the organization at the moment in which those in it end.
+        # A session that enters the organization just when its sessions end has no credential.
         assert set(statuses) <= {200, 204, 401, 403, 404}
         assert set(world.rows("SELECT DISTINCT status FROM organizations")) == {("deleting",)}
 

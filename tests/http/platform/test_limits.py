@@ -19,7 +19,7 @@ from tests.world.support import SupportDesk
 from tests.world.world import World
 
 USERS = "/api/platform/users"
-# In the network of those that guess.
+# An address in the network of the guesses.
 NEIGHBOUR = "203.0.113.77"
 
 

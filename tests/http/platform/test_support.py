@@ -183,7 +183,7 @@ class TestDemote:
 
 
 class TestEnd:
-    """What ends the power besides."""
+    """What else ends the power."""
 
     async def test_turning_the_second_factor_off_ends_the_appointment_for_good(
         self, desk: SupportDesk, world: World

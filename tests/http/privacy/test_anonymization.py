@@ -226,7 +226,7 @@ class TestRecords:
     async def test_the_log_of_the_platform_has_what_only_the_security_log_was_told(self, world: World) -> None:
         ada = world.user()
 
-        # As a process of an earlier version does it.
+        # As a process of an earlier version does.
         world.connection.execute(
             """
             INSERT INTO mfa_events (id, user_id, event_type, success, ip_address, user_agent, details, created_at)

@@ -103,7 +103,7 @@ async def test_no_month_of_a_log_names_a_forgotten_person_and_every_proof_holds(
     seal_all(transact)
     export, proof, keys = await export_of(team), await proof_of(team), await published_keys(team)
     for log in LOGS:
-        # Also in what is after the last month.
+        # Also in the partition after the last month.
         assert len(traces(connection, log)) == PARTITIONS
 
     assert (await anonymize(platform, bob)).status == 200

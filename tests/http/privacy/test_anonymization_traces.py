@@ -29,7 +29,7 @@ EMAIL = "qwertz.lovelace@byron.example"
 NETWORK = "203.0.113"
 USER_AGENT = "Quixotic/9.9 (Analytical Engine)"
 FRIEND = "friend@example.com"
-# A job that the user has begun and that another one is a row of, and a trial sign-in of another administrator.
+# A job that the user has begun, whose rows name both addresses, and a trial sign-in of another administrator.
 OF_THE_CONSOLE = """
     WITH job AS (
         INSERT INTO bulk_jobs (id, organization_id, kind, details, maker_id, session_id, ip_address, user_agent, rows,
@@ -150,7 +150,7 @@ class ActiveUser:
         await self.request("POST", "/api/invitations/decline", {"token": tokens[1]})
 
     async def use_the_console(self) -> None:
-        """Be the address for questions, now and before, begin a job, and be tested by another administrator."""
+        """Be the support address with either address, begin a job, and be tested by another administrator."""
         for address in (FIRST_EMAIL, EMAIL.upper()):
             await self.request("PATCH", "/api/organizations/engines/branding", {"support_email": address})
         self.world.connection.execute(

@@ -96,7 +96,7 @@ async def test_a_sign_in_for_a_request_that_names_a_customer_is_for_it(
     signed_in = await world.log_in(EMAIL, **AT_SHOP, saml_state=await _state(visitor, shop, "initech"))
     second = posted_form((await _follow(visitor, signed_in)).text)
 
-    # Anyone can have sent the user with the name, so the first time is asked.
+    # A stranger may have sent the user to an address with the customer's name, so a page asks the first time.
     assert [one["slug"] for one in asked.json["customers"]] == ["initech"]
     assert [_tenant(one) for one in (first, second)] == [["initech"], ["initech"]]
 

@@ -18,7 +18,7 @@ from tests.world.team import Team
 from tests.world.world import assert_refused
 
 FOLDER = Path(__file__).parents[2] / "saml_metadata"
-# When the aggregates of federations were valid of which two are copies.
+# When the aggregates of federations from which two files come were valid.
 IN_2014 = datetime(2014, 3, 1, tzinfo=UTC)
 TENANT = "9f2d0d4e-0000-4000-8000-000000000001"
 

@@ -196,7 +196,7 @@ class TestOwnAccount:
         confirmed = await directory.patch(user["id"], ON)
 
         assert directory.world.value("SELECT deactivated_at FROM users WHERE id = %s", user["id"]) is not None
-        # Of a person who has not confirmed the membership the organization learns nothing.
+        # The organization learns nothing of a person who has not confirmed the membership.
         assert (unconfirmed.status, unconfirmed.json["active"]) == (200, True)
         assert (confirmed.status, confirmed.json["active"]) == (200, False)
 

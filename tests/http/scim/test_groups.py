@@ -168,7 +168,7 @@ class TestReplace:
 
         assert_scim_refused(await directory.put_group(own, *directory.team.ids.values()), 400)
         assert "own" not in members_of(directory)
-        # Who leaves makes room.
+        # A member who leaves makes room.
         await directory.put_group(own)
         assert members_of(directory) == {"owner": "owner", "own": "member"}
 

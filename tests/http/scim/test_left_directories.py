@@ -23,7 +23,7 @@ async def ruled(groups: Directory) -> Directory:
 
 
 async def sweep(directory: Directory) -> int:
-    """Forget what is to be forgotten, and return of how many organizations."""
+    """Delete what its retention has ended, and return of how many organizations."""
     transact, count = directory.world.installation.database.transact, 0
     while await transact(left_directories.forget_next):
         count += 1

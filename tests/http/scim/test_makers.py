@@ -22,7 +22,7 @@ OFF = {"op": "replace", "path": "active", "value": False}
 ON = {"op": "replace", "path": "active", "value": True}
 RENAMED = {"op": "replace", "path": "displayName", "value": "Renamed"}
 MOVED = {"op": "replace", "path": "userName", "value": "moved@example.com"}
-# What a member needs to make a token, and what gives the custom role `viewer` besides.
+# What a member needs to make a token, and what else gives the custom role `viewer`.
 MAKES = ("integrations.manage", "org.members.manage")
 GIVES = (*MAKES, "org.roles.manage", "services.view")
 KEPT = ("admin", "auditor")

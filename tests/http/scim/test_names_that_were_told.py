@@ -19,7 +19,7 @@ CLAIMS = [
     {"claim": "first", "from": "directory.name.given"},
     {"claim": "last", "from": "directory.name.family"},
 ]
-# What SCIM answers of a user without a name.
+# The name in SCIM's answers for a user without one.
 MADE = {"formatted": "Ada Example", "givenName": "Ada", "familyName": "Example"}
 
 
@@ -91,7 +91,7 @@ async def test_a_name_that_was_made_is_told_by_scim_alone(ada: Provisioned) -> N
 
     assert await ada.told() == {}
     assert await ada.scim_name() == MADE
-    # A change of something else, and a user who is read and sent back, tell no name either.
+    # A change of something else, and a user who is read and sent back, send no name either.
     await ada.patch(externalId="a-1")
     assert await ada.told() == {}
     await ada.put(name=MADE, externalId="a-2")

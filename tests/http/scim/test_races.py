@@ -77,7 +77,7 @@ async def test_a_replacement_of_the_members_and_other_changes_come_one_after_the
     )
 
     assert all(answer.status in {200, 201, 204, 400, 403, 404} for answer in answers), [one.text for one in answers]
-    # A person who was added after the replacement is there, and one of before it is not; the member may leave last.
+    # A person added after the replacement is a member, and one added before it is not; the member may leave last.
     assert count_of(directory) in {1, 2, 3, 4}
     events = directory.world.value("SELECT count(*) FROM events WHERE type IN ('user.joined', 'user.removed')")
     entries = directory.world.value(

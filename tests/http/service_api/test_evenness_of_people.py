@@ -23,7 +23,7 @@ _NONCE = re.compile(r"(nonce|form_token|value)=\"[^\"]*\"")
 
 
 def normalized(text: str, user_id: str, email: str) -> str:
-    """Return a text in which who is meant, other ids and what protects forms are replaced."""
+    """Return a text with placeholders for the person, for other ids and for the protection of forms."""
     given = email.partition("@")[0].partition(".")[0]
     text = text.replace(user_id, "USER").replace(email, "EMAIL").replace(quote(email), "EMAIL")
     text = text.replace(given.title(), "Given").replace(given, "given")

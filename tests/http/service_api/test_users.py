@@ -110,7 +110,7 @@ class TestAdd:
         with recorded_statements() as statements:
             assert (await add(backend, NEW)).status == 200
 
-        # The key, the account with the lock that goes out with it, its link, the mark and the event.
+        # Statements for the key, the account with its lock, its link, the mark and the event.
         assert len(statements) == 6
 
     async def test_an_existing_account_is_linked_as_it_is(self, backend: Backend) -> None:

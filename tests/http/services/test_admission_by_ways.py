@@ -133,7 +133,7 @@ class TestSecondFactors:
 
 
 class TestCustomers:
-    """A service with customers that lets individuals in, until it is closed while they choose."""
+    """A service with customers that admits individuals, until it is closed while they choose."""
 
     @CLOSED
     async def test_a_choice_of_before_lets_no_stranger_in_for_no_customer(
@@ -154,7 +154,7 @@ class TestCustomers:
 
         assert_refused(alone, 409, "CUSTOMER_REQUIRED")
         assert alone.json["individual"] is True
-        # Who could act for a customer reads of customers.
+        # The text for a person who could act for a customer speaks of customers.
         assert_kept_out(shop, refused, NoCustomer().message)
         # The customer is open as before.
         chosen = await choose(for_it, str(customer_id))

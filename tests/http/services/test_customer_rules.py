@@ -48,7 +48,7 @@ async def changed(team: Team, **fields: Any) -> dict[str, Any]:
 
 
 def rules_of(service: dict[str, Any]) -> tuple[str, str]:
-    """Return who may use a service: with a customer, and without one."""
+    """Return which people may use a service: with a customer, and without one."""
     return service["customers"], service["individuals"]
 
 

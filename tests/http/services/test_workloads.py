@@ -100,7 +100,7 @@ async def test_who_may_make_the_secret_may_allow_a_workload(shop: Team, key_id: 
             assert (await allow(shop, path, by=name)).status == 403
             for method, below in (("GET", ""), ("DELETE", f"/{workload_id}")):
                 assert (await shop.request(name, method, f"{path}/workloads{below}")).status == 403
-    # What the key can do, the caller can do, who is an admin: the owner has made it, with all that there is.
+    # The caller, an admin, can do what the key can do: the owner has made it with all capabilities.
     assert (await allow(shop, f"/keys/{key_id}", by="admin")).status == 200
 
 

@@ -69,7 +69,7 @@ async def test_naming_a_customer_confirms(shop: Service, world: World) -> None:
     named = await world.log_in(EMAIL, **AT_SHOP, customer=str(customer_id))
     again = await world.log_in(EMAIL, **AT_SHOP)
 
-    # A stranger's organization decides nothing: the user comes as an individual, who has used the service since.
+    # A stranger's organization decides nothing: the user comes as an individual, and has used the service since.
     assert "customer" not in claims_of(unnamed.json["access_token"])
     assert claims_of(named.json["access_token"])["customer"] == "globex"
     assert claims_of(again.json["access_token"])["customer"] == "globex"

@@ -150,7 +150,7 @@ class TestOneSecret:
         assert (await by_code.send(by_code.code)).status == 200
         assert_refused(await by_code.follow(), 401, "UNAUTHORIZED")
         assert_refused(await by_code.send(by_code.code), 401, "UNAUTHORIZED")
-        # Who waited may have requested several mails: one sign-in uses up all of them.
+        # A person who waited may have requested several mails: one sign-in uses up all of them.
         assert_refused(await by_link.send(by_link.code), 401, "UNAUTHORIZED")
 
         by_link = await ask(world)
@@ -445,7 +445,7 @@ class TestLimits:
                 assert (await challenge.send(challenge.wrong_code)).status == 401
         blocked = await ask(world)
 
-        # Not even the right one of an earlier mail: who guesses gets no further than 100.
+        # Not even the right one of an earlier mail: no guesser gets further than 100.
         refused = await before.send(before.code)
 
         assert WRONG in refused.json["error"]

@@ -48,7 +48,7 @@ async def with_magic_link(world: World, **where: str) -> Answer:
 
 
 class TestOneFactor:
-    """A member who has proved one factor gets no token of the service, by none of the ways in."""
+    """A member who has proved one factor gets no token of the service, in any way."""
 
     async def test_a_password_alone_is_refused(self, world: World, admin: Person) -> None:
         assert_due(await admin.log_in(**AT_SHOP))

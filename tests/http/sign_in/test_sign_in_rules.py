@@ -254,7 +254,7 @@ async def test_keys_are_judged_by_the_factor_with_which_they_were_made(ada: Pers
     assert_refused(refused, 403, "FORBIDDEN")
     assert refused.json["error"].startswith(PASSKEY_REQUIRED[:-1])
     assert accepted.json == STRICT
-    # One that does not say with which factor it was made goes on.
+    # A key that does not say with which factor it was made goes on.
     ada.world.connection.execute("UPDATE organization_keys SET is_phishing_resistant = NULL")
     assert (await client.request("GET", PATH, headers=with_code)).json == STRICT
     ada.world.connection.execute("UPDATE organization_keys SET is_phishing_resistant = false")

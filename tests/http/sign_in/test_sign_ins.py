@@ -172,7 +172,7 @@ class TestPaging:
 
 
 class TestWhoSeesWhat:
-    """An organization sees its own context, of its members and end users, since they have confirmed that they are."""
+    """An organization sees sign-ins in its own context, of people who confirmed before that they belong to it."""
 
     async def test_sign_ins_on_the_platform_and_elsewhere_are_not_shown(self, team: Team) -> None:
         world = team.world
@@ -331,7 +331,7 @@ class TestWhoSeesWhat:
         world.connection.execute(
             "UPDATE users SET created_by_organization_id = %s WHERE id = %s", (team.organization_id, user_id)
         )
-        # A customer of another organization, who has left this one, and tries once more.
+        # A customer of another organization, who has left this one, tries once more.
         world.member(world.organization("globex"), user_id)
         clock.advance(timedelta(days=1))
         await world.log_in("made@example.com", org_slug="acme")

@@ -114,7 +114,7 @@ async def test_without_an_id_token_the_address_alone_leads_nowhere(suite: Confor
 
 
 async def test_without_parameters_the_user_is_signed_out_on_a_page(suite: ConformanceClient, hint: str) -> None:
-    """oidcc-rp-initiated-logout-no-params: after the button, which says that it is done."""
+    """oidcc-rp-initiated-logout-no-params: after the button, which says that the user is signed out."""
     done = await suite.visitor.submit(await log_out(suite), "/auth/logout/confirm")
 
     assert (done.status, "signed out" in done.text) == (200, True)

@@ -42,7 +42,7 @@ async def test_who_comes_by_a_connection_is_told_so_and_is_not_asked_for_a_passw
     assert "Not needed: your organization signs you in." in overview.text
     assert "You sign in with a passkey" not in overview.text
     assert "Not set" not in overview.text.partition(">How you sign in</h2>")[2]
-    # Nothing forbids one: the organization does not require its sign-in.
+    # A password is allowed: the organization does not require its sign-in.
     assert "Set a password" in password.text
 
 

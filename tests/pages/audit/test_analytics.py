@@ -201,7 +201,7 @@ async def test_the_sign_ins_of_a_person_are_found_by_the_whole_address(owner: Vi
     assert (first.text.count("<tr role="), second.text.count("<tr role=")) == (26, 6)
     assert (await owner.open(f"{page}&outcome=refused")).text.count("<tr role=") == 2
     assert (await owner.open(f"{page}&since=2026-02-01&until=2026-02-02")).text.count("<tr role=") == 3
-    # Of what was before a person has confirmed to belong to the organization it is not told whose it was.
+    # The organization sees no sign-ins of a person from before they confirmed belonging to it.
     world.connection.execute("UPDATE memberships SET confirmed_at = '2026-02-01T00:00:00Z'")
     assert (await owner.open(page)).text.count("<tr role=") == 4
 

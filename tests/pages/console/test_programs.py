@@ -81,7 +81,7 @@ def test_every_form_of_the_consoles_has_its_call() -> None:
     assert len(calls) > 120
     for form, call in calls.items():
         if call is not None:
-            # The call asks for no other operation, but for what has several ways, and where one field is the owner's.
+            # The call asks for no other operation, except where there are several ways, or a field is the owner's.
             asked = {form.who.operation, call.who.operation}
             ways = ("/selected/change", "/selected/remove", "/products/:client_id/setup")
             assert len(asked) == 1 or form.path.endswith(ways), form.path

@@ -29,7 +29,7 @@ class Ground:
 
     hostile: HostileWorld
     recorder: Recorder
-    # What is pressed when everything else was seen.
+    # Pressed when everything else was seen.
     pressed_last: list[Spider] = field(default_factory=list[Spider])
 
     @property

@@ -25,7 +25,7 @@ from tests.world.world import World
 # The secrets of links of customers.
 OWNERS_LINK: Final = "the link of an owner"
 SETUP_LINK: Final = "the setup link of a customer"
-# Who is asked to own a customer, with an address in its mail domain.
+# People who are asked to own a customer, with an address in its mail domain.
 OWNER: Final = f"owning@verified1.{HOST}"
 # The customers that the crawl opens, by what their slugs end with.
 WITH_IT_ALL, ASKED, CLAIMED, CLOSED, PAUSED, FRESH = "all", "asked", "claimed", "closed", "paused", "fresh"
@@ -40,7 +40,7 @@ class MadeCustomer:
     organization_id: UUID
     rows: Rows
     maker: Person
-    # What tells rows of which no two are alike.
+    # Tells rows apart of which no two may be alike.
     numbers: list[int] = field(default_factory=list[int])
 
     def connection(self, state: ConnectionSetupState, **columns: Any) -> UUID:

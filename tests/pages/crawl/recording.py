@@ -44,7 +44,7 @@ class Shown:
 
     @property
     def traits(self) -> set[str]:
-        """What tells this page from others of its template: its kinds of elements."""
+        """What distinguishes this page from others of its template: its kinds of elements."""
         return {
             _CHANGING.sub("0", " ".join(_TELLING.findall(element))) for element in set(_ELEMENTS.findall(self.html))
         }
@@ -105,7 +105,7 @@ def _parts_of(values: Iterable[Any]) -> Iterator[Any]:
         value = waiting.pop()
         yield value
         if isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str | bytes):
-            # What a mapping is keyed by is what a page has words for, and not what it shows.
+            # Keys of a mapping have words on pages, and are not shown themselves.
             waiting += value.values() if isinstance(value, Mapping) else cast("Iterable[Any]", value)
         elif is_dataclass(value) and id(value) not in known:
             known.add(id(value))

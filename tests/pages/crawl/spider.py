@@ -19,7 +19,7 @@ from tests.world.visitor import Visitor
 NEVER = re.compile(
     r"/app/sign-out|/app/language|.*/feed|/docs.*|/auth/(?:codehost|websuite|officesuite|upstream|logout|start).*"
 )
-# What ends something for good is pressed late, then what closes a customer, and what ends the crawl of the caller last.
+# Buttons that end something for good come late, then those that close a customer, and those that end the crawl last.
 LATE = (
     re.compile(r"deletion|delete|/end\b|leave|remove|removal|revoke|suspen|demote|stop"),
     re.compile(r"/customers/:customer_id/(pause|end)"),
@@ -127,7 +127,7 @@ class Spider:
         raise AssertionError(f"too many redirects: {address}")
 
     async def press(self) -> None:
-        """Send each form once, filled in with what nothing takes; what ends something comes last."""
+        """Send each form once, filled in with values that no route takes; forms that end something come last."""
         for _, form in sorted(self.forms.items(), key=lambda item: _rank(item[0])):
             await self.send(form)
 

@@ -104,7 +104,7 @@ async def owners_links(ground: Ground) -> None:
 
 
 async def codes_for_addresses(ground: Ground) -> None:
-    """A browser has come back from the provider of a customer, and waits for a code from a mail."""
+    """A browser has come back from the provider of a customer, and waits for a mailed code."""
     [(internal_id, connection_id)] = ground.world.rows(
         """
         SELECT u.organization_id, u.id

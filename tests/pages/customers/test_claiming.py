@@ -274,7 +274,7 @@ async def test_a_claim_while_the_vendor_ends_it_is_one_or_the_other(claims: Clai
             lambda customer_id=customer_id: claims.trade.at_vendor("DELETE", f"/{customer_id}"),
         )
 
-        # Who is the later one ends a customer that was claimed, or finds that the link is dead.
+        # The later of the two ends a customer that was claimed, or finds that the link is dead.
         statuses = sorted(answer.status for answer in answers)
         assert statuses in ([204, 303], [204, 400])
         is_claimed = 303 in statuses

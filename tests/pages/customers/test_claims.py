@@ -75,7 +75,7 @@ async def test_roles_and_groups_of_a_person_are_shown_first(visitor: Visitor, wo
     assert ["role", "&#34;member&#34;", "Access", "token"] in rows
     assert str(escape(HOSTILE)) in table
     assert not shows(shown.text, HOSTILE)
-    # Who is no member has neither a role nor groups there.
+    # A person who is no member has neither a role nor groups there.
     stranger = trade.vendor.user("stranger")
     world.link(trade.vendor.organization_id, trade.service.id, stranger)
     world.connection.execute("UPDATE service_users SET last_login_at = now()")

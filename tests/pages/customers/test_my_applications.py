@@ -135,7 +135,7 @@ async def test_what_the_person_may_not_open_is_not_named(mall: Mall, visitor: Vi
     mall.organization("globex")
     mall.organization("visitors")
     mall.belongs_to("globex")
-    # What others made and the person has not confirmed puts nothing here.
+    # Memberships that others made and the person has not confirmed add nothing here.
     mall.belongs_to("added", is_confirmed=False)
     mall.uses("given", origin="key", is_used=False)
     mall.belongs_to("visitors", is_confirmed=False)
@@ -160,7 +160,7 @@ async def test_what_the_person_may_not_open_is_not_named(mall: Mall, visitor: Vi
     mall.world.customer(mall.services["barred"], mall.ids["globex"])
     await visitor.sign_in()
 
-    # As oneself the service `busy` is closed to the people of its customers.
+    # For individuals, the service `busy` is closed to the people of its customers.
     assert names_of(await visitor.open(PAGE)) == ["App of busy of Busy, for Globex"]
 
 
@@ -241,7 +241,7 @@ async def test_saml_opens_what_has_no_page_to_begin_at(mall: Mall, visitor: Visi
         mall.uses(slug)
     await visitor.sign_in()
 
-    # Who only uses the service gets no assertion from a service for members, or no sign-in that begins here.
+    # A person who only uses the service gets no assertion from a service for members, or no sign-in that begins here.
     assert tiles_of(await visitor.open(PAGE)) == [
         ("App of acme", "of Acme", paths["acme"]),
         ("App of bank", f"of Bank, {OPENED_BY_ITSELF}", ""),

@@ -185,7 +185,7 @@ async def test_a_person_who_has_left_is_named_no_longer(shop: CustomerBackend, h
         assert "Will Work" not in text
         assert str(shop.id_of("worker")) not in text
 
-    # Who comes back is named of what they do from then on.
+    # A person who comes back is named for what they do from then on.
     shop.trade.pass_time(timedelta(minutes=5))
     shop.trade.world.member(shop.trade.customer.organization_id, shop.id_of("worker"))
     await shop.sign_in("worker")

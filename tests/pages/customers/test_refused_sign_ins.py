@@ -91,7 +91,7 @@ async def test_nobody_is_shown_whom_the_customer_has_not_shown(
 
     assert refused_in((await owner.open(here)).text) == [("worker", CLOSED)]
 
-    # Who may use it is shown by a shared directory, and so is what refuses them.
+    # A shared directory shows who may use it, and so shows what refuses them.
     await shop.trade.change_product(shares_directory=True, access="members")
     assert sorted(refused_in((await owner.open(here)).text)) == [("head", CLOSED), ("worker", CLOSED)]
 

@@ -108,7 +108,7 @@ async def test_a_pushed_request_is_refused_alike(closed: ClosedService, visitor:
 
 
 async def test_who_is_let_in_meanwhile_goes_on(closed: ClosedService, visitor: Visitor) -> None:
-    """The answer to the question is judged once more, by what holds then."""
+    """The answer to the question is judged once more, by the present rules."""
     await sign_in(visitor, "sam")
     asked = await visitor.open(address_of(closed.party))
     await closed.close("members")

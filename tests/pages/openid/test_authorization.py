@@ -222,7 +222,7 @@ async def test_the_parameters_may_come_as_a_form(shop: RelyingParty, visitor: Vi
 async def test_a_code_of_one_service_and_the_verifier_of_another_fit_nothing(
     shop: RelyingParty, app: RelyingParty, visitor: Visitor
 ) -> None:
-    """A mix-up: the service learns from `iss` and the client binding that the code is not for it."""
+    """A mix-up: `iss` and the client binding show the service that the code is not for it."""
     back = await sign_in(visitor, shop)
 
     answer = await app.redeem(back["code"])

@@ -271,7 +271,7 @@ async def test_an_empty_customer_comes_as_oneself_and_select_account_asks_again(
     chooser = await _open(visitor, address_of(shop, prompt="select_account"))
     address = address_of(shop) + "&customer="
     alone = await _claims(shop, await visitor.submit(await _open(visitor, address), ALLOW))
-    # Who has come as an individual is asked from then on.
+    # A person who has come as an individual is asked from then on.
     asked = await _open(visitor, address_of(shop))
 
     assert "customer" not in alone
@@ -298,7 +298,7 @@ async def test_a_membership_that_is_no_longer_confirmed_is_asked_for_again(
 ) -> None:
     customer_id = _customer(world, shop, "globex")
     await _come(visitor, shop, customer_id)
-    # As when another person proves the address: what was given to it waits for them.
+    # As after another person's proof of the address: what was given to the address waits for them.
     world.connection.execute(b"UPDATE memberships SET confirmed_at = NULL")
 
     silent = led_back(await visitor.send("GET", address_of(shop, prompt="none", customer="globex")))

@@ -116,7 +116,7 @@ async def test_another_browser_gets_nothing_for_the_answer(people: Team, ann: Vi
 
     assert stolen.status == 409
     assert "ann@example.com" not in stolen.text
-    # What another browser tries uses nothing up.
+    # What another browser tries does not use the request up.
     assert "The sign-in works." in own.text
 
 

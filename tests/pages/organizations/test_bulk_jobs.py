@@ -164,7 +164,7 @@ async def test_a_job_goes_on_after_a_crash_and_does_nothing_twice(crowd: Team, a
     await work_off(crowd.world.installation)
 
     assert numbers(await ann.open(path)) == [MANY, 0, 0]
-    # A process that was only slow does no row of a job that another one works on.
+    # A process that was only slow works on no row of a job that another process has taken.
     with pytest.raises(LeaseLost):
         await database.transact(bulk_work.perform, crashed, crashed.rows[5])
 

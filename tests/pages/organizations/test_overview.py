@@ -24,7 +24,7 @@ NOTHING = "Nothing needs you"
 
 @pytest.fixture
 def acme(world: World) -> UUID:
-    """An organization that is old enough to be no new one."""
+    """An organization that is too old to count as new."""
     acme = world.organization("acme")
     world.connection.execute("UPDATE organizations SET created_at = %s", (world.clock() - 2 * PERIOD,))
     return acme

@@ -328,7 +328,7 @@ class TestAccess:
 
 
 class TestTenants:
-    """Two tenants and two services: nothing crosses over."""
+    """Two tenants and two services, whose sign-ins do not mix."""
 
     async def test_a_session_at_one_service_says_nothing_about_another(
         self, browser: Visitor, saml_shop: SamlService, saml: SamlWorld

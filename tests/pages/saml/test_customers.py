@@ -190,7 +190,7 @@ class TestBegunByTheServiceProvider:
         silent = await shop.signed_in(visitor, shop.sp.authn_request(IsPassive="true"))
 
         assert [_customer_of(one) for one in (first, second, third)] == [[str(initech)], [str(globex)], [str(initech)]]
-        # The last choice stands first, and only those who would get an assertion may come as themselves.
+        # The last choice stands first, and only people who would get an assertion may come as themselves.
         assert _offered(shop, chooser) == [str(initech), str(globex)]
         assert not shows(by_slug.text, "Initech")
         assert silent.statuses == ["Responder", "NoPassive"]
@@ -275,7 +275,7 @@ class TestBegunByTheServiceProvider:
 
 
 class TestIndividuals:
-    """Who comes without a customer is judged as at a service without customers."""
+    """A person without a customer is judged as at a service without customers."""
 
     async def test_with_members_only_an_individual_has_to_be_a_member_of_the_vendor(
         self, shop: SamlService, visitor: Visitor, world: World, team: Team
@@ -334,7 +334,7 @@ class TestIndividuals:
         named = posted_form((await visitor.open(_at(shop, ""))).text)
 
         assert _offered(shop, page) == [str(globex), str(initech), ""]
-        # Nothing of the vendor in the context of a customer.
+        # In the context of a customer, no role and no groups of the vendor.
         assert not {"role", "groups"} & set(_attributes(for_globex))
         assert [_attributes(one)["role"] for one in (alone, named)] == [["admin"], ["admin"]]
         assert [_customer_of(one) for one in (alone, named)] == [[], []]

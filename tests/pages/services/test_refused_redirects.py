@@ -174,7 +174,7 @@ async def test_an_address_at_another_host_is_shown_as_what_it_is_and_never_added
     assert f'href="{REFUSED}"' not in page.text
     assert (again.status, pressed.status) == (404, 404)
     assert world.value("SELECT redirect_uris FROM services") == ["https://shop.example/callback"]
-    # Who knows it types it.
+    # A person who knows it types it.
     if redirect_uri.startswith("https"):
         typed = await ann.submit(page, f"{SHOP}/redirect-uris", redirect_uri="https://evil.example/typed")
         assert "The redirect URI is added." in typed.text

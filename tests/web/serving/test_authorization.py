@@ -27,10 +27,10 @@ UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 SLUGS = ("org_slug", "slug")
 # What everybody sees of an active organization.
 WITHOUT_CREDENTIAL = {"/api/organizations/:slug/branding/public"}
-# Whose secrets are no credentials of an organization: an invitation, a session, and a page of the payment provider.
+# Their secrets are no credentials of an organization: an invitation, a session, and the payment provider's page.
 WITHOUT_CREDENTIALS = {
     "/api/organizations/:org_slug/invitations",
-    # What tokens would say, of which none is signed.
+    # Previews of tokens, none of which is signed.
     "/api/organizations/:org_slug/services/:service_slug/claims/preview",
     "/api/organizations/:slug/select",
     "/api/organizations/:slug/billing/portal",

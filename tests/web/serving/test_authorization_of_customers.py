@@ -26,7 +26,7 @@ from tests.world.world import World
 VENDOR, GLOBEX, INITECH = "vendor", "globex", "initech"
 IN_BOTH, ONLY_LISTED = "both@example.com", "quiet@globex.example"
 KEY = f"sk_vendor_{'v' * 43}"
-# Those for which a user has signed in there, to switch among them.
+# The customers for which a user has signed in, to switch among them.
 SWITCHER = "/api/user/customers"
 UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 SLUGS = ("org_slug", "slug")
@@ -44,7 +44,7 @@ BY_KEY = [route for route in ROUTES if route.who.kind is CredentialKind.API_KEY]
 
 
 class Side(StrEnum):
-    """A person of the three organizations, by what they are."""
+    """A person of the three organizations, by their role."""
 
     VENDOR_ADMIN = "an admin of the vendor"
     CUSTOMER_ADMIN = "an admin of a customer"

@@ -66,7 +66,7 @@ WITH_BODY: Final = [route for route in ROUTES if route.sent is not None]
 
 @dataclass
 class Work:
-    """What the event loop has done for one request."""
+    """The work of the event loop for one request."""
 
     calls: int = 0
     lengths: dict[str, int] = field(default_factory=dict[str, int])
@@ -77,7 +77,7 @@ class Work:
 
     @property
     def excess(self) -> dict[str, int]:
-        """What is more than a request may ask of the event loop."""
+        """The work that exceeds what a request may ask of the event loop."""
         found = {
             name: length
             for name, length in self.lengths.items()

@@ -66,13 +66,13 @@ def logout_request(at: datetime) -> object:
         not_on_or_after=at + timedelta(seconds=1),
     )
     judgement.require_current(request, NOW)
-    # Issued so long ago as a message may be at most.
+    # Issued as long ago as a message may be at most.
     old = replace(request, issued_at=at - judgement.AGE_MAX if at < NOW else at)
     return judgement.require_from_connection(old, IDP, OWN.slo_url, NOW)
 
 
 def revocation(at: datetime) -> object:
-    """Judge a request to end what a person holds likewise."""
+    """Judge a request to end a person's sessions and tokens likewise."""
     claims = {"iss": IDP, "aud": "here", "jti": ID, "iat": at.timestamp(), "nbf": at.timestamp()}
     return global_token_revocation.judged(
         {**claims, "exp": (at + timedelta(seconds=1)).timestamp()}, issuer=IDP, audience="here", at=NOW

@@ -104,7 +104,7 @@ class TestHosts:
         served = {route.path for route in capabilities.routes(is_development=True) if route.on_custom_hosts}
 
         elsewhere = ("/api/", "/app/account", "/app/platform", "/app/register", "/auth/")
-        # A passkey is asked for under the host that it belongs to, and is taken by a page.
+        # A passkey is asked for under the host to which it belongs, and a page takes it.
         others = {"/api/auth/passkeys/authenticate/start", *OF_SERVICES}
         assert {path for path in served if path.startswith(elsewhere)} == others
 

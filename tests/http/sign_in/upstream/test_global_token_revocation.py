@@ -61,7 +61,7 @@ async def acme(world: World, visitor: Visitor, provider: OpenIdProvider) -> Acme
 
 @pytest.fixture
 def revoker(acme: Acme) -> Revoker:
-    """The provider, which ends what people hold."""
+    """The provider, which ends people's sessions and tokens."""
     return Revoker(acme.world, acme.provider, acme.connection_id)
 
 
@@ -383,7 +383,7 @@ async def test_an_issuer_that_is_away_is_asked_again_later(acme: Acme, revoker: 
     assert int(away.headers["Retry-After"]) > 0
     assert len(acme.provider.requests) == asked
     acme.provider.document = document
-    # What one organization has met holds for no other one with the same issuer.
+    # A failure at one organization counts for no other one with the same issuer.
     assert await world.installation.key_sets.discover(new_id(), acme.provider.url) is not None
 
 

@@ -21,7 +21,7 @@ from tests.pages.services.recipes.programs import Program, port_of
 from tests.peers import peer
 
 _BOOTSTRAP_SECONDS_MAX = 180.0
-# The role that those get who are no admins: it may open the application.
+# The role of people who are no admins: it may open the application.
 _MAKE_ROLE = (
     "INSERT INTO directus_roles (id, name) VALUES (%(role)s, 'Members')",
     "INSERT INTO directus_policies (id, name, app_access) VALUES (%(policy)s, 'Members', true)",

@@ -152,7 +152,7 @@ def test_a_stranger_reads_why_and_gets_back_and_who_was_chosen_is_an_admin_there
         page.goto(f"{made.url}/")
 
         if program.sends_at_once:
-            # To Gatehouse, where the refusal names them.
+            # To Gatehouse, whose refusal names the person.
             assert not page.url.startswith(made.url)
         else:
             assert STRANGER not in page.inner_text("body")

@@ -193,7 +193,7 @@ async def test_credentials_of_an_organization_are_sent_to_no_provider_that_got_t
     assert "Client id: globex-at-acme" in before.text
     assert "globex-at-acme" not in after.text + form.text + departed
     assert "the-secret-of-globex" not in str(added.other.requests)
-    # Those that are set anew are for the provider of today.
+    # Ones that are set anew belong to the present provider.
     assert (await client.put(path, token=owner.token, body=body)).status == 200
     assert "client_id=globex-at-acme" in await added.depart("/auth/acme?org=globex")
 

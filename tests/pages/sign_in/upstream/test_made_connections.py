@@ -156,7 +156,7 @@ async def test_a_code_that_the_limits_of_its_address_keep_back_signs_nobody_in(m
         await made.arrive(visitor)
         visitor.cookies.clear()
     page = await made.arrive(visitor)
-    # As who guesses long enough knows it.
+    # As an attacker knows it who guesses long enough.
     assert world.connection.execute("UPDATE mails SET state = 'queued' WHERE state = 'discarded'").rowcount == 1
 
     refused = await visitor.submit(page, CODE, code=await made.code())

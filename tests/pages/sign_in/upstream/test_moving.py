@@ -157,7 +157,7 @@ async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> N
         changed = await acme.wish(editor, **fields)
         assert changed.status == 200, changed.text
 
-    # Made by the insider, and led to by the owner.
+    # The insider made it, and the owner leads the domain to it.
     await lead(acme, await connect(acme, eve))
     assert await is_asked()
     # The owner says anew where it leads.
@@ -178,7 +178,7 @@ async def test_what_an_insider_has_set_links_no_account_at_once(acme: Acme) -> N
     assert await is_asked()
     await change(acme.owner, **again, attribute_mapping={})
     assert not await is_asked()
-    # What changes nothing of that leaves it.
+    # Other changes leave that as it is.
     await change(eve, name="Third", scopes=["openid", "email"], **again)
     assert not await is_asked()
     # Switching on what the owner has given up.
@@ -297,7 +297,7 @@ async def test_why_says_which_step_a_person_waits_for(acme: Acme) -> None:
     page = await (await signed_in(acme)).open("/app/organizations/acme/why?email=bob@acme.example")
     assert "The next step is the connection “Second”." in page.text
     assert "types a code that is mailed to the address then" in page.text
-    # Who has more than the word of the connection opens confirms the address.
+    # A person for whom more than the connection's word opens confirms the address.
     acme.world.connection.execute("UPDATE memberships SET role = 'admin' WHERE role = 'member'")
     await arrived(acme)
     assert await steps() == ["mailed_code", "mailed_code"]
@@ -334,7 +334,7 @@ async def test_a_trial_says_of_an_own_account_that_it_is_linked_without_a_code(a
 
 
 async def signed_in(acme: Acme) -> Visitor:
-    """Return the browser of the owner, who signs in by a password."""
+    """The browser of the owner, signed in by a password."""
     visitor = Visitor(acme.world.client)
     await visitor.sign_in(acme.owner.email)
     return visitor

@@ -43,7 +43,7 @@ async def test_what_was_said_last_is_told(members: Acme) -> None:
 
     await sign_in(members, given_name="Ada", family_name="Lovelace")
     assert await name_of(members) == "Ada Lovelace"
-    # Who says nothing changes nothing.
+    # A provider that says nothing changes nothing.
     await sign_in(members)
     assert await name_of(members) == "Ada Lovelace"
 

@@ -24,7 +24,7 @@ REFUSED = "You do not belong to this organization any more"
 
 
 async def private_account(acme: Acme) -> UUID:
-    """Sign Ada in by the connection; return the account, whose address is a private one since."""
+    """Sign Ada in by the connection; return the account, whose address is private from then on."""
     await acme.sign_in()
     acme.visitor.cookies.clear()
     user_id = acme.world.user_id(ADA)

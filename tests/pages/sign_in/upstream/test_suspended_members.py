@@ -167,7 +167,7 @@ async def test_every_way_in_says_that_the_membership_is_deactivated(member: Memb
     before = await world.sign_in(**AT_ACME)
     await set_active(member, is_active=False)
 
-    # What was open has ended, and the sign-in that follows says why.
+    # Her sessions have ended, and the next sign-in says why.
     assert (await world.refresh(before.refresh_token)).status == 401
     for name, way in ways(member).items():
         with subtests.test(way=name):
@@ -197,7 +197,7 @@ async def test_those_who_help_learn_it_and_strangers_do_not(member: Member) -> N
     at_product = await explained_to_organization(world, acme.owner, product=member.product.client_id)
     assert at_product.customer is not None
     assert at_product.customer.membership is CustomerMembership.SUSPENDED
-    # A membership that its user has never confirmed is not told of.
+    # The page does not mention a membership that its user has never confirmed.
     world.connection.execute("UPDATE memberships SET confirmed_at = NULL WHERE suspended_at IS NOT NULL")
     answer = await world.log_in(**FOR_ACME)
     assert (answer.status, "deactivated" in answer.text) == (403, False)

@@ -68,7 +68,7 @@ async def test_the_problems_of_a_connection_stand_below(acme: Acme, problem: Pro
 
     assert "Problems of connections" in page
     assert "request-of-another" in page
-    # What stands on the page of a setup link is not named here.
+    # The page of a setup link says "below"; this one does not.
     assert "below." not in page.partition("Problems of connections")[2]
     assert "request-of-another" not in unknown
 

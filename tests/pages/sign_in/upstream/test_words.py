@@ -108,7 +108,7 @@ async def test_a_code_that_a_role_takes_is_asked_for_with_its_reason(acme: Acme)
 
     assert WHY_A_CODE in page.text
     assert (again.status, WHY_A_CODE in again.text) == (401, True)
-    # Who asks for a mailed code by themselves came from no provider.
+    # A person who asks for a mailed code on their own came from no provider.
     acme.visitor.cookies.clear()
     methods = await acme.visitor.submit(await acme.visitor.open("/app/sign-in"), "/app/sign-in", email="bo@b.example")
     plain = await acme.visitor.submit(methods, "/app/sign-in/link")
