@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 # A backup code, or what is so long that it is on no page by chance; a text of other characters is no secret of ours.
 _RANDOM: Final = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}|[A-Za-z0-9_+/=-]{11,}")
-# What a form carries on, which its page has had.
+# Values that a form carries on, which its page has already had.
 _CARRIED: Final = re.compile(r'<input type="hidden"[^>]*>|href="[^"]*"|action="[^"]*"')
-# The value of a record that is published in the DNS, which its page shows at any time.
+# The value of a record to publish in the DNS, which its page shows at any time.
 _PUBLISHED: Final = re.compile(r"gatehouse-[a-z-]+=[A-Za-z0-9_-]+")
-# What is typed on another device to sign in there, and shown by the button of a mailed link.
+# A code that its user types on another device to sign in there, shown by the button of a mailed link.
 ALLOWED: Final = frozenset({"/auth/magic-link"})
 
 

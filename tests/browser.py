@@ -104,7 +104,7 @@ class Site:
         self._thread.join()
 
     def work(self, work: Callable[[Installation], Awaitable[None]]) -> None:
-        """Do what an actor would do, of which it has none."""
+        """Do the work of an actor; the server runs none."""
         assert self._installation is not None, "the server did not start"
         trio.from_thread.run(work, self._installation, trio_token=self._token)
 

@@ -36,7 +36,7 @@ class Calls:
         return max(later - earlier for earlier, later in zip(self.at_waits, self.at_waits[1:], strict=False))
 
     def __call__(self, frame: FrameType, event: str, _argument: Any) -> None:
-        """Count a call, as the function that the interpreter tells of each."""
+        """Count a call; the interpreter calls this function for each."""
         if event == "call" and not frame.f_code.co_filename.startswith(_TESTS):
             self.number += 1
 

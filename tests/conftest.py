@@ -55,7 +55,7 @@ from tests.waiting import WAIT_SECONDS_MAX
 
 __all__ = ["chromium", "stopwatch", "watch"]
 
-# Fewer tests make themselves what they need.
+# Fewer tests make these themselves.
 WARMING_TESTS_MIN = 300
 PAGES = "entrypoints.pages.frame.rendering"
 # The garbage of a few tests rather than of a few calls.

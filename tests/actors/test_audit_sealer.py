@@ -102,7 +102,7 @@ async def test_many_entries_are_sealed_in_batches_with_pauses_and_new_ones_at_ev
     batches = [0, PAUSE_SECONDS, *[2 * PAUSE_SECONDS] * (len(PARTS) + 1)]
     assert [moment - began_at for moment in database.sealed_at] == pytest.approx(batches)
     assert database.entries == 0
-    # The readers of this process hear of each.
+    # Each message reaches the readers of this process.
     assert mailboxes.told == [WorkKind.AUDIT_TAILS] * 2
     await let_work(one)
     assert len(database.sealed_at) == len(batches) + 1

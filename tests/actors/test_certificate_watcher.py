@@ -16,7 +16,7 @@ from tests.mailboxes import RecordedMailboxes, let_work
 
 
 class FakeDatabase:
-    """A fake database of certificates that end soon, whose owners were not warned; it keeps who was asked besides."""
+    """A fake database of certificates that end soon, whose owners got no warning; it records all other use cases."""
 
     def __init__(self, unwarned: int) -> None:
         self.unwarned = unwarned

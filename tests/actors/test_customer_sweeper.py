@@ -17,7 +17,7 @@ from tests.mailboxes import RecordedMailboxes, let_work
 
 
 class FakeDatabase:
-    """A fake database in which so many batches of sessions and of news wait."""
+    """A fake database in which so many batches of sessions and of events about people wait."""
 
     def __init__(self, waiting: int, news: int = 0) -> None:
         self.waiting = waiting

@@ -42,7 +42,7 @@ async def test_the_months_ahead_are_made_and_those_that_are_over_dropped(
     assert months() == ["2031_11", "2031_12", "2032_01", "2032_02"]
     of_log = [line for line in lines if line["log"] == LOG.value]
     assert of_log[0] == {"event": "log_months.made", "log": LOG.value, "month": "2031-11", "log_level": "info"}
-    # Months that other tests have left are dropped besides.
+    # Months that other tests have left are dropped as well.
     made = [line["month"] for line in of_log if line["event"] == "log_months.made"]
     assert made == ["2031-11", "2031-12", "2032-01", "2032-02"]
 

@@ -21,7 +21,7 @@ PERIOD_SECONDS = 10.0
 
 
 class Listener:
-    """An actor that notes when it has heard what; its work takes some seconds."""
+    """An actor that notes the time of each message; its work takes some seconds."""
 
     def __init__(self, work: WorkKind | None = None, *, in_turn: bool = False, first: float = PERIOD_SECONDS) -> None:
         self.box = Mailbox(work, in_turn=in_turn)

@@ -104,7 +104,7 @@ def test_a_jump_of_the_clock_of_the_database_is_not_followed(machine: Machine, s
         machine.run(60)
         assert machine.compare(database_error_seconds=seconds) == 0
         assert (machine.off_seconds(), machine.database_error_seconds) == (0, seconds)
-    # Whose clock is right shows again once the database's is.
+    # A right clock shows again once the database's is right.
     machine.jump(seconds / 2)
     assert machine.compare(database_error_seconds=seconds) == 0
     assert machine.off_seconds() == 0

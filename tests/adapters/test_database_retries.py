@@ -201,7 +201,7 @@ async def test_a_commit_that_got_no_answer_is_never_repeated(
 
     assert attempts == [1]
     assert mailboxes.told == []
-    # Who reads the log finds the request, or what a job was doing.
+    # The log says which request, or what a job was doing.
     [line] = lines
     assert (line["event"], line["request_id"]) == ("database.commit_unknown", "of-the-request")
     assert line["use_case"] == "tests.adapters.test_database_retries.use_case"

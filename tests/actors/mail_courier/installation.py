@@ -36,7 +36,7 @@ VIRTUAL_SECONDS_MAX = 4 * 3600
 
 
 class Crash(Exception):
-    """An unexpected error."""
+    """A failure that the code does not expect."""
 
 
 class Steps:
@@ -127,7 +127,7 @@ class SteppedDatabase:
         return await self._database.transact(use_case, *args, **kwargs)
 
     def of_another_replica(self) -> SteppedDatabase:
-        """Return the same database as another replica has it, whose messages are not heard here."""
+        """Return the same database as of another replica, whose messages are not heard here."""
         return SteppedDatabase(replace(self._database, mailboxes=RecordedMailboxes()), self._steps)
 
 

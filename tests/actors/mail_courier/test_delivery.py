@@ -144,7 +144,7 @@ async def test_mails_that_are_deferred_by_the_hundred_are_lines_at_intervals_wit
 
     deferred = [line for line in lines if line["event"] == "mail.deferred"]
     assert first == [1]
-    # What was left out is in the next number, and each mail has its reason.
+    # The next number includes what was left out, and each mail has its reason.
     assert deferred[1]["times"] == len(recipients)
     assert deferred[1]["reason"] == "The mail server answered 451 busy"
     assert {installation.row(one)["last_error"] for one in recipients} == {"The mail server answered 451 busy"}

@@ -114,7 +114,7 @@ class Simulation:
         """Insert an organization, and a webhook for each receiver: its name and its behaviour."""
         builder = Builder(self.connection, lambda: EPOCH)
         organization_id = builder.organization(name)
-        # Told when a receiver is gone.
+        # The organization's owner is notified when a receiver is gone.
         builder.member(organization_id, builder.user(f"owner@{name}.example"), "owner")
         self.organizations[name] = organization_id
         for receiver, behaviour in receivers.items():

@@ -107,7 +107,7 @@ async def _processes_until(simulation: Simulation, end: float, event: str) -> No
 
 
 class Calls:
-    """Crashes an actor, or kills its process, at every so-manieth call of what carries messages, until it ends."""
+    """Crashes an actor, or kills its process, at every n-th call of what carries messages, until it ends."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made: Counter[str] = Counter()

@@ -24,7 +24,7 @@ LIMIT: Final = 20
 
 @pytest.fixture
 def acme(builder: Builder) -> UUID:
-    """An organization with ten days of sign-ins, one in a minute to it, and another one of its people elsewhere."""
+    """An organization with ten days of sign-ins, one in a minute, and another one where its people signed in."""
     acme, other = builder.organization(), builder.organization("other")
     user_id = builder.user("ada@example.com")
     for organization_id, through_id in ((acme, None), (other, acme), (other, None)):

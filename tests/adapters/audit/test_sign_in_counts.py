@@ -433,7 +433,7 @@ def test_active_users_who_are_not_counted_yet_are_added_in_either_way(log: Log, 
     log.clock.now = BEGIN + timedelta(days=9)
     count_all(log)
     if not are_many:
-        # So many others were active before that those who are not counted are looked up one by one.
+        # So many others were active before that users who are not counted are looked up one by one.
         for table in ("platform_active_user_changes (day", "active_user_changes (organization_id, day"):
             organization = (log.organizations[0],) if "organization" in table else ()
             log.connection.execute(

@@ -217,7 +217,7 @@ async def test_a_claim_that_is_cancelled_when_it_has_its_place_gives_it_back() -
         scope = await nursery.start(wait)
         await trio.testing.wait_all_tasks_blocked()
         first.release()
-        # The place was given before, so it is taken all the same.
+        # The place was granted before, so it is taken all the same.
         scope.cancel()
 
     assert scope.cancelled_caught

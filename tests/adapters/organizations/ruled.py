@@ -47,7 +47,7 @@ Given = tuple[str, tuple[str, str] | None]
 
 @dataclass(frozen=True)
 class Ruled:
-    """The organization: all of a member, a group and a connection but its number stands at that place.
+    """The organization: each member, group and connection is a number, and the data about it stand at that place.
 
     `places` has the authority of each member in each group, `asserted` what each connection said of each member; a rule
     is the number of a group, or of a connection with a value, its role, and the number of the member who made it.
@@ -252,7 +252,7 @@ def decided(state: Ruled, ids: Stored, chosen: Collection[int] | None) -> Sequen
 
 
 def _decided(state: Ruled, ids: Stored, member: int, before: Given) -> tuple[Given, Authority | None]:
-    """Return what the first rule gives that fits, and who made it."""
+    """Return what the first fitting rule gives, and who made the rule."""
     for place, (named, role, maker) in enumerate(state.rules):
         if isinstance(named, int):
             fits = (named, member) in state.places
@@ -305,7 +305,7 @@ def _authority_id(organization_id: UUID, number: int) -> UUID:
 
 
 def changed(builder: Builder, ids: Stored) -> Sequence[UUID]:
-    """Return the members of whose role an event tells."""
+    """Return the members about whose role there is an event."""
     rows = builder.rows(
         "SELECT data->>'user_id' FROM events WHERE organization_id = %s AND type = 'user.role_updated'",
         ids.organization_id,

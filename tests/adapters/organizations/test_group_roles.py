@@ -44,7 +44,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_rules, "FEW_GROUPS", 1)
 
 
-# A rule that is undone is found by a few of a hundred organizations.
+# A faulty rule shows within a few of a hundred organizations.
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(state=ruled(), chosen=st.none() | st.frozensets(st.integers(0, MEMBERS - 1), min_size=1))
 @example(organization(("admin", None, False, 1), ("admin", None, False, 2), places={(0, 2): 0}), None)

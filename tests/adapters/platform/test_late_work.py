@@ -126,7 +126,7 @@ def test_the_coming_month_of_a_log_is_missing_when_it_was_not_made_in_time(
     assert read(transact).undropped == [Log.LOGIN_EVENTS]
 
 
-# Of entries without a seal it is not known since when they wait: their finding is of the backlog.
+# It is not known since when entries without a seal wait: their finding is the backlog.
 @pytest.mark.parametrize("work", sorted(POLLED_WORK - {WorkKind.SEALING}))
 def test_work_is_late_beyond_the_limit_of_the_alert_and_never_before(nothing: LateWork, work: str) -> None:
     within = replace(nothing, overdue={work: float(shown.DUE_SECONDS_MAX)})

@@ -158,7 +158,7 @@ def test_events_of_an_organization_are_due_since_it_was_marked(
     organization: UUID, transact: Callable[..., Any], connection: Connection, clock: SettableClock
 ) -> None:
     marked_at = clock() - LATER
-    # It is for both, and what is to be sealed is due at once.
+    # It is due for both, and what is to be sealed is due at once.
     sealing = {WorkKind.SEALING: clock()}
     mark_due(connection, organization)
     connection.execute("UPDATE log_dues SET events_at = %s", (marked_at,))

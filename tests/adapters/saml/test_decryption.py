@@ -211,7 +211,7 @@ def test_a_ciphertext_of_any_length_is_no_failure_of_ours(idp: IdentityProvider)
 
 
 def without_signatures(idp: IdentityProvider) -> str:
-    """Return an answer whose encrypted assertion anybody could have made."""
+    """Return an answer whose encrypted assertion any stranger could have made."""
     return encrypted(idp, Encryption(), idp.assertion(ASKED))
 
 

@@ -239,7 +239,7 @@ def test_after_a_deadlock_the_next_try_comes_at_once_and_the_message_names_it(
     migrated(empty_database_url, [MADE])
     look_for_deadlocks_after(empty_database_url, "10ms")
     observer.execute("SELECT pg_advisory_lock(7)")
-    # It would look for what it waits for until the end of the test, were it taken for a session that holds on.
+    # It would look for its holder until the end of the test, were it taken for a session that holds on.
     migrating = Migrating(
         empty_database_url,
         [MADE, HIDDEN],

@@ -31,7 +31,7 @@ SHORT_WAITS = LockWaits(try_seconds=0.3, between_seconds=0.05, total_seconds=0.9
 
 @pytest.fixture(autouse=True)
 def looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a migration look at once for who holds what it needs: the short tries of tests are soon over."""
+    """Let a migration ask at once which sessions hold what it needs: the short tries of tests are soon over."""
     monkeypatch.setattr(lock_waits, "LOOK_SECONDS", 0.01)
 
 

@@ -39,7 +39,7 @@ def test_the_logs_of_an_old_installation_have_every_anonymization(empty_database
             )
 
         migrations.migrate(connection, lambda _: None, known[: version + 1])
-        # As a process of the version before does it, which goes on.
+        # As a process of the version before does, which goes on.
         connection.execute(
             """
             INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)

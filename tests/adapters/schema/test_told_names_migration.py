@@ -55,7 +55,7 @@ def test_what_was_made_of_a_domain_is_known_and_services_stay_as_they_are(empty_
 
         add("dan2@example.com", "Dan2", "Example")
         add("eva+x@example.com", "Eva", "Example")
-        # Two words are what a directory would tell, too.
+        # Two words may come from a directory as well.
         add("ada.lovelace@example.com", "Ada", "Lovelace")
         add("ann@example.com", "Ann", "Other")
         add("bob@example.com", "Bob", "Example", "Bob E.")

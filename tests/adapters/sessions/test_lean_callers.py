@@ -54,7 +54,7 @@ PLACES: Final = {
     "in its organization": "UPDATE sessions SET organization_id = %(acme)s WHERE service_id IS NULL",
     "in another": "UPDATE sessions SET organization_id = %(globex)s WHERE service_id IS NULL",
 }
-# What a service has of its own, one thing at a time; who is no member is asked for the rules.
+# What a service has of its own, one thing at a time; for a user who is no member, the rules are read.
 EXTRAS: Final = (
     "UPDATE services SET access = 'members'",
     "UPDATE services SET access = 'assigned'",

@@ -17,8 +17,8 @@ from tests.adapters.statements.judging import unbound_tables
 from tests.adapters.statements.tenants import schema
 from tests.adapters.statements.texts import Sent, read
 
-# What leaves out what vendors have for their customers, by the table that is read without its organization. Who names a
-# customer record instead reads what it admits.
+# Conditions that leave out what vendors have for their customers, by the table that is read without its organization.
+# A statement that names a customer record instead reads what it admits.
 LEAVES_OUT: Final = {
     "memberships": (IS_MEMBERSHIP, "made_for = c.id", "c.id = x.made_for", "c.id = cm.made_for"),
     "domain_routes": (IS_MEMBERSHIP,),

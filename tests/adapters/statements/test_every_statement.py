@@ -21,7 +21,7 @@ from tests.adapters.statements.tenants import Schema, schema
 from tests.adapters.statements.texts import Sent, Unread, read
 from tests.documents import MANUAL
 
-# Lower them with each statement that names its organization from now on. They do not grow without a decision.
+# Lower them with each statement that is made to name its organization. They grow only with a decision.
 STATEMENTS_LISTED: Final = 308
 STATEMENTS_ON_LOGS: Final = 89
 LOGS: Final = frozenset(distribution.LOGS)

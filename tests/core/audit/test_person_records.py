@@ -13,7 +13,7 @@ NOW = datetime(2026, 2, 3, tzinfo=UTC)
 
 
 def record(services: list[PersonService] | None) -> PersonRecord:
-    """Return the record of a person with these services; None is what the role of the reader does not include."""
+    """Return the record of a person with these services; None is what the reader's role does not include."""
     return PersonRecord(
         is_member=True,
         is_told=True,

@@ -1,4 +1,4 @@
-// One client of a service with customers: people of two of them sign in, and one of both names which.
+// One client of a service with customers: people of two sign in, and one of both chooses between them.
 
 import assert from 'node:assert/strict'
 import * as client from 'openid-client'
@@ -9,7 +9,7 @@ const own = new URL(ISSUER).origin
 const options = { execute: [client.allowInsecureRequests] }
 const config = await client.discovery(new URL(ISSUER), CLIENT_ID, CLIENT_SECRET, undefined, options)
 
-// What is told of the names that are expected.
+// The claims about the expected names.
 const told = (claims, expected) => Object.fromEntries(Object.keys(expected).map((name) => [name, claims[name]]))
 
 for (const { email, customer, claims } of JSON.parse(CUSTOMER_SIGN_INS)) {

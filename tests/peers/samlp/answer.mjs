@@ -1,5 +1,5 @@
 // An identity provider of SAML: it prints its metadata, and then answers each line of its input, which is a list with the
-// address of a request and that of the assertion consumer service, and a certificate if the assertion is to be encrypted.
+// addresses of a request and of the assertion consumer service, and a certificate if the assertion is to be encrypted.
 //
 // Arguments: the files of its certificate and of its private key, and "response" if it signs whole responses.
 
