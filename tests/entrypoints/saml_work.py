@@ -42,7 +42,7 @@ class Browser(Client):
 
 @dataclass
 class Employees(Client):
-    """Employees, each of whom signs in once by the identity provider of their organization, which is new to Gatehouse.
+    """Employees who each sign in once by the identity provider of their organization; they are new to Gatehouse.
 
     `signed_in` says of each whether the page after the sign-in arrived.
     """

@@ -1,4 +1,4 @@
-"""To whom a customer at the payment provider belongs: bound once, to an organization or to a service's end user."""
+"""The owner of a customer at the payment provider: bound once, an organization or an end user of a service."""
 
 from __future__ import annotations
 

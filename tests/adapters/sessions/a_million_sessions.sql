@@ -1,4 +1,4 @@
--- A million sessions of 5,000 users, each of whom is a member and an end user in five of 1,000 organizations.
+-- A million sessions of 5,000 users, each a member and an end user in five of 1,000 organizations.
 -- Foreign keys and the indexes of other queries are dropped, because with them the insertion takes half a minute.
 
 ALTER TABLE sessions

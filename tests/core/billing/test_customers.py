@@ -1,4 +1,4 @@
-"""The metadata by which the payment provider keeps to whom a customer belongs."""
+"""The metadata by which the payment provider keeps the owner of a customer."""
 
 from dataclasses import replace
 from uuid import UUID

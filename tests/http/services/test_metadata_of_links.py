@@ -44,7 +44,7 @@ class Noted:
 
     @property
     def of(self) -> list[Any]:
-        """The people about whom the service notes something."""
+        """The people with metadata at the service."""
         return [user_id for (user_id,) in self.world.rows("SELECT user_id FROM service_user_metadata")]
 
 

@@ -17,7 +17,7 @@ from tests.world.builder import EMAIL, PASSWORD
 # Members of the organization, one of them in the group of admins. A stranger has only an account.
 MEMBER: Final = "member@example.com"
 ADMIN: Final = "admin@example.com"
-# The member to whom a service for chosen people is assigned.
+# The member to which a service for chosen people is assigned.
 CHOSEN: Final = "chosen@example.com"
 STRANGER: Final = "stranger@example.com"
 # The group that recipes name, and the role in its place.

@@ -168,7 +168,7 @@ async def test_where_an_identity_stands_for_two_accounts_its_user_signs_in_to_on
 
 
 async def by_stranger(upstream: Upstream, asked: Answer) -> None:
-    """Sign in as a user to whom the identity does not belong, which links nothing."""
+    """Sign in as a user who does not have the identity, which links nothing."""
     methods = await upstream.visitor.submit(asked, "/app/sign-in", email="dora@example.com")
     refused = await upstream.visitor.submit(methods, "/app/sign-in/password", password=PASSWORD)
     assert refused.status == 403

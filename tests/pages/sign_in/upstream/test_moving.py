@@ -297,7 +297,7 @@ async def test_why_says_which_step_a_person_waits_for(acme: Acme) -> None:
     page = await (await signed_in(acme)).open("/app/organizations/acme/why?email=bob@acme.example")
     assert "The next step is the connection “Second”." in page.text
     assert "types a code that is mailed to the address then" in page.text
-    # A person for whom more than the connection's word opens confirms the address.
+    # A person with more rights than the connection's word opens confirms the address.
     acme.world.connection.execute("UPDATE memberships SET role = 'admin' WHERE role = 'member'")
     await arrived(acme)
     assert await steps() == ["mailed_code", "mailed_code"]

@@ -1,4 +1,4 @@
-"""A member whom the directory has deactivated reads that, in every way to sign in, and never "no member"."""
+"""A member that the directory has deactivated reads that, in every way to sign in, and never "no member"."""
 
 from __future__ import annotations
 
