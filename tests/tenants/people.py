@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.tenants.customers import Customer, Membership
 from tests.tenants.desk import Desk
 from tests.tenants.model import Violation
-from tests.world.people_news import tell_everything
+from tests.world.people_events import tell_everything
 
 if TYPE_CHECKING:
     from tests.tenants.neighbourhood import Neighbourhood

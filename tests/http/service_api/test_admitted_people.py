@@ -10,7 +10,7 @@ import pytest
 from tests.world import internal
 from tests.world.customer_backend import CustomerBackend
 from tests.world.directory import TOKEN, Directory, insert_scim_token
-from tests.world.people_news import tell_everything
+from tests.world.people_events import tell_everything
 
 
 @pytest.fixture

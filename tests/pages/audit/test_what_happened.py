@@ -6,7 +6,7 @@ import re
 
 from tests.pages.audit.written import PAGE, rows
 from tests.world.hooks import Hooks
-from tests.world.people_news import tell_everything
+from tests.world.people_events import tell_everything
 from tests.world.platform import Platform
 from tests.world.trade import insert_trade
 from tests.world.visitor import Visitor

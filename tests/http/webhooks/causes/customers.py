@@ -13,7 +13,7 @@ from tests.http.webhooks.causes.stage import Stage
 from tests.world.backend import KEY, insert_key
 from tests.world.builder import Service
 from tests.world.customer_setups import CONNECTION
-from tests.world.people_news import tell_everything
+from tests.world.people_events import tell_everything
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 

@@ -11,7 +11,7 @@ import pytest
 from tests.secret_watch import WATCH
 from tests.world.customer_backend import CustomerBackend, insert_customer_backend
 from tests.world.directory import Directory, insert_directory
-from tests.world.people_news import tell_everything
+from tests.world.people_events import tell_everything
 from tests.world.world import World
 
 News = list[tuple[str, str]]

@@ -15,7 +15,7 @@ from core.customers.people_news import Told, tell
 from ports.unit_of_work import UnitOfWork
 from tests.waiting import waiting_for_a_lock
 from tests.world.customer_backend import CustomerBackend, insert_customer_backend
-from tests.world.people_news import tell_everything
+from tests.world.people_events import tell_everything
 from tests.world.world import World
 
 ADDED = "customer.user_added"
