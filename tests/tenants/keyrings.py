@@ -1,4 +1,4 @@
-"""Keys of organizations that make what calls by itself: within their capabilities, and how it ends (decisions 5.13)."""
+"""Keys of organizations that make what calls by itself: within their capabilities, and how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs without a secret: what the token of a job opens, which jobs get none, and what ends it (decisions 17.1).
+"""Programs without a secret: what the token of a job opens, which jobs get none, and what ends it.
 
 The jobs of both organizations run on one platform, which signs for each of them: the identity provider of work.
 """

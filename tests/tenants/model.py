@@ -19,7 +19,7 @@ The people:
 
 What A may do by the rules is no violation, and is written where it is allowed: it knows its own users' sessions at its
 own service (`Way.MAKER`), its provider signs its people in to it (`Way.CONNECTION`), and it opens an account that
-belongs to no one else (decisions 2.8; `Model.opened`).
+belongs to no one else (`Model.opened`).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Gift:
     # False when a change of address may have ended it, which the model does not decide.
     is_certain: bool = True
     is_suspended: bool = False
-    # Confirmed by its person after the account was opened to A, of which they were told (decisions 2.8).
+    # Confirmed by its person after the account was opened to A, of which they were told.
     is_shared: bool = False
 
 

@@ -1,4 +1,4 @@
-"""The office of A: its rows, and judging after every step what people hold of it (decisions 22)."""
+"""The office of A: its rows, and judging after every step what people hold of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may come in to a service for which of its customers: the rules once more, in plain Python (decisions 15, 22).
+"""Who may come in to a service for which of its customers: the rules once more, in plain Python.
 
 They are about values alone (`customers.py`). The histories of tenants judge by them what requests did: their vendor is
 a third organization beside A and B, which both may become customers of its service, the *desk* (`desk.py`), what the

@@ -1,4 +1,4 @@
-"""The off-switch: what providers of connections end, who else tries to, and accounts that are locked (decisions 17)."""
+"""The off-switch: what providers of connections end, who else tries to, and accounts that are locked."""
 
 from __future__ import annotations
 
