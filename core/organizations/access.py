@@ -1,4 +1,4 @@
-"""Access control: capabilities, the roles that include them, and what each operation requires (decisions 5.4).
+"""Access control: capabilities, the roles that include them, and what each operation requires (ops/decisions/0012).
 
 A route declares its operation, and its use case begins with `authorize` or `authorize_platform`, or with `uow.caller`
 where it concerns only the caller. Every decision is made from the current state of the database, in the transaction of
@@ -36,7 +36,7 @@ class MembershipSuspended(Forbidden):
 
 
 class Capability(StrEnum):
-    """A permission that a role may include (decisions 5.4)."""
+    """A permission that a role may include."""
 
     ORG_SETTINGS_MANAGE = "org.settings.manage"
     ORG_MEMBERS_VIEW = "org.members.view"
@@ -56,12 +56,12 @@ class Capability(StrEnum):
 
 
 _ALL: Final = frozenset(Capability)
-# The capabilities of every member (decisions 5.4).
+# The capabilities of every member.
 _VIEWS: Final = frozenset(
     {Capability.ORG_MEMBERS_VIEW, Capability.SERVICES_VIEW, Capability.END_USERS_VIEW, Capability.ANALYTICS_VIEW}
 )
 _BUILT_IN: Final = {OWNER: _ALL, ADMIN: _ALL, MEMBER: _VIEWS}
-# What one that manages or creates a thing includes besides itself: the view of that thing (decisions 5.4).
+# A capability that manages or creates a thing includes the view of it.
 _IMPLIED: Final = PartialTable(
     {
         Capability.ORG_MEMBERS_MANAGE: Capability.ORG_MEMBERS_VIEW,
@@ -73,13 +73,13 @@ _IMPLIED: Final = PartialTable(
 
 
 def implied_by(chosen: Iterable[str]) -> frozenset[Capability]:
-    """Return the capabilities that were chosen for a role or a key, with those that they include."""
+    """Return the capabilities chosen for a role or a key, with the views that they include."""
     named = frozenset(map(Capability, chosen))
     return named | {implied for one in named if (implied := _IMPLIED.get(one)) is not None}
 
 
 def capabilities_of(role: str, custom_permissions: Iterable[str] | None) -> frozenset[Capability]:
-    """Return the capabilities of a role; a custom role has those it lists, and what they include."""
+    """Return the capabilities of a role; a custom role has the ones it lists, and the views that they include."""
     return _BUILT_IN[role] if role in _BUILT_IN else implied_by(custom_permissions or ())
 
 
@@ -95,16 +95,16 @@ class RequiredStanding(StrEnum):
     # Not a custom role, whatever it allows.
     ADMIN = "owner or admin"
     OWNER = "owner"
-    # No operation takes it: what outlasts an impersonation is closed to an impersonator, whatever the role.
+    # No operation takes it. It is what an impersonator lacks, whatever the role, for what outlasts the impersonation.
     IN_PERSON = "in person"
 
 
 class WhileImpersonating(Enum):
-    """What an operation is while a platform owner impersonates the caller (decisions 5.11).
+    """Whether an operation is open while a platform owner impersonates the caller.
 
-    An impersonation ends within an hour, and nothing that is made or changed in it outlasts it in another hand: no
-    credential, no ownership, no role above `member`, no address to which a credential leads. Nothing is deleted either
-    that cannot be brought back. Each operation declares what it is, so that a new one cannot forget it.
+    An impersonation ends within an hour, and an impersonator makes or changes nothing that outlasts it in another hand:
+    no credential, no ownership, no role above `member`, no address to which a credential leads. Nor do they delete what
+    cannot be brought back. Each operation declares its value, so that a new one cannot forget it.
     """
 
     READS = "it changes nothing"
@@ -127,7 +127,7 @@ _CLOSED: Final = WhileImpersonating.CLOSED
 class Operation(Enum):
     """An operation in an organization: what it requires, and in which statuses of the organization it is allowed.
 
-    The last value is what it is while a platform owner impersonates the caller.
+    The last value says whether it is open while a platform owner impersonates the caller.
     """
 
     ORGANIZATION_READ = ("read the organization", RequiredStanding.MEMBER, _ANY_STATUS, _READS)
@@ -256,7 +256,7 @@ class Operation(Enum):
         statuses: frozenset[OrganizationStatus],
         while_impersonating: WhileImpersonating,
     ) -> Operation:
-        """Create an operation; the words are its value."""
+        """Create an operation; its value is its description."""
         member = object.__new__(cls)
         member._value_ = words
         member.takes = takes
@@ -266,13 +266,13 @@ class Operation(Enum):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The capabilities that it requires: the one that it takes, and those of what is made by it."""
+        """The capabilities that it requires: its own, and what the credential that it makes can do."""
         taken = frozenset({self.takes}) if isinstance(self.takes, Capability) else frozenset[Capability]()
         return taken | _ALSO_TAKES.get(self, frozenset[Capability]())
 
     @property
     def requirement(self) -> str:
-        """All that it requires, in words, as the routes and the reference name it."""
+        """All that it requires, in the words of the routes and the reference."""
         return " and ".join([self.takes, *sorted(self.capabilities - {self.takes})])
 
     def missing(self, role: str, capabilities: frozenset[Capability]) -> Capability | RequiredStanding | None:
@@ -288,7 +288,7 @@ class Operation(Enum):
 
     @property
     def makes_credential(self) -> bool:
-        """Whether it makes a credential or says where one leads (decisions 7.9)."""
+        """Whether it makes a credential or sets where one leads."""
         return self in _MAKES_CREDENTIAL
 
     @property
@@ -302,8 +302,8 @@ class Operation(Enum):
         return self.is_closed_while_impersonating or self.while_impersonating is WhileImpersonating.JUDGED
 
 
-# What a credential can do, its maker can do (decisions 7.9): a directory changes members, a SIEM reads the audit log.
-# The people of customers take the same of a member as of the maker of a key that manages them (decisions 15.8).
+# The maker of a credential must be allowed to do what the credential can do: a directory changes members, a SIEM reads
+# the audit log. A member needs for the people of customers what the maker of a key that manages them needs.
 _ALSO_TAKES: Final = PartialTable(
     {
         Operation.CLAIMS_PREVIEW: frozenset({Capability.END_USERS_VIEW}),
@@ -333,9 +333,8 @@ _MAKES_CREDENTIAL: Final = frozenset(
         Operation.MAIL_SERVER_SET,
     }
 )
-# What an organization opens, besides what every status opens, that a vendor has made and a person has claimed while it
-# waits for approval: what vendors have made and may set up for it, and the end of what is between the two. Its relation
-# to the vendor works all the same.
+# A vendor made the organization, a person has claimed it, and it waits for approval. Besides what every status opens,
+# it opens what vendors have made and may set up for it, and the end of its relation to a vendor, which works meanwhile.
 _OF_CLAIMED_AND_PENDING: Final = frozenset(
     {
         Operation.PRODUCTS_READ,
@@ -346,8 +345,8 @@ _OF_CLAIMED_AND_PENDING: Final = frozenset(
         Operation.MADE_FOR_US_REMOVE,
     }
 )
-# Members can always read what the organization requires, and leave; and `management.py` refuses only the change that
-# requires less.
+# Members can always read what the organization requires, and leave. `management.py` refuses only changes that require
+# less.
 _WITH_ONE_FACTOR: Final = frozenset(
     {Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE, Operation.ORGANIZATION_LEAVE}
 )
@@ -360,8 +359,8 @@ class AccessContext:
     `is_unconfirmed` means that another person made the membership, and that the user has not used it yet,
     `is_suspended` that the directory of the organization has deactivated the member, `is_single_sign_on_missing` that
     the organization requires its own sign-in of them, and the session began otherwise, and `is_claimed` that a vendor
-    has made the organization, which a person has claimed. For a key of the organization, caller and membership are
-    those of its maker, and `narrowed` returns what the key may do of that.
+    made the organization, and a person has claimed it. For a key of the organization, the caller is its maker with the
+    maker's membership, and `narrowed` limits the access to what the key may do.
     """
 
     caller: Caller
@@ -385,7 +384,7 @@ class OrganizationAccess:
     capabilities: frozenset[Capability]
 
     def require(self, capability: Capability) -> None:
-        """Raise `Forbidden` without a capability that only some variants of the operation require."""
+        """Raise `Forbidden` without a capability that only a variant of the operation requires."""
         if capability not in self.capabilities:
             raise _missing(capability)
 
@@ -397,7 +396,7 @@ class OrganizationAccess:
         self.caller.require(Act.LASTING)
 
     def require_no_less(self, capabilities: frozenset[Capability], action: str) -> None:
-        """Raise `Forbidden` when a person's role has a capability that the caller lacks, besides what members view."""
+        """Raise `Forbidden` when a person's role has a capability that the caller and plain members lack."""
         if not allows_no_less(self.capabilities, capabilities):
             raise Forbidden(
                 Wording(
@@ -414,9 +413,11 @@ def authorize(
     *,
     is_granted: Callable[[OrganizationAccess], bool] | None = None,
 ) -> OrganizationAccess:
-    """Authorize the caller for an operation in an organization, or refuse in the order of decisions 1.6.
+    """Authorize the caller for an operation in an organization.
 
-    `is_granted` may allow the operation to a member whose role lacks the capability.
+    The order of refusals: an unknown organization, no usable membership, an organization that is not active, the role.
+    Use cases validate their input after this, and look up what belongs to the organization last. `is_granted` may allow
+    the operation to a member whose role lacks the capability.
     """
     context = uow.access_context(slug)
     organization, membership = _entered(context, operation)
@@ -434,7 +435,7 @@ def authorize(
         context.caller.require(Act.CREDENTIAL)
     elif operation.is_closed_while_impersonating:
         context.caller.require(Act.LASTING)
-    # Otherwise a sign-in that does not name the organization would bypass its setting.
+    # Else a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         session_strength.require_second_factor(context.caller, organization.mfa_methods)
         session_strength.require_device_trust(uow, context.caller, organization)
@@ -482,11 +483,11 @@ def authorize_support(uow: UnitOfWork) -> Caller:
 
 
 def _entered(context: AccessContext, operation: Operation) -> tuple[Organization, Membership]:
-    """Return the organization and the membership; refuse who may not enter for the operation, whatever their role."""
+    """Return the organization and the membership; refuse a caller who may not enter, whatever their role."""
     organization, membership = context.organization, context.membership
     if organization is None:
         raise NotFound("There is no such organization.")
-    # Before the membership, or a service would learn by the answer to which organizations its user belongs.
+    # Before the membership, else the answer would tell a service to which organizations its user belongs.
     context.caller.require_within(organization.id)
     if membership is None:
         raise Forbidden("You are not a member of this organization.")

@@ -1,4 +1,4 @@
-"""What a member could do who made a credential or a rule, as far as it is kept or compared (decisions 7.9)."""
+"""What the maker of a credential or a rule could do: it is kept with a SCIM token, and compared for a rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 _NOTHING: Final[frozenset[Capability]] = frozenset()
-# What stands for the role of what a key of the organization has made; no custom role has such a slug.
+# Begins what is stored in place of a role for what a key of the organization made; no custom role has such a slug.
 _OF_KEY: Final = "key:"
 
 
@@ -23,7 +23,7 @@ _OF_KEY: Final = "key:"
 class Authority:
     """A role, and what it allows if it is a custom role; None for a member who has left.
 
-    `link_roles` are those of the setup link with which something was made: it gives, changes and takes these and
+    `link_roles` are the roles of the setup link with which something was made: it gives, changes and takes these and
     `member`, and no others. None for what a member has made.
     """
 
@@ -38,14 +38,14 @@ class Authority:
 
     @classmethod
     def holding(cls, capabilities: frozenset[Capability]) -> Self:
-        """Return what a caller may do that has these capabilities, and no more, whatever the role of its member is."""
+        """Return what a caller with these capabilities may do, whatever the role of the member behind it."""
         return cls(role="", permissions=sorted(capabilities))
 
     @classmethod
     def of_key(cls, capabilities: frozenset[Capability]) -> Self:
         """Return what a key of the organization with these capabilities may do, and what it makes.
 
-        It makes no admin, who could create keys that go on when the key has ended (decisions 5.13).
+        It makes no admin, who could create keys that outlive it.
         """
         return cls(role=_OF_KEY, permissions=sorted(capabilities))
 
@@ -68,13 +68,13 @@ class Authority:
 
     @classmethod
     def of_link(cls, roles: Collection[str], allowed_by_roles: frozenset[Capability]) -> Self:
-        """Return what a credential may do that is made with a setup link for these roles: no more than they allow.
+        """Return what a credential made with a setup link for these roles may do: no more than they allow.
 
         The maker of the link could give each of them, else the link would be dead.
         """
         named = sorted({*roles} - {MEMBER})
         if not named:
-            # Such a token changes plain members only, as one of an older version does.
+            # Such a token changes plain members only, as a token of an older version does.
             return cls(role=None, permissions=None, link_roles=[])
         if ADMIN in named:
             return cls(role=ADMIN, permissions=None, link_roles=named)
@@ -82,7 +82,7 @@ class Authority:
         return cls(role="", permissions=sorted(held), link_roles=named)
 
     def limited_to(self, link_roles: Collection[str]) -> Self:
-        """Return what of this the holder of a setup link for these roles may do."""
+        """Return the part of this that the holder of a setup link for these roles has."""
         return replace(self, link_roles=sorted({*link_roles} - {MEMBER}))
 
     @property
@@ -91,7 +91,7 @@ class Authority:
         return access.capabilities_of(self.role, self.permissions) if self.role is not None else _NOTHING
 
     def may_give(self, role: str, allowed_by_role: frozenset[Capability]) -> bool:
-        """Return whether such a member could give a role, which allows what the second argument lists."""
+        """Return whether such a member could give a role that allows `allowed_by_role`."""
         if self.link_roles is not None and role not in {MEMBER, *self.link_roles}:
             return False
         if role == OWNER:

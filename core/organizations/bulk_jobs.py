@@ -1,8 +1,8 @@
-"""Jobs: what a member does with more rows than one form takes, done by an actor in the background, row by row.
+"""Jobs: what a member does with more rows than one form takes; an actor does it in the background, row by row.
 
-A job acts in the session of its maker, so each row is decided by the rights that the maker has at that moment, and is a
-transaction of its own: done and recorded together, or refused with a reason. A job ends when its rows are done, when it
-is stopped, when the session of its maker ends, and when the maker may not do this any more.
+A job acts in the session of its maker, so the maker's rights at that moment decide about each row. Each row is a
+transaction of its own: done and recorded together, or refused with a reason. A job ends when its rows are done, when a
+person stops it, when the session of its maker ends, and when the maker may not do this any more.
 
 What each kind does to a row is in `core/platform/bulk_work.py`; jobs of the platform belong to no organization.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 ROWS_MAX: Final = 10_000
-# Unfinished ones of an organization, and of the platform.
+# Unfinished jobs of an organization, or of the platform.
 UNFINISHED_MAX: Final = 5
 
 
@@ -56,7 +56,7 @@ class JobOver(Conflict):
 
 
 class JobKind(StrEnum):
-    """What a job does to each of its rows; `operation` is what it takes, None for what platform owners do."""
+    """What a job does to each of its rows; `operation` is what it requires, None for jobs of platform owners."""
 
     MEMBERS_CHANGE = ("members.change", Operation.MEMBER_CHANGE)
     MEMBERS_REMOVE = ("members.remove", Operation.MEMBER_REMOVE)
@@ -74,7 +74,7 @@ class JobKind(StrEnum):
 
 
 class JobState(StrEnum):
-    """How far a job is; every state but the first is final."""
+    """The state of a job; every state but the first is final."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -93,7 +93,7 @@ class RowState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedRow:
-    """A row to work on: what is shown of it, its id if it has one, and what the page had shown of its state."""
+    """A row to work on: its text on the page, its id if it has one, and the state that the page had shown."""
 
     label: str
     subject_id: UUID | None = None
@@ -102,7 +102,7 @@ class WantedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
-    """A job that begins; `details` are the same for each row."""
+    """A job that begins; `details` hold for each row."""
 
     id: UUID
     organization_id: UUID | None
@@ -137,18 +137,18 @@ class Job:
 
     @property
     def waiting(self) -> int:
-        """How many rows nothing was done with."""
+        """The number of rows that still wait."""
         return self.rows - self.done - self.refused
 
     @property
     def is_running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the job goes on."""
         return self.state is JobState.RUNNING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
-    """A row of a job; `number` is its place, from 1, and `name` that of a person who is a member now, None else."""
+    """A row of a job; `number` is its place, from 1, and `name` the name of a present member, None otherwise."""
 
     number: int
     label: str
@@ -159,7 +159,7 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownJob:
-    """A job, and a part of its rows; `next` is the number after which they go on, None at their end."""
+    """A job and a part of its rows; the list goes on after the number `next`, None at its end."""
 
     job: Job
     listed: Sequence[JobRow]

@@ -1,6 +1,7 @@
-"""What a form lets its reader choose from: all where they are few, else what a search finds.
+"""The choices of a form: all where they are few, else what a search finds.
 
-`of_members` is here; other areas have their own. None in place of choices means that the reader may not see them.
+`of_members` is here; other areas have functions of their own. None in place of choices means that the reader may not
+see them.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 # A longer list is no help to choose from, and makes the page heavy.
 CHOICES_MAX: Final = 50
-# How many a search among more shows.
+# Where there are more, a search shows so many.
 CHOICES_FOUND_MAX: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One that can be chosen: what a form sends, what it is called, and what tells it from others of that name."""
+    """A choice: the value that a form sends, its name, and what tells it from others of that name."""
 
     value: str
     name: str
@@ -32,7 +33,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What can be chosen: all of them (`is_whole`), or those that a search finds, and whether it finds more."""
+    """All choices (`is_whole`), or the ones that a search finds, and whether it finds more."""
 
     found: Sequence[Choice]
     is_whole: bool
@@ -40,9 +41,9 @@ class Choices:
 
 
 def choices(read: Callable[[str, int], Sequence[Choice | None]], search: str) -> Choices:
-    """Return all where they are few, else those that a search finds.
+    """Return all choices where they are few, else the ones that a search finds.
 
-    `read` takes a part of the name, empty for all, and how many it returns at most; None is one that cannot be chosen.
+    `read` takes a part of the name, empty for all, and a maximum number; it returns None for what cannot be chosen.
     """
     every = read("", CHOICES_MAX + 1)
     if len(every) <= CHOICES_MAX:
@@ -51,13 +52,13 @@ def choices(read: Callable[[str, int], Sequence[Choice | None]], search: str) ->
 
 
 def searched(found: Sequence[Choice | None]) -> Choices:
-    """Return what a search among more has found, with one more than `CHOICES_FOUND_MAX` where there is more."""
+    """Return what a search has found, which is one more than `CHOICES_FOUND_MAX` where there are more."""
     has_more = len(found) > CHOICES_FOUND_MAX
     return Choices(found=_possible(found[:CHOICES_FOUND_MAX]), is_whole=False, has_more=has_more)
 
 
 def of_members(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> Choices | None:
-    """Return the active members by the ids of their accounts; a search is for a part of the address."""
+    """Return the active members by the ids of their accounts; a search takes a part of the address."""
     if Capability.ORG_MEMBERS_VIEW not in authorized.capabilities:
         return None
 

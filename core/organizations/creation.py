@@ -1,4 +1,4 @@
-"""Creating an organization: a user with a verified address creates and owns it (decisions 5.1)."""
+"""Creating an organization: a user with a verified address creates and owns it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RESERVED_SLUGS: Final = frozenset(
     }
 )
 PENDING_MAX: Final = 5
-# Of what an organization is called that no person owns yet.
+# Of the random slugs of organizations that no person owns yet.
 _SLUG_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SLUG_CHARACTERS: Final = 8
 
@@ -84,8 +84,8 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
         raise AddressNotVerified
     slug, name = all_valid(lambda: checked_new_slug(slug), lambda: checked_name(name))
     organization = new_organization(uow, slug, name)
-    # Locked, so that the count is right when a user creates several at once, and so that a person who is locked out of
-    # the account at this moment does not become an owner with it.
+    # Locked, so that the count is right when a user creates several at once, and so that a person who loses the account
+    # at this moment does not become an owner with it.
     caller = callers.lock_account(uow)
     if is_welcome:
         organization = organization.approved(by=None, at=uow.now)
@@ -101,7 +101,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
         created_at=uow.now,
     )
     uow.members.defer_add(membership, is_confirmed=True)
-    # Operations 6.3 has no action for it, and no webhook of the organization is there to be told.
+    # Only in the log, and without an action of its own: a new organization has no webhook yet.
     uow.audit(
         AuditAction.ORGANIZATION_UPDATED,
         organization.id,
@@ -127,7 +127,7 @@ def person_of(caller: Caller) -> PersonSummary:
 
 
 def add_unclaimed(uow: UnitOfWork, organization: Organization) -> Organization:
-    """Store an organization that no person owns, under a random slug that no other one has, and return it so."""
+    """Store an organization that no person owns under a random, unused slug, and return it with that slug."""
     while True:
         named = replace(organization, slug=f"c-{uow.randomness.choice(_SLUG_ALPHABET, _SLUG_CHARACTERS)}")
         if uow.organizations.add(named, is_unclaimed=True):
@@ -135,14 +135,14 @@ def add_unclaimed(uow: UnitOfWork, organization: Organization) -> Organization:
 
 
 def require_pending_room(uow: UnitOfWork, caller: Caller) -> None:
-    """Raise `TooManyPending` when a person, whose account is locked, owns too many to own one more that waits."""
+    """Raise `TooManyPending` when a person, whose account is locked, owns the maximum of pending organizations."""
     owned = [one.organization_id for one in uow.members.of_account(caller.account.id) if one.role == OWNER]
     if uow.organizations.count_pending(owned) >= PENDING_MAX:
         raise TooManyPending
 
 
 def new_organization(uow: UnitOfWork, slug: str, name: str) -> Organization:
-    """Return an organization that waits for approval, as a new one does; it is not stored."""
+    """Return a new organization, which waits for approval; it is not stored."""
     return Organization(
         id=uow.randomness.new_id(),
         slug=slug,
@@ -165,7 +165,7 @@ def new_organization(uow: UnitOfWork, slug: str, name: str) -> Organization:
 
 
 def checked_new_slug(text: str) -> str:
-    """Return a slug that an organization may take, if no other one has it; raise `BadRequest`."""
+    """Return the valid form of a slug for a new organization; raise `BadRequest`. It may be taken."""
     slug = checked_slug(text)
     if slug in RESERVED_SLUGS:
         raise BadRequest.of_field("slug", "This slug is reserved. Choose another one.")

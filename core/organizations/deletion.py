@@ -1,10 +1,10 @@
-"""Deleting an organization: by its owner, who may restore it for a while, and for good (decisions 5.1).
+"""Deleting an organization: by its owner, who may restore it for a while, and for good (ops/decisions/0070).
 
-From the moment in which its owner deletes it, only the platform and its owner see an organization: nothing finds it by
-its slug, and nothing that it has is in force. What it has issued ends in the same transaction, and so does its part in
-what organizations are to one another. Its members, services and settings wait until it is deleted for good, which is at
-once where it never had another member. Platform owners delete at once (`core/platform/organizations.py`); what an owner
-has deleted goes in batches after its time (`core/platform/ended_organizations.py`).
+Once its owner has deleted an organization, only the platform and the owner see it: nothing finds it by its slug, and
+nothing that it has is in force. What it has issued ends in the same transaction, and so do its relations to vendors and
+customers. Its members, services and settings stay until it is deleted for good: at once where it never had another
+member, else in batches after `RESTORABLE_FOR` (`core/platform/ended_organizations.py`). Platform owners delete at once
+(`core/platform/organizations.py`).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from core.sessions.limits import Act
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Those that the page lists; a person who has deleted more restores or waits for some of them first.
+# The page lists so many; a person who has deleted more restores or waits for some of them first.
 DELETED_SHOWN_MAX: Final = 100
-# The owner, and the admins who are members for the longest.
+# The owner, and the longest-serving admins.
 TOLD_MAX: Final = 20
 
 
@@ -48,7 +48,7 @@ class NotRestorable(NotFound):
 class Ending:
     """What ends when an organization is deleted: each number is exact up to `COUNTED_MAX`, and one more beyond.
 
-    `restorable_until` is None where it would be deleted for good at once.
+    `restorable_until` is None where the organization is deleted for good at once.
     """
 
     sessions: int
@@ -115,7 +115,7 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
         restorable_until=_instant(deletes_at),
         subscriptions=subscriptions,
     )
-    # Without the organization: what is mailed for one that is not active waits until it is.
+    # Mailed without the organization, because mails of an organization that is not active wait until it is.
     mail.send_each(
         uow,
         MailTemplate.ORGANIZATION_DELETED,
@@ -159,7 +159,7 @@ def record_end(uow: UnitOfWork, organization: Organization, **details: object) -
 def list_mine(uow: UnitOfWork) -> Sequence[DeletedOrganization]:
     """List the organizations that the caller has deleted and may restore, by slug.
 
-    A session that is confined to an organization, or a service's, shows none.
+    A session that is confined to an organization, or a session of a service, shows none.
     """
     return uow.deleted_organizations.restorable(_owned(uow, uow.caller), at=uow.now, limit=DELETED_SHOWN_MAX)
 
@@ -175,7 +175,7 @@ def show_mine(uow: UnitOfWork, slug: str) -> DeletedOrganization:
 def restore(uow: UnitOfWork, slug: str) -> Organization:
     """Restore an organization that the caller has deleted, without what ended then.
 
-    Raise `NotRestorable` for any other, and what `authorize` raises for a session that is not enough for it.
+    Raise `NotRestorable` for any other, and what `authorize` raises for a session that it refuses.
     """
     caller = callers.require_in_person(uow)
     found = uow.deleted_organizations.lock_restorable(_owned(uow, caller), slug, at=uow.now)
@@ -200,9 +200,9 @@ def _owned(uow: UnitOfWork, caller: Caller) -> list[UUID]:
 
 
 def _end_relations(uow: UnitOfWork, organization: Organization, *, deletes_at: datetime) -> None:
-    """End the use of its services by others, and its use of theirs; both sides learn of it (decisions 15.6).
+    """End the use of its services by others, and its use of theirs; the logs of both sides record it.
 
-    The organizations that it has made for customers, and that no person owns, are deleted for good at that time. Until
+    The organizations that it made for customers and that no person owns are deleted for good at `deletes_at`. Until
     then it restores them one by one, once it is restored itself.
     """
     # So that none of its services gets another customer before the transaction ends.

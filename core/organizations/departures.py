@@ -1,8 +1,8 @@
-"""Departures: what a user loses who leaves an organization, or an address that organizations gave something to.
+"""Departures: what a user loses with a membership, or with an address to which organizations gave something.
 
 The links to the organization's services that came with a membership end with it, and so do their sessions, their
 subscriptions, and the identities by which the organization's connections sign the user in. A link that a key or the
-user made stays, and so does one whose subscription is paid (decisions 5.7). Memberships are in `members.py`.
+user made stays, and so does one whose subscription is paid. Memberships are in `members.py`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OF_ORGANIZATION: Final = (LinkOrigin.MEMBERSHIP, LinkOrigin.KEY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedLink:
-    """A link that has ended; `subscription_id` is that of a live subscription that has ended with it."""
+    """A link that has ended, and the live subscription that ended with it, if there was one."""
 
     organization_id: UUID
     subscription_id: UUID | None
@@ -60,7 +60,7 @@ def end(
     *,
     remembers: bool = True,
 ) -> None:
-    """End the links of these origins of users who leave a locked organization, and what signs them in by it.
+    """End the links of these origins and the identities of users who leave a locked organization.
 
     Unless `remembers` is false, a connection links them again when they belong again (`upstream/returning.py`).
     """
@@ -76,7 +76,7 @@ def end(
 
 
 def end_unconfirmed_links(uow: UnitOfWork, user_id: UUID, *, reason: str, told: Collection[UUID]) -> None:
-    """End the links that a user has not confirmed, and tell their organizations, except those that are told already."""
+    """End the links that a user has not confirmed; their organizations get an event, except those in `told`."""
     ended = uow.departures.end_unconfirmed_links(user_id)
     _record(uow, ended, reason=reason)
     untold = sorted({one.organization_id for one in ended} - set(told))
@@ -85,7 +85,7 @@ def end_unconfirmed_links(uow: UnitOfWork, user_id: UUID, *, reason: str, told: 
 
 
 def end_links_since(uow: UnitOfWork, user_id: UUID, since: datetime) -> None:
-    """End the links that a user was given or has made since then."""
+    """End the links that a user was given or made since then."""
     _record(uow, uow.departures.end_links_since(user_id, since), reason="email_change_undone")
 
 
@@ -96,9 +96,9 @@ def end_own_link(uow: UnitOfWork, organization_id: UUID, service_id: UUID, user_
 
 
 def leave_mail_domain(uow: UnitOfWork, user_id: UUID, *, old_domain: str, new_domain: str) -> None:
-    """End what signs a user in by the organization of a mail domain, when the new address is not of that organization.
+    """End the identities of a user at the organization of the old mail domain, unless it has the new one as well.
 
-    Who may sign in by a connection because of a membership or a link signs in to the account once more, and is linked.
+    A user who may still use a connection, by a membership or a link, signs in to the account once and is linked again.
     """
     organization_id = uow.departures.organization_of_mail_domain(old_domain)
     if organization_id is None or uow.departures.organization_of_mail_domain(new_domain) == organization_id:

@@ -1,7 +1,7 @@
 """Proofs of domains: a TXT record with a random value that only the owner of a domain can publish.
 
-A proof that disappears is shown as failing, and holds for seven days more. What a proof is for is decided by its owner:
-the custom domain of an organization (`settings/domain.py`) is no proof of a mail domain.
+A proof that disappears is shown as failing, and holds for seven days more. A proof counts for one purpose only: the
+custom domain of an organization (`settings/domain.py`) is no proof of a mail domain.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 LABEL: Final = "_gatehouse"
 VALUE_PREFIX: Final = "gatehouse-verification="
-# How long a proof holds that has disappeared.
+# How long a proof that has disappeared still holds.
 FAILING_MAX: Final = timedelta(days=7)
 CHECK_PERIOD: Final = timedelta(hours=12)
-# A proof that is missing, or a name server that does not answer, is asked about again sooner.
+# Sooner than otherwise: the proof is missing, or a name server did not answer.
 RECHECK_PERIOD: Final = timedelta(hours=1)
 # A name server that is away for less than this proves nothing.
 UNANSWERED_MAX: Final = timedelta(days=1)

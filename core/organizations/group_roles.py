@@ -1,8 +1,8 @@
-"""What the rules of an organization make of its members, in the transaction of each change (decisions 16.2).
+"""Applies the group rules of an organization to its members, in the transaction of each change (ops/decisions/0064).
 
-The first rule that fits gives the role. A rule whose maker lost the right gives it to nobody more; so does a rule on a
-group of the directory for a member whom a token has put in whose maker could not give the role. When none fits any
-longer, what a rule gave is taken: the role is `member`. The owner is changed by no rule.
+The first rule that fits gives the role. A rule gives its role to no further member once its maker lost the right, nor
+to a member that a SCIM token put in the group while the token's maker could not give the role. When none fits any
+longer, the role that a rule gave is taken, and the member is a plain `member`. No rule changes the owner.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 SCIM: Final = "scim"
-# A role with one of these opens nothing by a connection's word alone, even if a rule gives it (decisions 16.2).
+# A connection's word alone opens no role with one of these, even if a rule gives it: the person first types a code that
+# was mailed to the account's address.
 POWERS: Final = frozenset(
     {
         Capability.ORG_MEMBERS_MANAGE,
@@ -54,15 +55,15 @@ class WantedRule:
 
     @property
     def is_by_name(self) -> bool:
-        """Whether a connection names the group, and not by an id, which no other group gets."""
+        """Whether a connection names the group by a name, which another group may get, and not by an id."""
         return self.source != SCIM and not _is_id(self.group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeRule:
-    """A rule with its maker, and since when it is there.
+    """A rule with its maker and the time of its making.
 
-    `link_roles` are those of the setup link with which it was made; None for a member.
+    `link_roles` are the roles of the setup link with which it was made; None for a member.
     """
 
     wanted: WantedRule
@@ -75,9 +76,9 @@ class MadeRule:
 class GroupRule:
     """A stored rule with what its maker and its role allow now.
 
-    `group_name` is the name of a group of the directory, `maker` is without a role when the maker has left; for a rule
-    that was made with a setup link, it is limited to the roles of the link.
-    `role_permissions` are those of a custom role, None for a role that was deleted.
+    `group_name` is the name of a group of the directory. `maker` has no role when the maker has left, and is limited to
+    the roles of the setup link with which the rule was made. `role_permissions` are the permissions of a custom role,
+    None for a role that was deleted.
     """
 
     id: UUID
@@ -121,7 +122,7 @@ class GroupRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedMember:
-    """A member whom rules fit, or whose role a rule gave. The owner is none.
+    """A member that rules fit, or whose role a rule gave; never the owner.
 
     `fitting` has the ids of the rules, each with the authority of the token that put the member in the group, or None
     where a connection asserts the group.
@@ -141,22 +142,22 @@ class FittedMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenRole:
-    """The role that a member has, and the rule that gave it, if one did; then `allowed` is what the role allows."""
+    """The role of a member, the rule that gave it, if one did, and what the role allows then."""
 
     role: str
     role_source: RoleSource | None
     allowed: frozenset[Capability] = frozenset()
 
 
-# What is left of a role that a rule gave when none fits any longer.
+# What a member has when no rule fits any longer.
 TAKEN: Final = GivenRole(role=MEMBER, role_source=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivingRules:
-    """The rules of an organization by their place, and what decides which of them give their roles.
+    """The rules of an organization in their order, and what decides which of them give their roles.
 
-    `by_authority` has the roles of rules that each maker of a token could give, by the ids of the authorities.
+    `by_authority` has the roles that each maker of a token could give, by the ids of the authorities.
     """
 
     rules: Sequence[GroupRule]
@@ -166,9 +167,9 @@ class GivingRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlikeMembers:
-    """Members with the same role from the same source, for whom rules decide the same other one.
+    """Members with the same role from the same source, for which rules decide the same other role.
 
-    `user_ids` are at most `ROWS_AT_ONCE_MAX`, the oldest membership first, which was made at `first_joined_at`.
+    `user_ids` has at most `ROWS_AT_ONCE_MAX`, the oldest membership first, which was made at `first_joined_at`.
     """
 
     role: str
@@ -181,7 +182,7 @@ class AlikeMembers:
 
     @property
     def moves(self) -> bool:
-        """Whether the role is another one, and not only what gave it."""
+        """Whether the role itself changes, and not only what gave it."""
         return self.given.role != self.role
 
 
@@ -192,9 +193,9 @@ class RuleOutcome(StrEnum):
     EARLIER_RULE = "earlier_rule"
     MAKER_LOST_RIGHT = "maker_lost_right"
     TOKEN_MAY_NOT = "token_may_not"  # noqa: S105 - the name of an outcome
-    # It fits, and what it gives waits for a change by one who may take the present role.
+    # It fits, and its role waits for a change by a caller who may take the present role.
     WAITS = "waits"
-    # No rule gives the role any longer, and it stays until one who may take it changes the group or saves the rules.
+    # No rule gives the role any longer; it stays until a caller who may take it changes the group or saves the rules.
     STAYS = "stays"
 
 
@@ -223,7 +224,7 @@ class ExplainedRole:
 
 
 def may_set(maker: Authority, source: str, role: str, allowed_by_role: frozenset[Capability]) -> bool:
-    """Return whether a member may make a rule that gives a role, which allows what the last argument lists."""
+    """Return whether a member may make a rule that gives a role; `allowed_by_role` is what the role allows."""
     held = maker.capabilities
     has_source = source == SCIM or Capability.INTEGRATIONS_MANAGE in held
     return has_source and Capability.ORG_ROLES_MANAGE in held and maker.may_give(role, allowed_by_role)
@@ -232,9 +233,9 @@ def may_set(maker: Authority, source: str, role: str, allowed_by_role: frozenset
 def apply(
     uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | None, *, by: Authority | None = None
 ) -> None:
-    """Give members of a locked organization the roles of its rules; None for all whom rules concern.
+    """Give members of a locked organization the roles of its rules; None for all members that rules concern.
 
-    `by` is what the caller may do who makes the change, for a SCIM token what its maker could do: where that is too
+    `by` is what the caller who makes the change may do, for a SCIM token what its maker could do. Where that is too
     little, the role stays.
     """
     if user_ids is not None and len(user_ids) == 1:
@@ -246,7 +247,7 @@ def apply(
 def apply_to_member(
     uow: UnitOfWork, organization_id: UUID, user_id: UUID, *, by: Authority | None = None
 ) -> GivenRole | None:
-    """Do what `apply` does, for one member; return what rules decide, None for a member whom no rule concerns."""
+    """Do what `apply` does for one member; return what rules decide, None for a member that no rule concerns."""
     deferred_rules = uow.group_rules.defer_of_organization(organization_id)
     member = uow.group_rules.fitted(organization_id, user_id)
     if member is None:
@@ -272,7 +273,7 @@ def apply_to_member(
 def decide(
     uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | None, *, by: Authority | None = None
 ) -> Sequence[AlikeMembers]:
-    """Return whose role, or what gave it, `apply` would change."""
+    """Return the members whose role, or its source, `apply` would change."""
     deferred_rules = uow.group_rules.defer_of_organization(organization_id)
     authorities = uow.directory_groups.authorities(organization_id)
     giving = _giving(deferred_rules(), authorities)
@@ -285,7 +286,7 @@ def decide(
 
 
 def explain(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ExplainedRole | None:
-    """Return where the role of a member comes from, and what becomes of the rules that fit; None for who is none."""
+    """Return where the role of a member comes from, and what becomes of the rules that fit; None for no member."""
     present = uow.members.find(organization_id, user_id)
     if present is None:
         return None
@@ -300,7 +301,7 @@ def explain(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ExplainedR
 
 
 def is_held(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> bool:
-    """Return whether a rule that fits a member gives the role that the member has."""
+    """Return whether a rule that fits a member gives the member's present role."""
     rules = uow.group_rules.of_organization(organization_id)
     member = uow.group_rules.fitted(organization_id, user_id)
     return member is not None and any(
@@ -311,7 +312,7 @@ def is_held(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> bool:
 def _explained(member: FittedMember, rules: Iterable[GroupRule]) -> Sequence[ExplainedGroupRule]:
     """Return each rule that fits a member, with the reason why it gives its role or does not.
 
-    The rule comes last that gave the role of a member whom none gives it any longer.
+    A rule that gave the present role and gives it no longer comes last.
     """
     explained: list[ExplainedGroupRule] = []
     is_given = False
@@ -348,14 +349,14 @@ def _source(rule: GroupRule) -> RoleSource:
 
 
 def follow_unlinking(uow: UnitOfWork, user_id: UUID) -> None:
-    """Take from a user what rules gave by groups that a connection asserted whose identity was unlinked."""
+    """Take from a user the roles that rules gave by groups of a connection whose identity was unlinked."""
     for organization_id in uow.group_rules.ruled_by_connections(user_id):
         uow.organizations.lock(organization_id)
         apply(uow, organization_id, [user_id])
 
 
 def opens_by_word_alone(role: str, allowed: frozenset[Capability]) -> bool:
-    """Return whether a role that a rule gave opens by the word of the connection that asserted the group."""
+    """Return whether a role that a rule gave opens by the connection's word alone, without a mailed code."""
     return role != ADMIN and POWERS.isdisjoint(allowed)
 
 
@@ -368,14 +369,14 @@ def _is_id(text: str) -> bool:
 
 
 def _parts(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID] | None) -> Iterator[Sequence[UUID]]:
-    """Return the ids of these members, or of all, in the parts that are decided in one statement."""
+    """Return the ids of these members, or of all, in parts for one statement each."""
     if user_ids is not None:
         return in_parts(sorted(user_ids, key=attrgetter("int")))
     return read_in_parts(partial(uow.group_rules.members, organization_id), lambda user_id: user_id)
 
 
 def _giving(rules: Sequence[GroupRule], authorities: Mapping[UUID, Authority]) -> GivingRules:
-    """Return the rules with what each maker of a token could give: once for each role, and not for each member."""
+    """Return the rules with what each maker of a token could give, judged once for each role, not for each member."""
     # Many rules have the same maker and give the same role.
     judged: dict[tuple[UUID | None, bool, str], bool] = {}
     giving: list[GroupRule] = []
@@ -410,14 +411,14 @@ def given_by(rule: GroupRule) -> GivenRole:
 
 
 def _gives(rule: GroupRule, member: FittedMember) -> bool:
-    """Return whether a rule that fits a member gives its role: what it gave before stays."""
+    """Return whether a rule that fits a member gives its role; what it gave before stays."""
     if (member.role, member.role_source) == (rule.role, _source(rule)):
         return True
     return _may_give(rule, member.fitting[rule.id])
 
 
 def _may_give(rule: GroupRule, authority: Authority | None) -> bool:
-    """Return whether a rule gives its role to whom a token with this authority has put in the group."""
+    """Return whether a rule gives its role to members that a token with this authority has put in the group."""
     return rule.gives_role and (authority is None or authority.may_give(rule.role, rule.allowed))
 
 
@@ -428,7 +429,7 @@ def _settled(
     alike: Sequence[AlikeMembers],
     by: Authority | None,
 ) -> Sequence[AlikeMembers]:
-    """Return what is left of changes: without those that are not theirs to make."""
+    """Return the changes that the caller, or the maker of the token, may make."""
     known = {rule.role: rule.allowed for rule in rules}
     return [one for one in alike if _is_theirs(uow, organization_id, one, known, by)]
 
@@ -440,8 +441,8 @@ def _is_theirs(
     known: dict[str, frozenset[Capability]],
     by: Authority | None,
 ) -> bool:
-    """Return whether those whose word counts may take the role that members have, and give the other one."""
-    # A rule takes a role that was given by hand only from those to whom its maker could give it.
+    """Return whether the caller, and the maker where it counts, may take the members' role and give the other one."""
+    # A rule takes a role that was given by hand only if its maker could also give that role.
     maker = alike.maker if alike.role_source is None else None
     for role in {alike.role, alike.given.role}:
         if role not in known:
@@ -457,7 +458,7 @@ def _give(uow: UnitOfWork, organization_id: UUID, alike: Sequence[AlikeMembers])
 
 
 def _together(alike: Iterable[AlikeMembers]) -> Iterator[Sequence[AlikeMembers]]:
-    """Yield the changes, so many at once as have fewer than twice as many members as are given a role at once."""
+    """Yield the changes in parts, each with fewer than twice as many members as get a role in one statement."""
     part: list[AlikeMembers] = []
     members = 0
     for one in alike:
@@ -496,7 +497,7 @@ def _recorded(alike: AlikeMembers) -> Mapping[str, Any]:
 
 
 def _narrow_sessions(uow: UnitOfWork, organization_id: UUID, losing: Iterable[AlikeMembers]) -> None:
-    """Let sessions open a role no longer that a connection gave: it may be given later by another word."""
+    """Narrow the sessions in which a connection opened a role that is taken: it may be given otherwise later."""
     held: dict[str, list[UUID]] = {}
     for one in losing:
         if one.role_source is not None and one.role_source.source != SCIM:

@@ -1,4 +1,4 @@
-"""Rules by which groups give roles: of a directory, or as a connection asserts them (decisions 16.2).
+"""Rules by which groups give roles: groups of a directory, or groups that a connection asserts (ops/decisions/0064).
 
 The first rule that fits a member gives the role (`group_roles.py`). A rule keeps its maker as long as source, group and
 role stay, and gives its role only while the maker could give it.
@@ -25,7 +25,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# An organization that has more of an earlier version keeps them, and may save as many as it has.
+# An organization that has more since an earlier version keeps them, and may save as many as it has.
 RULES_MAX: Final = 200
 GROUP_CHARACTERS_MAX: Final = 255
 # How many members the page names before the rules are saved.
@@ -45,7 +45,7 @@ class RulesChanged(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonOfRules:
-    """A member whom rules concern."""
+    """A member that rules concern."""
 
     user_id: UUID
     email: str
@@ -67,7 +67,7 @@ class RoleChange:
 class ArrivedGroups:
     """What a new rule can name: groups of the directory, connections, and the values that these asserted lately.
 
-    Connections and groups of the directory are named by their ids; of many groups and values, the first are there.
+    Connections and groups of the directory are named by their ids; of many groups and values, only the first are here.
     """
 
     group_names: Mapping[str, str]
@@ -87,10 +87,10 @@ class RulesOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesEditor:
-    """Who changes rules: the member who is their maker, and what this member may do.
+    """The member who changes rules and becomes the maker of new ones, and what this member may do.
 
-    With `own_roles`, only rules that give one of these roles are the editor's to make, or to make give it again.
-    A key of the organization makes no rule for admins, who could create keys that go on when it has ended.
+    With `own_roles`, the editor makes only rules that give one of these roles, and renews no other rule whose maker
+    lost the right. A key of the organization makes no rule for admins, who could create keys that outlive it.
     """
 
     user_id: UUID
@@ -100,7 +100,7 @@ class RulesEditor:
 
     @classmethod
     def of(cls, authorized: OrganizationAccess) -> Self:
-        """Return a caller who was authorized as an editor; the holder of a setup link has the roles of the link."""
+        """Return an authorized caller as an editor; the holder of a setup link has the roles of the link."""
         caller, capabilities = authorized.caller, authorized.capabilities
         link = caller.limits.link
         if link is None:
@@ -115,11 +115,11 @@ class RulesEditor:
         )
 
     def is_own(self, role: str) -> bool:
-        """Return whether rules that give a role are among those that the editor looks after."""
+        """Return whether the editor looks after rules that give a role."""
         return self.own_roles is None or role in self.own_roles
 
     def may_set(self, rule: WantedRule, allowed_by_role: frozenset[Capability]) -> bool:
-        """Return whether the editor may make a rule, whose role allows what the second argument lists."""
+        """Return whether the editor may make a rule whose role allows `allowed_by_role`."""
         is_closed = self.is_key and rule.role == ADMIN
         return (
             self.is_own(rule.role)
@@ -130,7 +130,7 @@ class RulesEditor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesPreview:
-    """The first members whom rules would change, and how many there are; `state` is that of the rules there are."""
+    """The first members whose role rules would change, and their number; `state` is of the stored rules."""
 
     changes: Sequence[RoleChange]
     total: int
@@ -138,7 +138,7 @@ class RulesPreview:
 
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[GroupRule]:
-    """List the rules of an organization, the one that counts first at the beginning."""
+    """List the rules of an organization in the order in which they count."""
     organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
     return uow.group_rules.of_organization(organization.id)
 
@@ -170,8 +170,8 @@ def save(
 ) -> Sequence[GroupRule]:
     """Replace the rules of an organization, and apply them at once.
 
-    Raise one `BadRequest` of all rules that are not valid, and `Forbidden` for a new one that is not the caller's to
-    make; `RulesChanged` when the rules are not in the state that the caller has seen.
+    Raise one `BadRequest` of all rules that are not valid, `Forbidden` for a new rule that the caller may not make, and
+    `RulesChanged` when the rules are not in the state that the caller has seen.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
     if seen_state not in {None, state_of(uow.group_rules.of_organization(authorized.organization.id))}:
@@ -186,7 +186,7 @@ def store(
     before = uow.group_rules.of_organization(organization_id)
     after = _made(uow, organization_id, wanted, before, editor)
     if after == [rule.made for rule in before]:
-        # What a weaker hand has left undone is done all the same.
+        # The rules stay, but a change by a caller with fewer rights may have left roles for this one to apply.
         group_roles.apply(uow, organization_id, None, by=editor.authority)
         return before
     uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), one) for one in after])
@@ -202,7 +202,7 @@ def store(
 
 
 def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_state: str | None = None) -> RulesPreview:
-    """Return whom rules would change that the caller is about to save; raise as `save` does. Nothing changes."""
+    """Return whose role the rules that the caller is about to save would change; raise as `save`. Nothing changes."""
     authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
     organization_id = authorized.organization.id
     state = state_of(uow.group_rules.of_organization(organization_id))
@@ -225,10 +225,10 @@ def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_st
 def considered(
     uow: UnitOfWork, organization_id: UUID, wanted: Sequence[WantedRule], editor: RulesEditor
 ) -> Sequence[AlikeMembers]:
-    """Return the members who would get another role by what `store` would store; raise as it does. Nothing changes."""
+    """Return the members whose role `store` would change; raise as it does. Nothing changes."""
     before = uow.group_rules.of_organization(organization_id)
     after = _made(uow, organization_id, wanted, before, editor)
-    # Stored for the statement that finds whom they fit, and taken back in the same transaction.
+    # Stored for the statement that finds the members that they fit, and taken back in the same transaction.
     uow.group_rules.replace(organization_id, [(uow.randomness.new_id(), one) for one in after])
     decided = group_roles.decide(uow, organization_id, None, by=editor.authority)
     uow.group_rules.replace(organization_id, [(rule.id, rule.made) for rule in before])
@@ -241,13 +241,13 @@ def number_of(alike: Iterable[AlikeMembers]) -> int:
 
 
 def _first_moved(alike: Iterable[AlikeMembers]) -> Mapping[UUID, tuple[str, str]]:
-    """Return the present and the new role of so many members as the page names."""
+    """Return the present and the new role of the members that the page names."""
     moved = ((user_id, (one.role, one.given.role)) for one in alike for user_id in one.user_ids)
     return dict(islice(moved, PREVIEWED_MAX))
 
 
 def state_of(rules: Sequence[GroupRule]) -> str:
-    """Return a text that is another one after each change of the rules."""
+    """Return a text that each change of the rules changes."""
     text = "\x00".join("\x00".join(rule.key) for rule in rules)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
@@ -259,7 +259,7 @@ def _made(
     before: Sequence[GroupRule],
     editor: RulesEditor,
 ) -> Sequence[MadeRule]:
-    """Return the rules with their makers, and since when they are there; raise for those that cannot be made."""
+    """Return the rules with their makers and the times of their making; raise for rules that cannot be made."""
     _require_few(wanted, before)
     _require_valid(uow, organization_id, wanted)
     known = {rule.key: rule for rule in before}
@@ -271,7 +271,7 @@ def _made(
         if present is not None and (present.gives_role or not is_theirs):
             made.append(present.made)
         elif is_theirs:
-            # Also one whose maker has lost the right, which gives its role again.
+            # Also renews a rule whose maker has lost the right, so that it gives its role again.
             made.append(
                 MadeRule(
                     wanted=rule, made_by=editor.user_id, link_roles=editor.authority.link_roles, created_at=uow.now

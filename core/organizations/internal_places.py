@@ -1,4 +1,4 @@
-"""What an internal organization is for: one customer of one service, whose vendor has made what it has.
+"""The place of an internal organization: one customer of one service, for which the vendor has made what it holds.
 
 Internal organizations are made in `core/customers/internal_organizations.py`.
 """

@@ -1,4 +1,4 @@
-"""Inviters: a member's open invitations end when the member may no longer send them (decisions 5.6).
+"""Inviters: a member's open invitations end when the member may no longer send them.
 
 Sending, answering and expiry are in `core/invitations/`. A transaction that uses this has locked the organization.
 """
@@ -20,9 +20,9 @@ _NOTHING: Final[frozenset[Capability]] = frozenset()
 
 
 def may_invite_to(capabilities: frozenset[Capability], role: str, allowed_by_role: frozenset[Capability]) -> bool:
-    """Return whether a member who manages others may invite to a role, which allows what the third argument lists.
+    """Return whether a member who manages others may invite to a role that allows `allowed_by_role`.
 
-    As with the permissions of a custom role: otherwise members who manage others could invite themselves to more.
+    Else members who manage others could invite themselves to a role that allows more than their own.
     """
     return role == MEMBER or (Capability.ORG_ROLES_MANAGE in capabilities and allowed_by_role <= capabilities)
 
@@ -30,7 +30,7 @@ def may_invite_to(capabilities: frozenset[Capability], role: str, allowed_by_rol
 def withdraw(
     uow: UnitOfWork, organization_id: UUID, inviter_id: UUID, capabilities: frozenset[Capability] = _NOTHING
 ) -> None:
-    """Withdraw a member's open invitations that these capabilities no longer allow: by the role, and by services."""
+    """Withdraw a member's open invitations whose role or services these capabilities no longer allow."""
     kept = _kept_roles(uow, organization_id, capabilities)
     gives_services = _gives_services(capabilities)
     _record(
@@ -40,7 +40,7 @@ def withdraw(
 
 
 def withdraw_of_moved(uow: UnitOfWork, organization_id: UUID, new_roles: Mapping[UUID, str]) -> None:
-    """Do what `withdraw` does, for members whose roles have changed to these, in a statement for each new role."""
+    """Do what `withdraw` does for members whose roles have changed to these, in one statement for each new role."""
     if not new_roles:
         return
     inviters: dict[str, list[UUID]] = {}
@@ -68,7 +68,7 @@ def withdraw_of_leaving(uow: UnitOfWork, organization_id: UUID, user_ids: Sequen
 
 
 def withdraw_of_role(uow: UnitOfWork, organization_id: UUID, role: str, capabilities: frozenset[Capability]) -> None:
-    """Do what `withdraw` does, for every member with a role whose capabilities have changed to these."""
+    """Do what `withdraw` does for every member with a role whose capabilities have changed to these."""
     kept = _kept_roles(uow, organization_id, capabilities)
     gives_services = _gives_services(capabilities)
     _record(
@@ -83,7 +83,7 @@ def withdraw_everywhere(uow: UnitOfWork, inviter_id: UUID) -> None:
 
 
 def _gives_services(capabilities: frozenset[Capability]) -> bool:
-    """Return whether a member may link people to services, as an invitation does that includes some."""
+    """Return whether a member may link people to services, as an invitation that names services does."""
     return Capability.END_USERS_MANAGE in capabilities
 
 
@@ -102,7 +102,7 @@ def _roles_to_invite_to(
 
 
 def _allowed_by_roles(uow: UnitOfWork, organization_id: UUID) -> Mapping[str, frozenset[Capability]]:
-    """Return what each role allows to which members are invited."""
+    """Return what each role to which members are invited allows."""
     allowed = {role: capabilities_of(role, None) for role in (ADMIN, MEMBER)}
     return allowed | {role.slug: implied_by(role.permissions) for role in uow.roles.of_organization(organization_id)}
 

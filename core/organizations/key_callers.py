@@ -1,8 +1,8 @@
-"""Programs that call with a key of an organization: what such a key opens (decisions 5.13).
+"""Programs that call with a key of an organization: what such a key opens (ops/decisions/0033).
 
 A key acts for the member who made it, so it can do nothing that the maker cannot do at that moment: `KeyCaller` has the
 membership of the maker as it is now. It opens operations that require a capability, and the key must have that one.
-Creating keys is in `keys.py`. The operations that no key opens, and why, are in the decision records.
+Creating keys is in `keys.py`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 FORM: Final = TokenForm("gk")
-# How the subject of a token begins that stands for a key.
+# Begins the subject of a token that stands for a key.
 SUBJECT_PREFIX: Final = "key:"
-# Every member reads these, so they take no capability; a key that may change them reads them too.
+# Every member reads these without a capability; a key reads them if it may change them.
 _READ_BY: Final = PartialTable(
     {
         Operation.ORGANIZATION_READ: Capability.ORG_SETTINGS_MANAGE,
@@ -39,7 +39,7 @@ _READ_BY: Final = PartialTable(
         Operation.PRODUCTS_READ: Capability.PRODUCTS_MANAGE,
     }
 )
-# What only owners do, a key does that an owner has made, with the capability to change the same thing.
+# Only owners do this, and keys that an owner has made, with the capability to change the same thing.
 _OF_OWNERS: Final = PartialTable({Operation.SERVICE_DELETE: Capability.SERVICES_MANAGE})
 # A sign-in of a person in a browser.
 _IN_BROWSERS: Final = frozenset({Operation.SERVICE_TRY})
@@ -114,7 +114,7 @@ class MadeWithoutPasskey(MadeWithOneFactor):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenOfKey:
-    """A token that stands for a key: the key, and the workload that got the token (decisions 17.1)."""
+    """A token that stands for a key: the key, and the workload that got the token."""
 
     organization_id: UUID
     key_id: UUID
@@ -127,7 +127,7 @@ class TokenOfKey:
 
     @property
     def token_hash(self) -> bytes:
-        """What the requests of all tokens of the key are counted by."""
+        """What the requests with any token of the key are counted by."""
         return hash_token(self.prefix)
 
 
@@ -136,9 +136,8 @@ class KeyCaller(TokenCaller):
     """A program that calls with a key: the stored key, its organization, and its maker as a member of it.
 
     `maker` is the caller of use cases, and names the key; `workload_id` is the workload whose token stands for the key,
-    None for the key itself. `custom_permissions` are those of the maker's custom role,
-    `has_second_factor` is whether the session had one in which the key was made, and `is_phishing_resistant` whether
-    that one resists phishing.
+    None for the key itself. `custom_permissions` are the permissions of the maker's custom role, `has_second_factor` is
+    whether the key was made in a session with a second factor, and `is_phishing_resistant` whether that factor is.
     """
 
     key_id: UUID
@@ -155,7 +154,7 @@ class KeyCaller(TokenCaller):
     is_phishing_resistant: bool
 
     def context(self, slug: str) -> AccessContext:
-        """Return what `authorize` decides from; no organization for a slug that is not that of the key's own."""
+        """Return what `authorize` decides from; no organization for the slug of another one than the key's."""
         return AccessContext(
             caller=self.maker,
             organization=self.organization if slug == self.organization.slug else None,
@@ -201,7 +200,7 @@ class KeyCaller(TokenCaller):
 
 
 def forbid_admins(access: OrganizationAccess, role: str) -> None:
-    """Raise `ClosedToKeys` when a key would make an admin, who could create keys that go on when it has ended."""
+    """Raise `ClosedToKeys` when a key would make an admin, who could create keys that outlive it."""
     if role == ADMIN and access.caller.limits.key_id is not None:
         raise ClosedToKeys("A key of an organization makes no admin. Ask the owner or an admin to do it.")
 
@@ -221,7 +220,7 @@ def presented(text: str) -> PrefixedToken:
 
 
 def presented_token(claims: Mapping[str, Any]) -> TokenOfKey | None:
-    """Return what a valid access token stands for if that is a key; None for any other token."""
+    """Return the key that a valid access token stands for; None for any other token."""
     prefix, key_id = claims["sub"][: len(SUBJECT_PREFIX)], claims["sub"][len(SUBJECT_PREFIX) :]
     if prefix != SUBJECT_PREFIX or "sid" in claims:
         return None

@@ -1,7 +1,7 @@
-"""Keys of an organization, with which programs call its management interface (decisions 5.13).
+"""Keys of an organization, with which programs call its management interface.
 
-A key has capabilities, and acts for the member who made it: what it opens is in `key_callers.py`. It ends when it is
-deleted, when it expires, and with the membership of its maker or the organization. It is found by its prefix
+A key has capabilities, and acts for the member who made it: `key_callers.py` says what it opens. It ends when it is
+deleted or expires, and with the membership of its maker or the organization. It is found by its prefix
 (`core/prefixed_tokens.py`). What it has made is in `made_by_keys.py`. The keys of a service, `sk_…`, are in
 `core/services/api_keys.py`.
 """
@@ -68,7 +68,7 @@ class OrganizationKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeOrganizationKey:
-    """A key with the address of the member who made it, for whom it acts."""
+    """A key with the address of the member who made it."""
 
     key: OrganizationKey
     maker_email: str
@@ -99,8 +99,8 @@ def create(
     One without a secret is used by its workloads alone.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
-    # What ends the sessions and keys of an account locks it: either it came first, and this session is over, or it
-    # finds the key.
+    # A transaction that ends the sessions and keys of an account locks it: either it came first, and this session is
+    # over, or it finds the key.
     callers.lock_account(uow)
     organization_id = authorized.organization.id
     given = set(permissions)
@@ -152,7 +152,7 @@ def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[MadeOrganizationKey
 
 
 def list_made(uow: UnitOfWork, slug: str, key_id: UUID, *, limit: int, offset: int) -> MadeByKeyPage:
-    """List what a key has made and is still there; raise `OrganizationKeyUnknown` without one."""
+    """List the things of a key that still exist; raise `OrganizationKeyUnknown`."""
     organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
     if all(one.id != key_id for one in uow.organization_keys.of_organization(organization.id)):
         raise OrganizationKeyUnknown
@@ -160,7 +160,7 @@ def list_made(uow: UnitOfWork, slug: str, key_id: UUID, *, limit: int, offset: i
 
 
 def show_ends(uow: UnitOfWork, slug: str, key_id: UUID) -> OrganizationKeyEnds:
-    """Return a key before it is deleted, and what it has made; raise `OrganizationKeyUnknown` without one."""
+    """Return a key before it is deleted, and what it has made; raise `OrganizationKeyUnknown`."""
     organization = access.authorize(uow, slug, Operation.KEYS_CHANGE).organization
     known = uow.organization_keys.with_makers(organization.id)
     found = next((one for one in known if one.key.id == key_id), None)
@@ -189,9 +189,8 @@ def end_of_makers(
 ) -> None:
     """Delete the keys that these users have made in one organization or in all, and record why.
 
-    Workloads that they have made for keys of others act as these keys, and end likewise.
-
-    Where a membership ends, its keys would end in any case, but without an entry in the log.
+    Workloads that they made for keys of other members end too. Where a membership ends, its keys would end in any case,
+    but without an entry in the log.
     """
     for owning_id, key in uow.organization_keys.remove_of_makers(user_ids, organization_id):
         _record(uow, owning_id, AuditAction.ORGANIZATION_KEY_DELETED, key, reason=reason)

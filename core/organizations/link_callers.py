@@ -1,10 +1,10 @@
-"""Holders of setup links as callers: what a link opens for them (decisions 13.7).
+"""Holders of setup links as callers: what a link opens for them (ops/decisions/0097).
 
 A link acts for the member who made it, as a key does (`key_callers.py`), and opens the operations of its parts alone.
-One that a key made acts within the capabilities of the key, and ends with it. It is dead as soon as its maker may not
-set one of these parts, or may not give one of its roles. Its holder has no account:
-the pages exchange the secret of a link for a cookie of that setup, and what is done is recorded with the id of the
-link. What use cases do not let such a caller do they say themselves. Making links is in `setup_links.py`.
+A link that a key made acts within the capabilities of the key, and ends with it. A link is dead as soon as its maker
+may not set one of these parts, or may not give one of its roles. Its holder has no account: the pages exchange the
+secret of a link for a cookie of that setup, and log entries have the id of the link. Use cases state themselves what
+they refuse to such a caller. Making links is in `setup_links.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Found = TypeVar("Found")
 
 
 class Part(Enum):
-    """A part of the settings: the word of the interface, the operation whose capabilities it takes, and others."""
+    """A part of the settings: its name in the interface, the operation whose capabilities it takes, and others."""
 
     SAML = (
         "saml",
@@ -68,7 +68,7 @@ class Part(Enum):
     DOMAIN = ("domain", Operation.DOMAIN_CHANGE, Operation.DOMAIN_READ)
     SIEM = ("siem", Operation.SIEM_CONFIGURE, Operation.SIEM_READ, Operation.SIEM_CHANGE)
     GROUPS = ("groups", Operation.GROUP_RULES_CHANGE, Operation.GROUPS_READ)
-    # Of links that a vendor makes for a customer; the connection of an organization has its mail domains.
+    # Only for links that a vendor makes for a customer; elsewhere mail domains belong to the part of the connection.
     MAIL_DOMAIN = (
         "mail_domain",
         Operation.DOMAIN_ROUTES_CHANGE,
@@ -80,7 +80,7 @@ class Part(Enum):
     operations: frozenset[Operation]
 
     def __new__(cls, value: str, operation: Operation, *others: Operation) -> Part:
-        """Create a part; the word is its value."""
+        """Create a part; its value is its name in the interface."""
         member = object.__new__(cls)
         member._value_ = value
         member.capabilities = operation.capabilities
@@ -88,7 +88,7 @@ class Part(Enum):
         return member
 
 
-# The parts that a vendor sets up for a customer, and what each opens there: its mail domains are a part of their own.
+# The parts that a vendor sets up for a customer, and what each opens there; mail domains are a part of their own.
 CUSTOMER_PARTS: Final = PartialTable(
     {
         Part.UPSTREAM: Part.UPSTREAM.operations - {Operation.DOMAIN_ROUTES_CHANGE},
@@ -101,7 +101,7 @@ CUSTOMER_PARTS: Final = PartialTable(
 
 
 def opened_for_customer(part: Part) -> frozenset[Operation]:
-    """Return what a part opens that a vendor sets up for a customer: nothing for a part that it does not."""
+    """Return the operations of a part that a vendor sets up for a customer; none for any other part."""
     return CUSTOMER_PARTS.get(part, frozenset[Operation]())
 
 
@@ -113,7 +113,7 @@ class SetupLinkDead(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupVisit:
-    """The cookie with which a browser comes that has opened a setup link; empty without one."""
+    """The cookie of a browser that has opened a setup link; empty without one."""
 
     cookie: str = field(repr=False)
 
@@ -130,11 +130,11 @@ class SetupVisit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeFor:
-    """The customer for whom a vendor made a link; `organization` of its holder is the internal one of the customer.
+    """The customer of a link that a vendor made; `organization` of its holder is the customer's internal organization.
 
-    `is_allowed` says whether who made it may set the customer up now: the member, or the key of the service, which is
-    valid. After each part the pages lead back to `return_url`, None for nowhere; `reported_actor` is who uses the link,
-    as the vendor reports it.
+    `is_allowed` says whether the maker, a member or a valid key of the service, may set the customer up now. After each
+    part the pages lead back to `return_url`, if there is one; `reported_actor` is the user of the link, as the vendor
+    reports it.
     """
 
     customer_id: UUID
@@ -151,11 +151,10 @@ class MadeFor:
 class LinkCaller:
     """The holder of a setup link: what the link names, its organization, and its maker as a member of it.
 
-    `made_for` is the customer for whom a vendor made it, whose name `organization` has then; None for a link of an
-    organization of its own.
-    `maker` is the caller of use cases, and names the link. `custom_permissions` are those of the maker's custom role,
-    `given_permissions` those of the custom roles that the link names, and `key_permissions` those of the key that made
-    it; None for a link that a member made.
+    `made_for` is the customer of a link that a vendor made, whose name `organization` has then; None for a link that an
+    organization made for itself. `maker` is the caller of use cases, and names the link. `custom_permissions` are the
+    permissions of the maker's custom role, `given_permissions` of the custom roles that the link names, and
+    `key_permissions` of the key that made the link, None for a link that a member made.
     """
 
     link_id: UUID
@@ -179,7 +178,7 @@ class LinkCaller:
 
     @property
     def given_roles(self) -> Sequence[str]:
-        """The roles that rules of groups may give which are made with the link: `member` alone where it names none."""
+        """The roles that group rules made with the link may give: `member` alone where it names none."""
         return self.roles or (MEMBER,)
 
     @property
@@ -193,7 +192,7 @@ class LinkCaller:
         return may_make(role, self.parts, self.roles, allowed, self.key_permissions)
 
     def context(self, slug: str) -> AccessContext:
-        """Return what `authorize` decides from; no organization for a slug that is not that of the link's own."""
+        """Return what `authorize` decides from; no organization for the slug of another one than the link's."""
         return AccessContext(
             caller=self.maker,
             organization=self.organization if slug == self.organization.slug else None,
@@ -227,7 +226,7 @@ def may_make(
 ) -> bool:
     """Return whether a member with a role may set these parts and give these roles; `allowed` is what each allows.
 
-    With `key_permissions` it is a key that has these, and acts for the member.
+    With `key_permissions`, a key with these permissions acts for the member.
     """
     held = _within(allowed[role], key_permissions)
     maker = Authority.of(role, held) if key_permissions is None else Authority.of_key(held)
@@ -240,7 +239,7 @@ def _within(capabilities: frozenset[Capability], key_permissions: Iterable[str] 
 
 
 def identify(found: LinkCaller | None) -> LinkCaller:
-    """Return the holder of a link that was looked up; raise `SetupLinkDead` without one, and for one that is dead."""
+    """Return the holder of a link that was looked up; raise `SetupLinkDead` for None and for a dead link."""
     if found is None or not found.is_usable:
         raise SetupLinkDead
     return found
@@ -273,7 +272,7 @@ def on_service(
 
 
 def present(uow: UnitOfWork, operation: Operation | None = None) -> LinkCaller:
-    """Return the holder of a link; raise `SetupLinkDead`, also for one that does not open an operation."""
+    """Return the holder of a link; raise `SetupLinkDead`, also for a link that does not open the operation."""
     caller = uow.link_caller
     if operation is not None:
         caller.require(operation)

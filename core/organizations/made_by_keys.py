@@ -1,8 +1,8 @@
 """What a key of an organization has made, and what of it ends when the key is deleted.
 
-API keys of services, SCIM tokens and setup links keep the id of the key that made them, also those that it made for
-customers of the organization. Its setup links act within its capabilities, and end with it. The others stay, so that
-keys can be replaced, unless they are to end too.
+API keys of services, SCIM tokens and setup links keep the id of the key that made them, also for customers of the
+organization. Setup links act within the capabilities of the key, and end with it. The others stay, so that keys can be
+replaced, unless the person who deletes the key ends them too.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from core.parts import ROWS_AT_ONCE_MAX
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# What the log says of what ends with the key.
+# The reason in the log for what ends with the key.
 REASON: Final = "organization_key_deleted"
-# The page that deletes a key shows so many, and counts the others.
+# The page that deletes a key shows so many and counts the others.
 SHOWN_MAX: Final = 50
 
 
 class MadeByKeyKind(StrEnum):
-    """A kind of things that keys make, and that call Gatehouse by themselves."""
+    """A kind of thing that a key makes, and that calls Gatehouse by itself."""
 
     API_KEY = "api_key"
     SCIM_TOKEN = "scim_token"  # noqa: S105 - a kind of token
@@ -39,8 +39,7 @@ class MadeByKeyKind(StrEnum):
 class MadeByKey:
     """Something that a key has made; the name of a setup link is its parts.
 
-    `service_slug` is the service of an API key, or of a link for SAML; of what was made for a customer, which
-    `customer_id` names, it is the customer's.
+    `service_slug` is the service of an API key, of a link for SAML, or of the customer that `customer_id` names.
     """
 
     kind: MadeByKeyKind
@@ -53,7 +52,7 @@ class MadeByKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeByKeyPage:
-    """A page of what a key has made, the newest first, and the number of all of it."""
+    """A page of what a key has made, the newest first, and the total number."""
 
     things: Sequence[MadeByKey]
     total: int
@@ -63,7 +62,7 @@ class MadeByKeyPage:
 class EndedWithKey:
     """Something that ends with the key that made it, and the details by which an audit entry names it.
 
-    What was made for a customer is in its internal organization.
+    What was made for a customer is in the customer's internal organization.
     """
 
     kind: MadeByKeyKind

@@ -1,7 +1,7 @@
-"""Who made the credentials of an organization: they stay when the maker leaves, and the owner is told (decisions 7.9).
+"""Who made the credentials of an organization: they stay when the maker leaves, and a mail tells the owner.
 
-What its maker must be allowed to do is judged where a credential is made, by the operation that makes it. Setup links
-are not among these: they end with the rights of their maker (decisions 13.7).
+The operation that makes a credential judges what its maker may do. Setup links are not among these credentials: they
+end with the rights of their maker (`link_callers.py`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def record_maker(
 
 
 def tell_owner(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[UUID]) -> None:
-    """Mail the owner which valid credentials stay that the leaving members have made, if there are any.
+    """Mail the owner which valid credentials of the leaving members stay, if there are any.
 
     Called before their memberships end, because their accounts may end with them.
     """

@@ -1,4 +1,4 @@
-"""What members do with their organization: read it and change its settings (decisions 5.1).
+"""What members do with their organization: read it and change its settings.
 
 Deleting it is in `deletion.py`.
 """
@@ -109,16 +109,16 @@ class OrganizationSettings:
 def list_mine(uow: UnitOfWork) -> Sequence[OrganizationMembership]:
     """List the organizations of which the caller is a member, with any status, also where they are deactivated.
 
-    A session that is confined to one of them, or a service's, shows that one alone (decisions 10.8).
+    A session that is confined to an organization, or a session of a service, shows that organization alone.
     """
     mine, only = uow.organizations.of_member(uow.caller.account.id), uow.caller.only_organization_id
     return [one for one in mine if only in {None, one.organization.id}]
 
 
 def search_mine(uow: UnitOfWork, *, search: str, after: str, limit: int) -> OwnOrganizations:
-    """Return those of the caller's organizations whose name or slug contains a text, beginning after a slug.
+    """Return the caller's organizations whose name or slug contains a text, beginning after a slug.
 
-    A session that is confined to one of them, or a service's, sees that one alone (decisions 10.8).
+    A session that is confined to an organization, or a session of a service, shows that organization alone.
     """
     caller = uow.caller
     found, total = uow.organizations.search_of_member(
@@ -138,7 +138,7 @@ def read(uow: UnitOfWork, slug: str) -> OrganizationDetails:
 
 
 def show_use(uow: UnitOfWork, slug: str, operation: Operation = Operation.ORGANIZATION_READ) -> OrganizationUse:
-    """Return what an organization has and may have, to a caller who does this."""
+    """Return what an organization has and may have, to a caller who may do the operation."""
     organization = authorize(uow, slug, operation).organization
     found = uow.organization_records.detail(organization.id, domains_max=0, counted_max=COUNTED_MAX + 1)
     assert found is not None, "an organization has no record"
@@ -168,7 +168,7 @@ def change(
 ) -> Organization:
     """Change the settings of an organization; without a difference nothing is stored or recorded.
 
-    Raise `SecondFactorRequired`, and `NoFactorOfOwn` as the change of the sign-in rules does.
+    Raise `SecondFactorRequired` and `NoFactorOfOwn`, as the change of the sign-in rules does.
     """
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE)
     before = authorized.organization
@@ -180,7 +180,7 @@ def change(
     is_noted = metadata.is_changed(before.metadata, metadata_after)
     is_changed = after != before or is_noted
     if is_noted:
-        # Claims of services may say it, by which products decide who may do what.
+        # Claims of services may carry it, and products decide by claims who may do what.
         authorized.forbid_lasting()
         after = replace(after, metadata=metadata_after)
     session_strength.require_to_loosen(authorized.caller, before, after)

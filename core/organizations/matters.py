@@ -1,7 +1,7 @@
-"""What in an organization needs a person: what fails, ends, runs out or waits, each with where it is mended.
+"""Matters of an organization that need a person: what fails, ends, runs out or waits, each with the page that mends it.
 
-They are read for the overview. A kind has the operation of the page that mends it, and a role sees only the kinds whose
-pages it may open.
+They are read for the overview. Each kind has the operation of its page, and a role sees only the kinds whose pages it
+may open.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from core.organizations.members import MEMBERS_MAX_DEFAULT
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Of one kind so many are read; more are seen once these are mended.
+# So many of a kind are read; more show once these are mended.
 OF_KIND_MAX: Final = 10
-# Of deliveries that failed, those of so long count.
+# Failed deliveries count for so long.
 LOST_WITHIN: Final = timedelta(days=1)
-# A stream that is so far behind lags, also when its receiver refuses nothing.
+# A stream that is this far behind lags, also when its receiver refuses nothing.
 LAG: Final = timedelta(hours=1)
-# Of invitations that ended without an answer, those of so long count.
+# Invitations that ended without an answer count for so long.
 EXPIRED_WITHIN: Final = timedelta(days=7)
 # Seats are almost used from this part on.
 SEATS_PERCENT: Final = 90
@@ -54,7 +54,7 @@ class MatterKind(StrEnum):
     WEBHOOK_RETRYING = "webhook_retrying"
 
 
-# What a role has to be allowed to do where each of them is mended.
+# The operation of the page that mends each kind.
 MENDED_BY: Final[Mapping[MatterKind, Operation]] = {
     MatterKind.MAIL_SERVER_FAILING: Operation.MAIL_SERVER_READ,
     MatterKind.DOMAIN_FAILING: Operation.DOMAIN_READ,
@@ -81,8 +81,8 @@ MENDED_BY: Final[Mapping[MatterKind, Operation]] = {
 class Matter:
     """Something that needs a person.
 
-    `at` is since when, or when it ends. `target` is the id, slug or client id of what it is about, where an
-    organization has several. `number` of `maximum` are used.
+    `at` is when it began, or when it ends. `target` is the id, slug or client id of its subject, where an organization
+    has several. `number` of `maximum` are used.
     """
 
     kind: MatterKind
@@ -94,7 +94,7 @@ class Matter:
 
 
 def list_for(uow: UnitOfWork, authorized: OrganizationAccess) -> Sequence[Matter] | None:
-    """Return what needs a person whom the reader may be, the most urgent first; None for a role that mends nothing."""
+    """Return the matters that the reader may mend, the most urgent first; None for a role that mends nothing."""
     role, capabilities = authorized.membership.role, authorized.capabilities
     kinds = [kind for kind, operation in MENDED_BY.items() if operation.missing(role, capabilities) is None]
     if not kinds:
@@ -102,7 +102,7 @@ def list_for(uow: UnitOfWork, authorized: OrganizationAccess) -> Sequence[Matter
     organization_id: UUID = authorized.organization.id
     found = uow.overviews.matters(organization_id, kinds, default_seats=MEMBERS_MAX_DEFAULT, of_kind_max=OF_KIND_MAX)
     order = list(MatterKind)
-    # What a webhook has lost says more than that it tries something else again.
+    # That a webhook lost deliveries says more than that it tries others again.
     losing = {one.target for one in found if one.kind is MatterKind.WEBHOOK_LOSING}
     needing = [one for one in found if one.kind is not MatterKind.WEBHOOK_RETRYING or one.target not in losing]
     return sorted(needing, key=lambda one: order.index(one.kind))

@@ -117,7 +117,7 @@ class MemberLimits:
 
 
 def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int | None) -> MemberLimits:
-    """Return the limit of members: the organization's own, else its tier's, else the default (decisions 5.3)."""
+    """Return the limit of members: the organization's own, else its tier's, else the default."""
     if organization.max_users is not None:
         return MemberLimits(max_users=organization.max_users, source=LimitSource.ORGANIZATION)
     if has_tier:
@@ -126,7 +126,7 @@ def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int
 
 
 def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0) -> Deferred[bool]:
-    """Defer reading whether an organization may have as many members as it has, and those who are about to join.
+    """Defer reading whether an organization has room for its members and `joining` more.
 
     The people that it admits for the customers of its services count too. An internal organization has the room of the
     vendor; it is locked and active, so that neither its customer nor its vendor ends meanwhile.
@@ -148,7 +148,7 @@ def defer_room(uow: UnitOfWork, organization: Organization, *, joining: int = 0)
 def _defer_room_of_vendor(uow: UnitOfWork, internal: Organization, *, joining: int) -> Deferred[bool]:
     place = uow.organizations.internal_place(internal.id)
     assert place is not None, "an internal organization that is locked and active has no customer"
-    # Those who join for another customer of the vendor at this moment are counted by whoever comes second.
+    # Of two people who join for two customers of the vendor at once, the second counts the first.
     uow.members.lock_count(place.vendor_id)
     vendor = uow.organizations.by_slug(place.vendor_slug)
     assert vendor is not None, "an internal organization that is locked and active has no vendor"
@@ -214,7 +214,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None =
     log alone.
 
     Other sessions stay: a token that names the organization is refused from now on, and the next refresh returns one
-    without it (decisions 2.3).
+    without it.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
     organization_id = authorized.organization.id
@@ -280,7 +280,7 @@ def end_powers(uow: UnitOfWork, user_id: UUID) -> bool:
 
 
 def remove_left(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequence[UUID]:
-    """Remove the memberships of an account that is about to be removed, after `end_powers`; return of which."""
+    """Remove the memberships of an account that is about to be removed, after `end_powers`; return their ids."""
     left = uow.members.of_account(user_id)
     for membership in left:
         departures.end(uow, membership.organization_id, [user_id])
@@ -289,11 +289,11 @@ def remove_left(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequence[UUID
 
 
 def remove_unconfirmed(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequence[UUID]:
-    """End the memberships of a user that they have not confirmed; return of which organizations."""
+    """End the memberships that a user has not confirmed; return their organizations."""
     organizations = uow.members.unconfirmed_organizations_of(user_id)
     for organization_id in organizations:
         uow.organizations.lock(organization_id)
-    # After the locks: until then the user could confirm one, or be removed.
+    # After the locks, because until then the user could confirm one, or be removed.
     ending = [uow.members.unconfirmed(organization_id, user_id) for organization_id in organizations]
     ended = [membership for membership in ending if membership is not None]
     for membership in ended:
@@ -302,7 +302,7 @@ def remove_unconfirmed(uow: UnitOfWork, user_id: UUID, *, reason: str) -> Sequen
 
 
 def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
-    """End a membership, with what came with it, and the open invitations that the member has sent."""
+    """End a membership, the links that came with it, and the open invitations that the member has sent."""
     departures.end(uow, membership.organization_id, [membership.user_id])
     _end_powers(uow, membership)
     _remove(uow, membership, **details)

@@ -16,7 +16,7 @@ BUILT_IN_ROLES: Final = (OWNER, ADMIN, MEMBER)
 
 
 class MembershipStatus(StrEnum):
-    """Whether a membership gives access: an inactive one is deactivated, and can be activated again (decisions 5.7)."""
+    """Whether a membership gives access; an inactive one can be activated again."""
 
     ACTIVE = "active"
     INACTIVE = "inactive"

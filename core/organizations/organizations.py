@@ -21,12 +21,12 @@ from core.wording import Wording
 
 NAME_CHARACTERS_MIN: Final = 2
 DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
-# For how long its owner may restore one that they have deleted (decisions 5.1).
+# How long its owner may restore a deleted organization.
 RESTORABLE_FOR: Final = timedelta(days=14)
-# Longer than the lifetime of a device token, with which any trust ends (decisions 4.2).
+# Longer than the lifetime of a device token, with which any trust ends.
 DEVICE_TRUST_DAYS_MAX: Final = 365
 
-# Left out of `changes`: every change sets the one, and of the other no value is recorded.
+# Left out of `changes`: every change sets `updated_at`, and no value of `metadata` is recorded.
 _RECORDED_OTHERWISE: Final = frozenset({"updated_at", "metadata"})
 
 
@@ -35,7 +35,7 @@ INTERNAL_PREFIX: Final = "internal:"
 
 
 class OrganizationStatus(StrEnum):
-    """The status of an organization (operations 3)."""
+    """The status of an organization."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -53,7 +53,7 @@ class WrongState(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Organization:
-    """An organization, with all its fields (decisions 5.2)."""
+    """An organization, with all its fields."""
 
     id: UUID
     slug: str
@@ -78,7 +78,7 @@ class Organization:
 
     @property
     def is_internal(self) -> bool:
-        """Whether it has what a vendor has made for a customer; no person sees such an organization."""
+        """Whether it holds what a vendor has made for a customer; no person sees such an organization."""
         return self.slug.startswith(INTERNAL_PREFIX)
 
     @property
@@ -128,7 +128,7 @@ class Organization:
         )
 
     def activated(self, *, at: datetime) -> Organization:
-        """Return the organization as active again; from then on only the audit log has the reason of the suspension."""
+        """Return the organization as active again; only the audit log keeps the reason of the suspension."""
         self._require(OrganizationStatus.SUSPENDED, "activated")
         return replace(self, status=OrganizationStatus.ACTIVE, suspended_at=None, suspension_reason=None, updated_at=at)
 
@@ -161,11 +161,11 @@ def checked_name(name: str) -> str:
 
 def _json_value(value: Any) -> Any:
     if isinstance(value, datetime):
-        # The format of all times (decisions 1.1).
+        # RFC 3339, in UTC with `Z`, as everywhere in the interface.
         return value.isoformat().replace("+00:00", "Z")
     return str(value) if isinstance(value, UUID | StrEnum) else value
 
 
 def is_device_trusted(mfa_trusted_at: datetime | None, period: timedelta, *, at: datetime) -> bool:
-    """Return whether a device trusted at that time is still trusted; None stands for a device that never was."""
+    """Return whether a device that was trusted at that time still is; None stands for one that never was."""
     return mfa_trusted_at is not None and at < mfa_trusted_at + period

@@ -1,4 +1,4 @@
-"""The overview of an organization: what needs a person (`matters.py`), what is set up, and the sign-ins there were."""
+"""The overview of an organization: what needs a person (`matters.py`), what is set up, and the latest sign-ins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PERIOD: Final = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupSteps:
-    """What is set up; `has_second_factor` is about the account of the reader."""
+    """What is set up; `has_second_factor` concerns the account of the reader."""
 
     has_service: bool
     has_colleague: bool
@@ -62,14 +62,14 @@ class Overview(Generic[SignIns]):
 def show(uow: UnitOfWork, slug: str, read_sign_ins: Callable[[UnitOfWork, UUID, int], SignIns]) -> Overview[SignIns]:
     """Return the overview of an organization, with any status.
 
-    `read_sign_ins` reads those of its last days for a reader who may see them (`core/audit/sign_in_counts.py`).
+    `read_sign_ins` reads the sign-ins of its last days for a reader who may see them (`core/audit/sign_in_counts.py`).
     """
     authorized = authorize(uow, slug, Operation.ORGANIZATION_READ)
     organization = authorized.organization
     organization_id: UUID = organization.id
     is_active = organization.is_active
     sees_sign_ins = is_active and Capability.ANALYTICS_VIEW in authorized.capabilities
-    # Who has no more than the views of a member can set up nothing.
+    # A reader with no more than the views of a member can set up nothing.
     sets_up = is_active and not allows_no_less(frozenset(), authorized.capabilities)
     steps = uow.overviews.steps(organization_id, authorized.membership.user_id) if sets_up else None
     return Overview(

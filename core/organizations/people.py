@@ -1,4 +1,4 @@
-"""The members of an organization as the console shows them: found by address, one in detail, and what a removal ends.
+"""The members of an organization for the console: a search by address, one member in detail, and what a removal ends.
 
 Changing and removing them is in `members.py`, as for the JSON interface.
 """
@@ -40,9 +40,9 @@ class ListedMember:
     """A member in the console.
 
     Until the person has confirmed the membership, `has_second_factor` and `last_sign_in_at` are None: the organization
-    sees nothing of an account that it was not given. `last_sign_in_at` is the last sign-in to this organization.
-    `role_source` is what gave the role by a rule, the directory or the name of a connection, and `role_group` the name
-    of the group; both are None for a role that was given by hand.
+    sees nothing of the account before. `last_sign_in_at` is the last sign-in to this organization. For a role that a
+    rule gave, `role_source` is the directory or the name of the connection, and `role_group` the name of the group;
+    both are None for a role that was given by hand.
     """
 
     id: UUID
@@ -81,8 +81,8 @@ class MemberDeparture:
 class SelectedMembers:
     """Members who were chosen together, and what would end with all of their memberships.
 
-    `has_more` says that the search by which they were chosen finds more than these, and `total` how many members it
-    finds in all: exact up to `COUNTED_MAX`, and one more than that beyond; 0 without a search.
+    `has_more` says that the search that chose them finds more, and `total` how many it finds in all: exact up to
+    `COUNTED_MAX`, and one more than that beyond; 0 without a search.
     """
 
     members: Sequence[ListedMember]
@@ -105,7 +105,7 @@ def search(
 def listed(
     uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position | None, limit: int
 ) -> Sequence[ListedMember]:
-    """Return a part of what `search` finds, without counting; for files."""
+    """Return a part of what `search` finds, without a count; for files."""
     organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     return uow.elsewhere.people.page(organization.id, part=part, role=role, after=after, limit=limit)
@@ -136,7 +136,7 @@ def select(
 ) -> SelectedMembers:
     """Return these members or, with a search, the first that it finds, and what would end with their memberships.
 
-    The operation changes or removes members. The owner, the caller, and users who are no members are left out.
+    `operation` changes or removes members. The owner, the caller, and users who are no members are left out.
     """
     authorized = authorize(uow, slug, operation)
     organization_id = authorized.organization.id
@@ -145,7 +145,7 @@ def select(
         found = uow.people.among(organization_id, user_ids)
     else:
         part = part_of_email(search, uow.domain_names.to_ascii)
-        # Two that are left out may be among them.
+        # The owner and the caller, who are left out, may be among them.
         found = uow.people.page(organization_id, part=part, role=role, after=None, limit=limit + 3)
         total = uow.people.count(organization_id, part=part, role=role, counted_max=COUNTED_MAX + 1)
     changeable = _changeable(authorized, found)
@@ -161,7 +161,7 @@ def select(
 def begin_job(
     uow: UnitOfWork, slug: str, kind: JobKind, *, search: str, role: str, seen_total: int, details: Mapping[str, str]
 ) -> UUID:
-    """Begin a job for all members whom a search finds, and return its id; the owner and the caller are left out.
+    """Begin a job for all members that a search finds, and return its id; the owner and the caller are left out.
 
     Raise `ListChanged` when the search no longer finds as many as the page had shown.
     """
@@ -176,7 +176,7 @@ def begin_job(
 
 
 def _changeable(authorized: OrganizationAccess, found: Sequence[ListedMember]) -> Sequence[ListedMember]:
-    """Return the members without the owner and the caller, whom no list changes."""
+    """Return the members without the owner and the caller, because no list changes these."""
     return [one for one in found if one.role != OWNER and one.user_id != authorized.membership.user_id]
 
 

@@ -1,7 +1,7 @@
 """The end of an appointment to the platform's support; appointing and demoting are in `core/platform/support.py`.
 
-Support reads the records of other people, so the appointment ends for good with what protects the account: with its
-second factor, and where the account gets into other hands. Only a platform owner appoints anew.
+Support reads the records of other people, so the appointment ends for good when the account loses its second factor or
+passes to another person. Only a platform owner appoints anew.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Relations: a user's access is a set of tuples `object#relation@subject`, from which checks are decided.
 
-The tuples are a view over memberships and service grants, not a second copy of them (decisions 5.5). This module
-defines their meaning: a role in an organization is a relation to it, and its capabilities imply relations to services.
+The tuples are a view over memberships and service grants, not a second copy of them. This module defines their meaning:
+a role in an organization is a relation to it, and its capabilities imply relations to services.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RelationObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A stored tuple, with the permissions of its relation if that is a custom role."""
+    """A stored tuple, with the permissions of its relation if the relation is a custom role."""
 
     object: str
     relation: str

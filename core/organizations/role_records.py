@@ -1,4 +1,4 @@
-"""The roles of an organization as the console shows them: with how many have each.
+"""The roles of an organization as the console shows them: with the number of their holders.
 
 Creating, changing and deleting them is in `roles.py`, as for the JSON interface.
 """
@@ -29,7 +29,7 @@ class RoleHolders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRole:
-    """A role with those who have it; None for a reader whose role does not see the members."""
+    """A role with its holders; None for a reader whose role does not see the members."""
 
     role: Role
     holders: RoleHolders | None
@@ -39,7 +39,7 @@ class HeldRole:
 class FoundRoles:
     """The built-in roles and a part of the custom ones, by slug.
 
-    `total` counts them all. `next` is the slug after which the list goes on; None at its end.
+    `total` counts them all. The list goes on after the slug `next`; None at its end.
     """
 
     found: Sequence[HeldRole]
@@ -61,7 +61,7 @@ def search(uow: UnitOfWork, slug: str, *, after: str, limit: int) -> FoundRoles:
 
 
 def show(uow: UnitOfWork, slug: str, role_slug: str) -> HeldRole:
-    """Return a role with those who have it; raise `RoleUnknown` without one."""
+    """Return a role with its holders; raise `RoleUnknown`."""
     authorized = authorize(uow, slug, Operation.ROLES_READ)
     role = roles.show(uow, slug, role_slug)
     [held] = _held(uow, authorized.organization.id, authorized.capabilities, [role])
@@ -69,7 +69,7 @@ def show(uow: UnitOfWork, slug: str, role_slug: str) -> HeldRole:
 
 
 def show_deletion(uow: UnitOfWork, slug: str, role_slug: str) -> tuple[Role, RoleHolders]:
-    """Return a custom role to delete, with those who have it; raise `RoleUnknown` or `RoleBuiltIn`."""
+    """Return a custom role to delete, with its holders; raise `RoleUnknown` or `RoleBuiltIn`."""
     organization = authorize(uow, slug, Operation.ROLES_CHANGE).organization
     role = roles.show(uow, slug, role_slug)
     if role.is_built_in:

@@ -1,4 +1,4 @@
-"""The scopes of services that a role lists: one of the organization, or one of a service of it (decisions 14.1).
+"""The scopes of services that a role of the organization or a role of one of its services lists.
 
 A scope that any role lists is given by roles alone. Who has which is in `core/sessions/token_additions.py`.
 """
@@ -29,8 +29,8 @@ def checked(
 ) -> list[str]:
     """Return the scopes that a role is to list, each once.
 
-    Raise `BadRequest` for too many, and for one that no service of the organization has. What the role listed `before`
-    may have gone since, and gives nothing; `beside` are scopes that are stored at the same time.
+    Raise `BadRequest` for too many, and for one that no service of the organization has. A scope that the role listed
+    `before` may be gone, and gives nothing; `beside` are scopes that are stored at the same time.
     """
     unique = list(dict.fromkeys(names))
     if len(unique) > LISTED_MAX:

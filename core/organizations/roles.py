@@ -1,7 +1,7 @@
-"""Custom roles: sets of capabilities that an organization defines (decisions 5.4).
+"""Custom roles: sets of capabilities that an organization defines.
 
 The roles owner, admin and member are built in: they are listed with the others and never change. `members.py` assigns
-roles to members. A caller can add to a role, and remove from it, only capabilities that they have themselves.
+roles to members. A caller adds to a role, and removes from it, only capabilities that they have themselves.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Role:
     name: str
     description: str
     permissions: list[Capability]
-    # Of services of the organization. What any role lists is given by roles alone; owners and admins have all.
+    # Of services of the organization. A scope that any role lists is given by roles alone; owners and admins have all.
     scopes: list[str]
     is_built_in: bool
     created_at: datetime | None
@@ -188,7 +188,7 @@ def change(uow: UnitOfWork, slug: str, role_slug: str, changes: RoleChanges, *, 
     authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
-    # Invalid input is refused before an unknown role (decisions 1.6).
+    # Invalid input is refused before an unknown role.
     new_name, new_description = all_valid(
         lambda: checked_name(changes.name, characters_min=1) if changes.name is not None else None,
         lambda: _checked_description(changes.description) if changes.description is not None else None,
@@ -209,7 +209,7 @@ def change(uow: UnitOfWork, slug: str, role_slug: str, changes: RoleChanges, *, 
     )
     _require_having(authorized, set(after.permissions) ^ set(before.permissions))
     is_less = access.implied_by(after.permissions) <= access.implied_by(before.permissions)
-    # A scope that a role lists no more may be everybody's.
+    # A scope that no role lists any more may be open to everyone.
     if not is_less or after.scopes != before.scopes:
         authorized.forbid_lasting()
     if after == before:
@@ -218,7 +218,7 @@ def change(uow: UnitOfWork, slug: str, role_slug: str, changes: RoleChanges, *, 
     uow.roles.save(authorized.organization.id, after)
     gained = access.implied_by(after.permissions) - access.implied_by(before.permissions)
     if not group_roles.POWERS.isdisjoint(gained):
-        # A connection's word alone opens no such role that a rule gave (decisions 16.2).
+        # A connection's word alone opens no such role that a rule gave (`group_roles.POWERS`).
         uow.sessions.narrow_to_member(authorized.organization.id, role_slug)
     if set(before.permissions) - set(after.permissions):
         inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, access.implied_by(after.permissions))
@@ -239,7 +239,7 @@ def delete(uow: UnitOfWork, slug: str, role_slug: str, *, seen_state: str | None
     role = _custom(uow, authorized, role_slug)
     _require_seen(role, seen_state)
     if role.scopes:
-        # They may be everybody's then.
+        # They may be open to everyone then.
         authorized.forbid_lasting()
     if uow.roles.is_in_use(authorized.organization.id, role_slug):
         raise RoleInUse
@@ -248,7 +248,7 @@ def delete(uow: UnitOfWork, slug: str, role_slug: str, *, seen_state: str | None
 
 
 def seen_state_of(role: Role) -> str:
-    """Return a text that is another one after each change of a role."""
+    """Return a text that each change of a role changes."""
     return role.updated_at.isoformat() if role.updated_at is not None else "built in"
 
 
@@ -265,7 +265,7 @@ def _custom(uow: UnitOfWork, authorized: OrganizationAccess, role_slug: str) -> 
 
 
 def _require_having(authorized: OrganizationAccess, changed: Iterable[Capability]) -> None:
-    """Raise `Forbidden` when the caller lacks a capability that they would give or take (decisions 5.4)."""
+    """Raise `Forbidden` when the caller lacks a capability that they would give or take."""
     missing = _sorted(set(changed) - authorized.capabilities)
     if missing:
         raise Forbidden(
@@ -278,7 +278,7 @@ def _require_having(authorized: OrganizationAccess, changed: Iterable[Capability
 
 
 def _record(uow: UnitOfWork, authorized: OrganizationAccess, change: str, role: Role, **audit_only: Any) -> None:
-    """Record a change to a role as one to the organization: operations 6.3 has no action of its own for roles."""
+    """Record a change to a role as a change to the organization: roles have no actions of their own."""
     organization_id = authorized.organization.id
     of_scopes = {"scopes": role.scopes} if role.scopes else {}
     uow.record(

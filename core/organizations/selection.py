@@ -1,4 +1,4 @@
-"""Selecting an organization: it becomes the context of the caller's session, as if it had begun there (operations 4.4).
+"""Selecting an organization: it becomes the context of the caller's session, as if the session had begun there.
 
 The organization's requirements for a sign-in apply here as well, else signing in elsewhere and then selecting it would
 bypass its settings. `access.authorize` checks the requirements for every request.

@@ -33,7 +33,7 @@ class PasskeyRequired(SecondFactorRequired):
 
 
 class NoFactorOfOwn(BadRequest):
-    """The caller asks for what their own account does not have."""
+    """The caller would require what their own account does not have."""
 
     default_message = (
         "Your own account has no passkey and does not sign in by a connection that is trusted with the second factor,"
@@ -51,22 +51,22 @@ class DeviceTrustedTooLongAgo(Forbidden):
 
 
 def refusal_of(methods: MfaMethods) -> SecondFactorRequired:
-    """Return how an organization that accepts these refuses a session without a second factor that counts."""
+    """Return the refusal of a session without a second factor that an organization with these methods accepts."""
     return PasskeyRequired() if methods is MfaMethods.PHISHING_RESISTANT else SecondFactorRequired()
 
 
 def require_second_factor(caller: Caller, methods: MfaMethods) -> None:
     """Raise `SecondFactorRequired` for a session without one of these; for organizations that require one."""
-    # The settings of an organization do not keep a platform owner out who impersonates a member.
+    # The settings of an organization do not keep out a platform owner who impersonates a member.
     if not (methods.are_met_by(caller.session.amr, caller.session.connection_id) or caller.limits.is_impersonated):
         raise refusal_of(methods)
 
 
 def require_to_loosen(caller: Caller, before: Organization, after: Organization) -> None:
-    """Raise `SecondFactorRequired` when a caller makes the rule ask for less and has not proved what it asks for.
+    """Raise `SecondFactorRequired` when a caller loosens the rule and has not proved the factor that it requires.
 
-    Neither a trusted device nor an impersonator has. A member who required a second factor without having one sets it
-    up, which counts for that session.
+    Neither a trusted device nor an impersonator has proved it. A member who required a second factor without having one
+    sets it up, which counts for that session.
     """
     has_proved = caller.session.has_proved_second_factor and before.mfa_methods.are_met_by(
         caller.session.amr, caller.session.connection_id
@@ -76,7 +76,7 @@ def require_to_loosen(caller: Caller, before: Organization, after: Organization)
 
 
 def require_own_factor(uow: UnitOfWork, caller: Caller, before: Organization, after: Organization) -> None:
-    """Raise `NoFactorOfOwn` when a caller lets passkeys alone count, or asks for what counts, and has none."""
+    """Raise `NoFactorOfOwn` when a caller lets passkeys alone count, or requires a factor, and has none that counts."""
     asks_now = after.is_phishing_resistant and (
         not before.is_phishing_resistant or (after.mfa_required and not before.mfa_required)
     )

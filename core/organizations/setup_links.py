@@ -1,8 +1,8 @@
-"""Setup links: a customer's IT staff fill in chosen settings of an organization without an account (decisions 13.7).
+"""Setup links: a customer's IT staff fill in chosen settings of an organization without an account.
 
 A link carries a secret, is valid for up to 30 days, and can be revoked; one that a key of the organization made ends
-with the key. Its pages exchange the secret for a cookie
-of that setup alone. What its holder may do with it is in `link_callers.py`.
+with the key. Its pages exchange the secret for a cookie of that setup alone. What its holder may do with it is in
+`link_callers.py`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DAYS_BY_DEFAULT: Final = 7
 LINKS_MAX: Final = 20
 
 
-# The parts that have a page; a capability that adds one adds its part here, and its page to the pages of setup.
+# The parts that have a page; a new part is added here, and its page to the pages of setup.
 AVAILABLE: Final = (Part.SAML, Part.SCIM, Part.UPSTREAM, Part.DOMAIN, Part.SIEM, Part.GROUPS)
 
 
@@ -66,7 +66,7 @@ class TooManySetupLinks(BadRequest):
 class SetupLink:
     """A link as members see it; nothing shows its secret again.
 
-    `roles` are those that its rules of groups may give; none stand for `member` alone.
+    `roles` are the roles that its group rules may give; an empty list stands for `member` alone.
     """
 
     id: UUID
@@ -93,8 +93,8 @@ class SetupLinkWithSecret:
 class MadeSetupLink:
     """A link with its maker: their address, and the role that they have now.
 
-    Both are None when the maker is no member any more; the role also when the directory has deactivated them. For one
-    that a key made there are its name and permissions.
+    Both are None when the maker is no member any more; the role also when the directory has deactivated them. For a
+    link that a key made there are the key's name and permissions.
     """
 
     link: SetupLink
@@ -106,7 +106,7 @@ class MadeSetupLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSetupLink:
-    """A valid link in the console; one that is not usable is dead because its maker may not set all its parts."""
+    """A valid link in the console; it is not usable, but dead, when its maker may not set all its parts."""
 
     link: SetupLink
     maker_email: str | None
@@ -128,8 +128,8 @@ class SetupState(StrEnum):
 class PartProgress:
     """What is known of a part: whether anything is saved, when a test succeeded, its last use, and since when it fails.
 
-    A time is None where there was none. `is_set` says that the part is as its organization wants it before any use: a
-    connection is switched on, or a rule is saved.
+    A time is None where there was none. `is_set` says that the part is complete before any use: a connection is on, or
+    a rule is saved.
     """
 
     part: str
@@ -185,9 +185,9 @@ def create(
 ) -> SetupLinkWithSecret:
     """Make a link to parts that the caller may set.
 
-    `service_slug` is the service of the part `saml`, and `roles` are those that rules of the part `groups` may give.
-    What is made with the link gives, changes and removes these and `member` alone. One that a key makes is valid no
-    longer than the key.
+    `service_slug` is the service of the part `saml`, and `roles` are what rules of the part `groups` may give. What is
+    made with the link gives, changes and removes these and `member` alone. A link that a key makes is valid no longer
+    than the key.
     """
     authorized = authorize_and_lock(uow, slug, Operation.SETUP_LINK_CREATE)
     wanted = _checked_parts(parts)
@@ -308,7 +308,7 @@ def read(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> tuple[OpenedSetup, Found]:
-    """Return the setup of a link that opens an operation, and what the use case of a page returns."""
+    """Return the setup of a link that opens an operation, and the result of the use case of a page."""
     holder = link_callers.present(uow, operation)
     found = use_case(uow, holder.organization.slug, *args, **kwargs)
     return progress(uow), found
@@ -324,7 +324,7 @@ def _checked_parts(words: Sequence[str]) -> Sequence[Part]:
 
 
 def _within_key(uow: UnitOfWork, organization_id: UUID, key_id: UUID | None, expires_at: datetime) -> datetime:
-    """Return when a link ends that a key makes: with the key, if that is earlier."""
+    """Return when a link that a key makes ends: with the key, if that is earlier."""
     keys = uow.organization_keys.of_organization(organization_id) if key_id is not None else ()
     ends = [one.expires_at for one in keys if one.id == key_id and one.expires_at is not None]
     return min([expires_at, *ends])
@@ -347,7 +347,7 @@ def _service_id(
 def _require_roles(
     uow: UnitOfWork, authorized: OrganizationAccess, parts: Sequence[Part], roles: Sequence[str]
 ) -> None:
-    """Raise `BadRequest` for roles that rules cannot give, and `Forbidden` for those that the caller may not."""
+    """Raise `BadRequest` for roles that rules cannot give, and `Forbidden` for roles that the caller may not give."""
     if not roles:
         return
     if Part.GROUPS not in parts:

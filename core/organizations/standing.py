@@ -1,4 +1,4 @@
-"""What a page of the console shows of its reader: their role in the organization, what it lacks, and who can help.
+"""The reader of a page of the console: their role in the organization, what it lacks, and who can help.
 
 `read` authorizes the reader and runs the use case of the page in the same transaction, so that a page and the JSON
 interface never decide differently.
@@ -27,9 +27,9 @@ Found = TypeVar("Found")
 class Standing:
     """The reader of a page in its organization.
 
-    `owner_email` is the address to ask for what the role lacks; None for the owner, and for a role that does not see
-    the members. `brand` is None when the organization is not active, or has set none. `is_impersonated` means that a
-    platform owner acts as the reader.
+    `owner_email` is the address to ask for capabilities that the role lacks; None for the owner, and for a role that
+    does not see the members. `brand` is None when the organization is not active, or has set none. `is_impersonated`
+    means that a platform owner acts as the reader.
     """
 
     organization: Organization
@@ -41,14 +41,14 @@ class Standing:
     is_impersonated: bool = False
 
     def lacks(self, operation: Operation) -> Capability | RequiredStanding | None:
-        """Return what the role, or a platform owner who acts with it, lacks for an operation; None for nothing."""
+        """Return what the role, or its impersonator, lacks for an operation; None for nothing."""
         missing = operation.missing(self.role, self.capabilities)
         if missing is None and self.is_impersonated and operation.is_closed_while_impersonating:
             return RequiredStanding.IN_PERSON
         return missing
 
     def lacks_lasting(self, operation: Operation) -> Capability | RequiredStanding | None:
-        """Do what `lacks` does, for the part of an operation that would outlast an impersonation."""
+        """Do what `lacks` does for the part of an operation that would outlast an impersonation."""
         missing = self.lacks(operation)
         if missing is None and self.is_impersonated and operation.may_outlast_impersonation:
             return RequiredStanding.IN_PERSON
@@ -64,14 +64,14 @@ def read(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> tuple[Standing, Found]:
-    """Authorize the caller for an operation; return their standing, and what the use case returns."""
+    """Authorize the caller for an operation; return their standing and the result of the use case."""
     return read_authorized(uow, authorize(uow, slug, operation), lambda: use_case(uow, slug, *args, **kwargs))
 
 
 def read_authorized(
     uow: UnitOfWork, authorized: OrganizationAccess, use_case: Callable[[], Found]
 ) -> tuple[Standing, Found]:
-    """Return the standing of a caller who is authorized already, and what the use case returns."""
+    """Return the standing of an authorized caller and the result of the use case."""
     role = authorized.membership.role
     asks = role != OWNER and Capability.ORG_MEMBERS_VIEW in authorized.capabilities
     # It goes out with the next statement whose result is needed.

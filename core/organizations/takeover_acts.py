@@ -1,8 +1,8 @@
-"""What the credentials of a takeover did that no audit entry names one by one, and how it is taken back.
+"""Takes back what the credentials of a takeover did that no audit entry names one by one.
 
 A directory's token puts members into groups and takes them out; a service's key links people to the service. What they
-did in their first eight days is kept beside the logs, because a credential of a takeover is never older when that is
-undone (decisions 3.13): a day from the wish to the change of the address, and seven in which it can be undone.
+did in their first eight days is kept beside the logs, because a credential of a takeover is never older when the
+takeover is undone: a day from the request to the change of the address, and seven days to undo it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MadeLink:
 
 
 def take_back_places(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Take back who is in groups of the directory by tokens of these; the roles of groups are applied afterwards."""
+    """Take back what their tokens did to groups of the directory; the roles of groups are applied afterwards."""
     counts: dict[tuple[UUID, UUID], list[int]] = {}
     while places := uow.takeover_credentials.take_back_places(acting, limit=ROWS_AT_ONCE_MAX):
         for (organization_id, group_id), of in groupby(places, lambda one: (one.organization_id, one.group_id)):
@@ -83,7 +83,7 @@ def _recorded(uow: UnitOfWork, organization_id: UUID, group_id: UUID, *, out: in
 
 
 def end_links(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """End the links to services that keys of these have made."""
+    """End the links to services that their keys have made."""
     counts: dict[tuple[UUID, UUID], int] = {}
     while links := uow.takeover_credentials.made_links(acting, limit=ROWS_AT_ONCE_MAX):
         for (organization_id, service_id), of in groupby(links, lambda one: (one.organization_id, one.service_id)):

@@ -1,8 +1,8 @@
-"""Organizations that were claimed with the power of a takeover: their vendors have them as before, owned by nobody.
+"""Organizations that were claimed with the power of a takeover: their vendors have them back, without an owner.
 
-A vendor has made such an organization for a customer. What the claimer has done with it since stays behind in the
-organization that they claimed, which is suspended like one that was founded in the takeover; the customer goes on in a
-new organization with nothing of that in it, which the right person may claim.
+A vendor made such an organization for a customer. What the claimer has done with it stays in the claimed organization,
+which is suspended like one that was founded in the takeover. The customer goes on in a new organization with nothing of
+that in it, which the right person may claim.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.organizations.organizations import Organization
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# What the platform says of an organization.
+# The fields of an organization that the platform sets.
 _OF_PLATFORM: Final = (
     *("status", "tier_id", "max_services", "max_users", "approved_at", "approved_by"),
     *("rejected_at", "rejection_reason", "suspended_at", "suspension_reason"),
@@ -31,7 +31,7 @@ _OF_PLATFORM: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedCustomer:
-    """A customer whose organization its vendor has made and a person has claimed, and what the vendor had called it."""
+    """A customer whose organization a vendor made and a person has claimed, with the name that the vendor gave it."""
 
     customer_id: UUID
     vendor_id: UUID
@@ -42,14 +42,14 @@ class ClaimedCustomer:
 
 
 def claimed(uow: UnitOfWork, joined: Collection[Membership], *, since: datetime) -> set[UUID]:
-    """Return the organizations that an account has claimed since a takeover began, of those that it joined in it."""
+    """Return the organizations that an account has claimed since a takeover began; `joined` are its new memberships."""
     joined_at = {one.organization_id: one.created_at for one in joined}
     claimed_at = uow.takeover_claims.claimed_at(list(joined_at), since=since)
     return {one for one, at in claimed_at.items() if joined_at[one] == at}
 
 
 def give_back(uow: UnitOfWork, before: Organization, *, reason: str) -> list[ClaimedCustomer]:
-    """Give the customers whose organization this was, which is locked, one that nobody owns, and return them."""
+    """Give the customers of this locked organization another one, which no person owns, and return them."""
     customers = uow.takeover_claims.customers_of(before.id)
     for customer in customers:
         # What the platform has decided of the organization stays decided.

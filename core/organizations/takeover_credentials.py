@@ -1,7 +1,8 @@
-"""What was made with the power of a takeover: it is withdrawn, or switched off (decisions 3.13).
+"""Withdraws or switches off what was made with the power of a takeover (ops/decisions/0051).
 
-What opens something by itself ends: invitations, setup links, keys, SCIM tokens, the secrets of services. What sends
-data or lets people in is switched off, and keeps its settings for the admins to look at. `takeovers.py` says who acted.
+What opens something by itself ends: invitations, setup links, keys, SCIM tokens, the secrets of services. Webhooks,
+streams and connections are switched off, and keep their settings for the admins to look at. `takeovers.py` says who
+acted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def acting_with_invited(reverted: RevertedAccess) -> Sequence[Acting]:
-    """Return who acted with the power of a takeover; who came in it did too, whatever let them in."""
+    """Return who acted with the power of a takeover, with everyone who joined in it, by whatever way."""
     invited = (
         Acting(organization_id=one.organization_id, user_id=one.user_id, since=reverted.since)
         for one in reverted.suspended
@@ -79,7 +80,7 @@ def withdraw_scim_tokens(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[
 
 
 def withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Replace the secrets of services by one that is not known to any person, until an admin makes new ones."""
+    """Replace the secrets of services by secrets that no person knows; an admin makes new ones."""
     unknown = hash_token(uow.randomness.token().reveal())
     withdrawn = uow.takeover_credentials.replace_client_secrets(acting, unknown)
     for one in withdrawn:
@@ -111,7 +112,7 @@ def switch_connections_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequenc
         uow.upstream_connections.forget_groups(one.organization_id, one.id)
         uow.unfinished_sign_ins.end_by_connection(one.organization_id, one.id)
         ended = list(uow.sessions.revoke_by_connection(one.organization_id, one.id))
-        # A statement of its own: it finds what was begun while the ones above waited for a lock.
+        # A statement of its own: it finds sessions that began while the ones above waited for a lock.
         ended += uow.sessions.revoke_by_connection(one.organization_id, one.id)
         sessions.record_ended_of(uow, ended, one.organization_id, connection_id=str(one.id))
         _record(uow, AuditAction.UPSTREAM_CONNECTION_UPDATED, one.organization_id, one, sessions_ended=len(ended))
@@ -127,7 +128,7 @@ def withdraw_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeTh
 
 
 def apply_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
-    """Take the roles that rules, groups and connections gave which are withdrawn."""
+    """Take back the roles that withdrawn rules, groups and connections gave."""
     for organization_id in sorted({one.organization_id for one in acting}):
         group_roles.apply(uow, organization_id, None)
 

@@ -1,7 +1,7 @@
 """What the mails about an undone takeover list: what was withdrawn, and what the owners and admins should look at.
 
 The account gets one mail about all of its organizations, and every other owner and admin one about theirs. What was
-made in the seven days before the takeover still works: the person had the account then, or the other person did.
+made in the seven days before the takeover still works and is listed, because either person may have made it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 LOOKED_BACK: Final = timedelta(days=7)
-# Of each list; what is beyond is counted.
+# Of each list; more are counted.
 LISTED_MAX: Final = 50
 # Of one organization, the owner first and then the longest-serving admins.
 RECIPIENTS_MAX: Final = 100
@@ -35,7 +35,7 @@ KINDS: Final = (
     *("customer", "paused customer", "roles", "product", "settings of the product", "paused product"),
     *("external id", "link to an owner", "owner of a customer"),
 )
-# What goes on, with the place in the console where it is ended or made again (decisions 3.13).
+# What no undo ends, with the place in the console where it is ended or made again.
 GOES_ON: Final = PartialTable(
     {
         AuditAction.DOMAIN_SET: "/domain",
@@ -93,7 +93,7 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lists:
-    """The three lists of a mail, each by the organization that a line belongs to."""
+    """The three lists of a mail, each by the organization of a line."""
 
     withdrawn: Sequence[tuple[UUID, str]]
     made: Sequence[tuple[UUID, str]]
@@ -168,7 +168,7 @@ def _lists(uow: UnitOfWork, takeover: Takeover, reverted: RevertedAccess, withdr
 
 
 def _by_credentials(uow: UnitOfWork, acting: Sequence[Acting]) -> Iterable[RecordedChange]:
-    """Return what credentials of the takeover did that goes on."""
+    """Return what credentials of the takeover did and no undo ends."""
     of_credentials = [one for one in acting if one.named_by is not None]
     if not of_credentials:
         return []
@@ -193,7 +193,7 @@ def _line(slugs: Mapping[UUID, str], one: RecordedChange) -> str:
 def _by_address(
     uow: UnitOfWork, takeover: Takeover, organization_ids: Sequence[UUID]
 ) -> Mapping[tuple[str, str | None], list[UUID]]:
-    """Return the organizations of each address that gets a mail."""
+    """Return the organizations for each address that gets a mail."""
     found: dict[tuple[str, str | None], list[UUID]] = {}
     for one in uow.takeover_records.recipients(organization_ids, except_user_id=takeover.user_id, limit=RECIPIENTS_MAX):
         found.setdefault((one.email, one.language), []).append(one.organization_id)

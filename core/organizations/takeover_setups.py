@@ -1,7 +1,7 @@
 """What a vendor has made for its customers with the power of a takeover: links and tokens end, connections are off.
 
-It is in the internal organizations of the customers, where `takeover_credentials.py` takes it back as anywhere. Both
-sides are told in the log of the vendor and of the customer, because no person reads that of an internal organization.
+It is in the internal organizations of the customers, where `takeover_credentials.py` takes it back as anywhere. The
+logs of vendor and customer record it, because no person reads the log of an internal organization.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Take back what these have made for customers; what it returns is the vendors'."""
+    """Take back what these have made for customers; return it as things of the vendors."""
     return [made for part in _parts(uow, acting) for made in _switch_off(uow, part)]
 
 
@@ -47,7 +47,7 @@ def _switch_off(uow: UnitOfWork, customers: Sequence[SetUpCustomer]) -> Iterable
 def _tell(uow: UnitOfWork, customer: SetUpCustomer) -> None:
     relation = uow.service_customers.relation_of(customer.internal_id)
     if relation is None:
-        # The customer has ended and can be restored; then it comes back with what is off.
+        # The customer has ended and can be restored; then it comes back with its things switched off.
         return
     uow.record(
         AuditAction.CUSTOMER_CHANGED,

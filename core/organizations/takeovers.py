@@ -1,9 +1,9 @@
-"""Takeovers: what an account did while another person had it, and what it was given, and how that is reverted.
+"""Takeovers: reverts what an account did and was given while another person had it (ops/decisions/0051).
 
-A takeover begins with the wish for another address, which records what the account held, and ends when the change of
-address is undone (decisions 3.13). An account takes others along: who got a role or an invitation by it, or the
-ownership, acts with the power of the takeover, and so does who gets a role from them. What all of these made since, in
-the organizations of the account, is withdrawn in `takeover_credentials.py`; `takeover_mails.py` tells of it.
+A takeover begins with the request for another address, which records what the account held, and ends when the change
+of address is undone. An account takes others along: a user who got a role, an invitation or the ownership from it acts
+with the power of the takeover, and so does a user who gets a role from them. `takeover_credentials.py` withdraws what
+all of these made since in the organizations of the account; `takeover_mails.py` tells the owners and admins.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SUSPENSION_REASON: Final = "address_undone"
 class HeldAccess:
     """What an account held, and had confirmed, when a takeover began.
 
-    `roles` are those of its memberships, by the ids of the organizations; `grants` are the relations to services, by
-    their ids.
+    `roles` has the roles of its memberships by the ids of the organizations, `grants` the relations to services by
+    the ids of the services.
     """
 
     roles: Mapping[UUID, str]
@@ -60,7 +60,7 @@ class HeldAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Takeover:
-    """An account that another person had since a moment, and what the account held then."""
+    """An account that another person has had since a moment, and what the account held then."""
 
     user_id: UUID
     since: datetime
@@ -69,7 +69,7 @@ class Takeover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acting:
-    """A user or a credential that had the power of a takeover in an organization since a moment.
+    """A user or a credential that has had the power of a takeover in an organization since a moment.
 
     Either `user_id` is None, or both others are: `named_by` is the detail by which audit entries name the credential,
     `key_id` the key of the organization as which a workload calls.
@@ -96,7 +96,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenRole:
-    """The role of a member before the takeover changed it, the last that it gave, and the present one."""
+    """The role of a member before the takeover, the last one that the takeover gave, and the present one."""
 
     organization_id: UUID
     user_id: UUID
@@ -107,7 +107,7 @@ class GivenRole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedRole:
-    """A custom role that was changed with the power of a takeover, and what it gave before.
+    """A custom role that was changed with the power of a takeover, with its permissions and scopes before.
 
     `scopes` is None where they were not changed.
     """
@@ -140,7 +140,7 @@ class RevertedGrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevertedAccess:
-    """What access was reverted, in which organizations, and by whom the power of the takeover was used."""
+    """What access was reverted, in which organizations, and who used the power of the takeover."""
 
     organizations: Mapping[UUID, Organization]
     since: datetime
@@ -161,7 +161,7 @@ class SetUpCustomer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeThing:
-    """Something that was made, or led elsewhere; `label` never contains a text of its maker.
+    """Something that was made or made to lead elsewhere; `label` never contains a text of its maker.
 
     `recorded` are the details by which an audit entry names it.
     """
@@ -179,12 +179,12 @@ def held_by(uow: UnitOfWork, user_id: UUID) -> HeldAccess:
 
 
 def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
-    """Give a locked account the access back that it held, and take back what was given with it since.
+    """Give a locked account the access back that it held, and take back what it has given since.
 
-    Return None when that takes an operator: the account has become the owner of an organization of other people, or
-    has passed such an ownership on. The caller rolls back then.
+    Return None when only an operator can: the account has become the owner of an organization of other people, or has
+    passed such an ownership on. The caller rolls back then.
     """
-    # The locks first: what is given at this moment is either found below, or refused because the session has ended.
+    # The locks first: a role given at this moment is either found below, or refused because the session has ended.
     organizations = _locked(uow, takeover)
     mine = {one.organization_id: one for one in uow.members.of_account(takeover.user_id)}
     acting = uow.takeovers.acting(takeover.user_id, list(organizations), since=takeover.since)
@@ -217,17 +217,16 @@ def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
 
 
 class _Roles:
-    """What the roles of organizations allow, each organization read once."""
+    """What the roles of organizations allow; each organization is read once."""
 
     def __init__(self, uow: UnitOfWork) -> None:
         self._uow = uow
         self._known: dict[UUID, Mapping[str, frozenset[Capability]]] = {}
 
     def lower_of(self, organization_id: UUID, then: str, now: str) -> str:
-        """Return the role that allows less of the present one and the one before.
+        """Return the one of the two roles that allows less; member where neither includes the other.
 
-        It is member where neither includes the other. A custom role that was deleted allows nothing, and is no role to
-        go back to.
+        A custom role that was deleted allows nothing, and is no role to go back to.
         """
         if then == now:
             return now
@@ -251,9 +250,9 @@ class _Roles:
 
 
 def _locked(uow: UnitOfWork, takeover: Takeover) -> Mapping[UUID, Organization]:
-    """Lock the organizations of an account, and those in which it held something; return what is left of them.
+    """Lock the organizations of an account, and those in which it held something; return the ones that still exist.
 
-    The account joins no further one: a membership is written only while nobody changes the address of its account.
+    The account joins no further one: a membership is written only while no one changes the address of its account.
     """
     known = {*uow.members.all_organizations_of(takeover.user_id), *takeover.held.roles}
     locked = {organization_id: uow.organizations.lock(organization_id) for organization_id in sorted(known)}
@@ -277,7 +276,7 @@ def _needs_operator(
 
 
 def _revert_definitions(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
-    """Give custom roles the permissions and scopes back that they had, first, so that roles are compared by these."""
+    """Give custom roles their permissions and scopes back; this comes first, because roles are compared by these."""
     for changed in uow.takeovers.changed_roles(acting):
         uow.takeovers.restore_role(changed)
         allowed = access.capabilities_of(changed.slug, changed.permissions)
@@ -307,7 +306,7 @@ def _revert_ownerships(
     given: Sequence[GivenRole],
     roles: _Roles,
 ) -> None:
-    """Give the account the ownerships back that it held, from the present owners, with its memberships."""
+    """Give the account its ownerships back, from the present owners, with its memberships."""
     owned = [one for one, role in takeover.held.roles.items() if role == OWNER and one in organizations]
     before = {(one.organization_id, one.user_id): one.before for one in given}
     for owner in uow.takeovers.owners(owned):
@@ -365,11 +364,11 @@ def _revert_own(
 
 
 def _revert_given(uow: UnitOfWork, takeover: Takeover, given: Sequence[GivenRole], roles: _Roles) -> None:
-    """Give other members the roles back that they had; one that was changed since by right is only lowered."""
+    """Give other members their roles back; a role that was changed by right since is only lowered."""
     alike: dict[tuple[UUID, str, str, str], list[UUID]] = {}
     for one in given:
-        # Of owners, the present one is that of an organization which was founded in the takeover and is suspended; the
-        # others have fallen back with the ownership.
+        # A present owner owns an organization that was founded in the takeover and is suspended; the others have fallen
+        # back with the ownership.
         if one.user_id != takeover.user_id and one.now != OWNER:
             alike.setdefault((one.organization_id, one.before, one.given, one.now), []).append(one.user_id)
     for (organization_id, before, last_given, now), user_ids in alike.items():

@@ -1,6 +1,6 @@
-"""Tiers: the limits of organizations (decisions 5.3).
+"""Tiers: the limits of organizations.
 
-The schema inserts three of them; platform owners create, change and delete tiers. An organization gets its tier in
+The schema inserts three; platform owners create, change and delete tiers. An organization gets its tier in
 `core/platform/organizations.py`.
 """
 
@@ -80,7 +80,7 @@ class TooManyTiers(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierFields:
-    """What platform owners say about a tier; a limit of None is no limit, and the name never changes."""
+    """What platform owners set for a tier; a limit of None is no limit, and the name never changes."""
 
     name: str
     display_name: str
@@ -91,7 +91,7 @@ class TierFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier(TierFields):
-    """A set of limits with a price; a limit of null means unlimited (operations 2.3)."""
+    """A set of limits with a price; a limit of null means unlimited."""
 
     id: UUID
 
@@ -163,7 +163,7 @@ def create(uow: UnitOfWork, given: TierFields) -> Tier:
     """Create a tier, as a platform owner; raise `TierTaken` when another one has its name."""
     authorize_platform(uow)
     tier = Tier(id=uow.randomness.new_id(), **all_checked(asdict(given), _CHECKS))
-    # Behind the lock of the one tier that always exists, no other transaction adds one meanwhile.
+    # The free tier always exists: behind its lock no other transaction adds a tier.
     uow.tiers.lock_free()
     if uow.tiers.count() >= TIERS_MAX:
         raise TooManyTiers
@@ -182,7 +182,7 @@ def change(uow: UnitOfWork, tier_id: UUID, changes: Mapping[str, Any], *, seen_s
     `TierChanged` when its state is not `seen_state`, which the caller has seen.
     """
     authorize_platform(uow)
-    # Invalid input is refused before an unknown tier (decisions 1.6).
+    # Invalid input is refused before an unknown tier.
     checked = all_checked(dict(changes), _CHECKS)
     if not checked:
         raise BadRequest("Name at least one field to change.")
@@ -212,7 +212,7 @@ def delete(uow: UnitOfWork, tier_id: UUID, *, seen_state: str | None = None) -> 
 
 
 def find(uow: UnitOfWork, tier_id: UUID) -> Tier:
-    """Return the tier to assign to an organization, which is not deleted before the transaction ends.
+    """Return the tier to assign to an organization; the tier is not deleted before the transaction ends.
 
     Raise `TierUnknown` when it does not exist.
     """

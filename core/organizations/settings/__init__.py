@@ -1,1 +1,1 @@
-"""What an organization sets for itself: its mail server, its branding, its domain."""
+"""Settings of an organization: its mail server, its branding, its domain."""

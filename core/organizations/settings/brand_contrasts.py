@@ -1,4 +1,4 @@
-"""The contrasts of a branding's colours: which are required, and what pages change by themselves to stay readable."""
+"""The contrasts of a branding's colours: the required ones, and the colours that pages compute to stay readable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.wording import Wording
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredContrast:
-    """The contrast between the primary colour and `what`, which must be `ratio_min` at least to be saved."""
+    """The contrast between the primary colour and `what`, which must be at least `ratio_min` to be saved."""
 
     what: str
     ratio: float
@@ -45,7 +45,7 @@ class ColorUse(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputedColor:
-    """A colour that pages compute, and its contrast to what it stands on; for links, whether it is the chosen one."""
+    """A colour that pages compute, and its contrast to its background; for links, whether it is the chosen one."""
 
     use: ColorUse
     color: str
@@ -67,7 +67,7 @@ def required_contrasts(primary: str | None, background: str | None) -> Sequence[
 
 
 def computed_colors(primary: str | None, background: str | None) -> Sequence[ComputedColor]:
-    """Return the colours that pages compute of those of a branding; all are readable."""
+    """Return the colours that pages compute from a branding's; all are readable."""
     found: list[ComputedColor] = []
     if primary is not None:
         found += [

@@ -1,4 +1,4 @@
-"""The branding of an organization: its logo, icon, colours and links, on pages and in mails where the context is it.
+"""The branding of an organization: its logo, icon, colours and links, on pages and in mails in its context.
 
 Pages and mails are readable with any branding: the primary colour must stand out from the background and from white,
 and the colour of text on it is computed (`brand_contrasts.py`). Each change keeps what was saved as a version
@@ -81,10 +81,10 @@ class BrandedOrganization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrandingVersion:
-    """What was saved at one time, numbered from 1 in each organization.
+    """A saved version of a branding, numbered from 1 in each organization.
 
-    `made_by` is None for what was saved before versions were kept, and when the account is deleted; `is_by_key` says
-    that a key of the organization did it, in the place of its maker.
+    `made_by` is None for a version from before versions were kept, and when the account is deleted; `is_by_key` says
+    that a key of the organization saved it, in the place of its maker.
     """
 
     number: int
@@ -95,10 +95,7 @@ class BrandingVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrandingChanges:
-    """The fields of a branding to change, by name and as `inspect` returns them, and the new pictures.
-
-    None removes one.
-    """
+    """The fields of a branding to change, as `inspect` returns them, and the new pictures; None removes one."""
 
     texts: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     pictures: Mapping[PictureKind, Picture | None] = field(default_factory=dict[PictureKind, "Picture | None"])
@@ -223,8 +220,7 @@ def contrast_problems(branding: Branding, texts: Mapping[str, str | None]) -> li
 def _kept_before(uow: UnitOfWork, authorized: OrganizationAccess, before: Branding, seen_version: int | None) -> int:
     """Return the number of the version that has the branding before a change.
 
-    It is kept now if it is not yet: one that was saved before versions were kept, or none at all, which is that of a
-    new organization.
+    It is kept now if it is not yet: because it is from before versions were kept, or the organization is new.
     """
     organization = authorized.organization
     latest = uow.branding_versions.latest(organization.id)

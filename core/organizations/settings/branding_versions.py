@@ -1,8 +1,7 @@
 """Earlier versions of a branding: listing them, looking at one, and using one again.
 
 `branding.py` keeps a version with each change, the last `VERSIONS_MAX` of them. The pictures of a version are kept with
-it, and shown to those who may change the branding alone: what is served to everybody are the pictures of the present
-one.
+it, and shown only to people who may change the branding; the public gets the pictures of the present version.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class BrandingVersionUnknown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedVersion:
-    """A version with the address of its maker, and what it changed as an audit entry has it.
+    """A version with the address of its maker, and its changes in the form of an audit entry.
 
     `email` is None where no person made it by hand, and for a reader who does not see the members. `changes` is None
     for the oldest version that is kept.
@@ -42,10 +41,7 @@ class ListedVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrandingHistory:
-    """The present branding, the number of its version, and the versions that are kept, newest first.
-
-    The number is 0 as long as none is kept.
-    """
+    """The present branding, the number of its version (0 if none is kept), and the kept versions, newest first."""
 
     present: BrandedOrganization
     number: int
@@ -95,7 +91,7 @@ def read_version(uow: UnitOfWork, slug: str, number: int) -> KeptVersion:
 
 
 def use_again(uow: UnitOfWork, slug: str, number: int, *, seen_version: int | None = None) -> BrandedOrganization:
-    """Save what a version has as the newest version; nothing when it is what is saved already.
+    """Save a version again as the newest one; nothing happens when the present branding is the same.
 
     Raise `BrandingVersionUnknown`, and `BrandingChanged` when the present version is not `seen_version`.
     """
@@ -112,7 +108,7 @@ def use_again(uow: UnitOfWork, slug: str, number: int, *, seen_version: int | No
         uow,
         authorized,
         before,
-        # The time of the present one, to which it may be equal.
+        # With the time of the present branding, so that an equal one compares equal.
         replace(wanted, updated_at=before.updated_at),
         {kind: kept.get(kind) for kind in PictureKind},
         seen_version=seen_version,

@@ -1,4 +1,4 @@
-"""The custom domain of an organization: claimed, proved, checked again, and given up (decisions 13.3).
+"""The custom domain of an organization: claimed, proved, checked again, and given up.
 
 Any organization may claim a domain; only one claim to it can be verified. The hosted pages then work under the domain.
 How a proof is judged is in `core/organizations/domain_proofs.py`.
@@ -114,7 +114,7 @@ def seen_state_of(claim: DomainClaim | None) -> str:
 def set_domain(
     uow: UnitOfWork, slug: str, text: str, *, own_names: Collection[str], seen_state: str | None = None
 ) -> CustomDomain:
-    """Claim a domain in place of the one before; `own_names` are those of the installation, which cannot be claimed.
+    """Claim a domain in place of the one before; `own_names`, the names of the installation, cannot be claimed.
 
     The same domain keeps its claim. Raise `DomainChanged` when the state before is not `seen_state`, which the caller
     has seen.
@@ -153,7 +153,7 @@ def show_ends(uow: UnitOfWork, slug: str) -> DomainUses:
 def delete(uow: UnitOfWork, slug: str, *, claim_id: str | None = None) -> None:
     """Give the domain up; sessions and passkeys that were made there end with it.
 
-    Raise `DomainUnset` when the claim is not that of `claim_id`, which the caller has seen.
+    Raise `DomainUnset` when the claim is another one than `claim_id`, which the caller has seen.
     """
     organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
     claim = _find(uow, organization.id)
@@ -170,7 +170,7 @@ def find_to_verify(uow: UnitOfWork, slug: str) -> DomainClaim:
 
 
 def verify(uow: UnitOfWork, slug: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
-    """Record what the name servers answered when the organization asked for it; raise what is missing.
+    """Record what the name servers answered when the organization asked for it; raise an error for a missing proof.
 
     Raise `DomainVerifiedElsewhere` when another claim to the domain holds.
     """
@@ -226,7 +226,7 @@ def _find(uow: UnitOfWork, organization_id: UUID) -> DomainClaim:
 
 
 def _save(uow: UnitOfWork, claim: DomainClaim, finding: DomainFinding) -> DomainProof:
-    """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
+    """Store a claim after a check; raise `DomainVerifiedElsewhere` when the domain has another verified claim."""
     proof = claim.proof.checked(finding, at=uow.now)
     if not uow.custom_domains.save(claim.organization_id, claim.id, proof):
         raise DomainVerifiedElsewhere

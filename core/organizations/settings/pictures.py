@@ -86,7 +86,7 @@ def parse_data_url(url: str, field: str) -> Picture:
 def parse_file(content: bytes, field: str) -> Picture:
     """Return the picture in a file as it was sent; raise `BadRequest` for the field when it is too large.
 
-    The name of a file says nothing about it: what does not begin as a PNG is taken for an SVG.
+    The name of a file proves nothing: what does not begin as a PNG is taken for an SVG.
     """
     kind = PictureType.PNG if content.startswith(PNG_BEGIN) else PictureType.SVG
     return _bounded(Picture(type=kind, content=content), field)

@@ -1,7 +1,7 @@
-"""The mail server of an organization: set, tested, removed, and what its owner is told when it stops working.
+"""The mail server of an organization: set, tested, removed, and the notice to its owner when it stops working.
 
 `core/mail/mail.py` decides which mails leave through it, `core/mail/routed_mail.py` when they are tried. The platform's
-own server never takes over silently: what waits leaves by it only after the organization has removed its server.
+own server never takes over silently: waiting mails leave by it only after the organization has removed its server.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class MailServerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServerTrial:
-    """The last test of the settings of a mail server: when, whether it took the mail, and its words."""
+    """The last test of the settings of a mail server: when, whether it took the mail, and its answer."""
 
     tested_at: datetime
     is_accepted: bool
@@ -149,7 +149,7 @@ def seen_state_of(shown: MailServerSettings | StoredServer | None) -> str:
 def configure(
     uow: UnitOfWork, slug: str, wanted: WantedServer, *, allowed: Iterable[Network], seen_state: str | None = None
 ) -> MailServerSettings:
-    """Set the mail server; mails that wait are tried again at once.
+    """Set the mail server; waiting mails are tried again at once.
 
     Raise `MailServerChanged` when its state is not `seen_state`, which the caller has seen.
     """
@@ -174,7 +174,7 @@ def configure(
 
 
 def remove(uow: UnitOfWork, slug: str, *, seen_state: str | None = None) -> None:
-    """Remove the mail server; what waits leaves by the platform's own.
+    """Remove the mail server; waiting mails leave by the platform's own.
 
     Raise `MailServerChanged` when its state is not `seen_state`, which the caller has seen.
     """
@@ -183,7 +183,7 @@ def remove(uow: UnitOfWork, slug: str, *, seen_state: str | None = None) -> None
     if removed is None:
         raise MailServerUnset
     _require_seen(removed, seen_state)
-    # First the server, which waits for transactions that route a mail to it, then the mails, theirs included.
+    # First the server: that waits for transactions that route a mail to it, so that their mails are found next.
     uow.mail_servers.remove(organization.id)
     uow.routed_mail.reroute(organization.id, has_server=False)
     uow.record(
@@ -227,7 +227,7 @@ def record_test(uow: UnitOfWork, test: PreparedTest, *, is_accepted: bool, answe
 def record_failure(uow: UnitOfWork, leased: LeasedServer, error: str, unsent: Sequence[Mail]) -> None:
     """Record that a leased mail server takes no mail, end its lease, and tell the owner once when that goes on.
 
-    `unsent` are those of its mails that no attempt was made for, and the one that showed the failure.
+    `unsent` are its mails without an attempt, and the one that showed the failure.
     """
     health = leased.health.failed(error, at=uow.now)
     if uow.routed_mail.save_health(leased, health) and health.failures == FAILURES_BEFORE_NOTICE:
@@ -246,7 +246,7 @@ def record_failure(uow: UnitOfWork, leased: LeasedServer, error: str, unsent: Se
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerContact:
-    """Whom to tell about an organization, and its name."""
+    """The owner to tell about an organization, and its name."""
 
     email: str
     organization_name: str
@@ -353,7 +353,7 @@ def _checked_password(wanted: WantedServer, stored: MailServer | None) -> Secret
     if wanted.tls is TlsMode.NONE:
         raise BadRequest.of_field("tls", "A login is sent encrypted only: choose starttls or tls.")
     password = wanted.password
-    # The stored password goes only to where it has gone before: a member who sets another server must not get it.
+    # The stored password goes only to its own server: a member who sets another server must not get it.
     if password is None and stored is not None and _destination(wanted) == _destination(stored):
         password = stored.password
     if password is None:
