@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def groups_for_service(uow: UnitOfWork, slug: str, service_slug: str) -> Choices | None:
-    """Return the groups that a service can be told of, to a caller who reads the service."""
+    """Return the groups that the tokens of a service can name, to a caller who may read the service."""
     return of_groups(uow, access.authorize(uow, slug, service_slug, Operation.SERVICE_READ), "")
 
 

@@ -1,8 +1,8 @@
-"""Claiming: by a mailed link, its reader becomes the owner of an organization that a vendor has made for a customer.
+"""Claiming: the reader of a mailed link becomes the owner of an organization that a vendor made (ops/decisions/0114).
 
-The link is shown to no person but its reader. It proves nothing by itself: who claims has signed in to a proved account
-of the address that the vendor named. What the vendor has made for the customer stays as it is, but for open setup
-links, and the owner says what the vendor may go on setting up.
+Only the reader of the mail sees the link. It proves nothing by itself: the claimer has signed in to an account with the
+proved address that the vendor named. What the vendor has made for the customer stays as it is, except open setup links,
+which end. The owner chooses what the vendor may go on setting up.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LIFETIME: Final = timedelta(days=7)
 
 
 class SetupPart(StrEnum):
-    """What a vendor sets up for a customer, as far as the owner of the customer lets it."""
+    """A part that a vendor sets up for a customer if the owner of the customer allows it."""
 
     UPSTREAM = "upstream"
     MAIL_DOMAIN = "mail_domain"
@@ -73,7 +73,7 @@ class ClaimOfOther(Forbidden):
 
 
 class OutsideMailDomain(BadRequest):
-    """A mail domain is proved for the customer, and the address is in none."""
+    """Mail domains are proved for the customer, and the address is in none of them."""
 
     default_message = (
         "A mail domain was proved for this customer, and this address is not in it. Name an address in the mail domain."
@@ -82,7 +82,7 @@ class OutsideMailDomain(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimLink:
-    """A link to a customer that no person owns yet, or by which one has claimed it."""
+    """A link to a customer that no person owns yet, or that a person has claimed by this link."""
 
     relation: Relation
     email: str
@@ -92,7 +92,7 @@ class ClaimLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedOwner:
-    """Whom a vendor has asked to own a customer, the last time."""
+    """The person that a vendor last asked to own a customer."""
 
     email: str
     created_at: datetime
@@ -115,7 +115,7 @@ class MadeThings:
 class Claimable:
     """A link that the caller may use, and what the vendor has made.
 
-    `claimed_slug` is that of the organization where the caller has claimed it already; None while it is open.
+    `claimed_slug` is the slug of the organization if the caller has claimed it already; None while the link is open.
     """
 
     link: ClaimLink
@@ -160,7 +160,7 @@ def send_link(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, addres
         **relation.seen_by_vendor,
     )
     assert relation.customer_organization_id is not None, "an unclaimed customer has no organization"
-    # Its owner will read in the customer's own log which address the vendor has asked.
+    # In the customer's log too, where its later owner reads which address the vendor has asked.
     uow.audit_elsewhere(
         AuditAction.CUSTOMER_OWNER_NAMED,
         customer.id,
@@ -198,11 +198,11 @@ def show(uow: UnitOfWork, token: str) -> Claimable:
 def claim(uow: UnitOfWork, token: str, *, name: str, slug: str, vendor_setup: Sequence[str]) -> str:
     """Make the caller the owner of the organization of a link, under a name and slug of their own; return the slug.
 
-    Raise `ClaimUnusable`, `ClaimOfOther`, `OutsideMailDomain`, `SlugTaken` and `TooManyPending`. Who has claimed it by
-    the same link gets the slug that it has.
+    Raise `ClaimUnusable`, `ClaimOfOther`, `OutsideMailDomain`, `SlugTaken` and `TooManyPending`. A caller who has
+    claimed it by the same link already gets the slug that it has.
     """
     _require_claimer(uow)
-    # The account before the organization, as where a person makes one.
+    # The account is locked before the organization, as in `creation.create`.
     caller = callers.lock_account(uow)
     link = _find(uow, token)
     _require_address(caller, link)
@@ -238,7 +238,7 @@ def claim(uow: UnitOfWork, token: str, *, name: str, slug: str, vendor_setup: Se
 
 
 def checked_parts(names: Collection[str]) -> list[str]:
-    """Return the parts of these names, each once and in their order; raise `BadRequest` for a name of none."""
+    """Return the parts with these names, each once and in their order; raise `BadRequest` for an unknown name."""
     known = [part.value for part in SetupPart]
     if not set(names) <= set(known):
         raise BadRequest.of_field(
@@ -248,10 +248,10 @@ def checked_parts(names: Collection[str]) -> list[str]:
 
 
 def close_parts(uow: UnitOfWork, customer_id: UUID, parts: Sequence[str]) -> None:
-    """End what would let the vendor go on with parts that it may not set up any more.
+    """End what would let the vendor go on setting up parts that its customer has closed.
 
-    Setup links to them end, and a SCIM token that the vendor was shown is replaced by one that no person knows. The
-    organization of the customer is locked, so that the vendor makes nothing meanwhile (`setup_callers.py`).
+    Setup links to them end, and the secret of a SCIM token that the vendor has seen is replaced by one that no person
+    knows. The organization of the customer is locked, so that the vendor makes nothing meanwhile (`setup_callers.py`).
     """
     uow.customer_claims.end_setup_links(customer_id, parts)
     if SetupPart.SCIM in parts:
@@ -334,7 +334,7 @@ def _lock_unclaimed(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> Servi
 
 
 def _require_in_domain(uow: UnitOfWork, customer_id: UUID, address: str) -> None:
-    """Raise `OutsideMailDomain` for an address outside of the mail domains that are proved for a customer."""
+    """Raise `OutsideMailDomain` for an address outside the mail domains that are proved for a customer."""
     domains = uow.customer_claims.mail_domains(customer_id)
     if domains and domain_of(address) not in domains:
         raise OutsideMailDomain

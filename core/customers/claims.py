@@ -1,8 +1,8 @@
-"""What the tokens of a person would say, for people of the vendor who set its claims (decisions 14.5).
+"""The preview of claims: what the tokens of a person would say, for people of the vendor who set its claims.
 
-The payloads are made by the code that makes those of tokens, of a session that there is not: nothing is stored, and
-nothing is issued. Shown are confirmed members, end users who have signed in, and for a customer those of its people
-whom the vendor sees (decisions 15.7); any other account is unknown alike.
+The code that issues tokens makes the payloads, for a session that does not exist: nothing is stored or issued. A
+preview takes confirmed members, end users who have signed in, and for a customer the people that the vendor sees
+(`people.py`); it refuses any other account alike, whether or not it exists.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class PersonNotShown(NotFound):
-    """The account is none of whose tokens the vendor may see what they say, whether or not it exists."""
+    """The vendor may not see the tokens of this account, whether or not it exists."""
 
     default_message = (
         "No person whom you may see has this id: a member of your organization, somebody who has signed in to the"
@@ -49,7 +49,7 @@ class PersonNotShown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewedTokens:
-    """What tokens and assertions would say; `values` has what each claim of the product says, None for nothing.
+    """What tokens and assertions would say; `values` has each claim of the product, with None for a claim left out.
 
     `user_info` is None without the scope `openid`, and `attributes` for a service without SAML. `left_out` are claims
     that are too large for access tokens.
@@ -66,7 +66,7 @@ class PreviewedTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewWish:
-    """Whose tokens to show: for a customer or none, with these scopes or all, with these claims or those saved."""
+    """The tokens to show: of a person, for a customer or none, with some or all scopes, with these or saved claims."""
 
     user_id: UUID | None = None
     email: str | None = None
@@ -77,7 +77,7 @@ class PreviewWish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewChoices:
-    """Whose tokens can be shown, by their addresses, and for which customers, by their ids."""
+    """The people whose tokens can be shown, by their addresses, and the customers, by their ids."""
 
     people: Choices
     customers: Choices
@@ -129,7 +129,7 @@ def preview(uow: UnitOfWork, slug: str, service_slug: str, wish: PreviewWish) ->
 
 
 def _named(uow: UnitOfWork, service: Service, wish: PreviewWish) -> UUID:
-    """Return the account that is meant; users of the organization by the id by which it knows them."""
+    """Return the account; the organization names its own users by the ids that it knows."""
     if wish.user_id is None:
         return _by_address(uow, wish.email)
     if wish.customer_id is not None:

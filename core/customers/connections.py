@@ -1,4 +1,4 @@
-"""Connections that a vendor makes for a customer, as its program makes them and reads back how far they are.
+"""Connections that a vendor makes for a customer, with their state, which its program reads back.
 
 They are connections of the customer's internal organization, by the same rules as everywhere (`sign_in/upstream/`).
 They make no members, replace no second factor and accept no agents.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class CustomerConnectionState(StrEnum):
-    """How far a connection is."""
+    """The state of the setup of a connection."""
 
     CONFIGURED = "configured"
     TESTED = "tested"
@@ -42,7 +42,7 @@ class CustomerConnectionState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerConnection:
-    """A connection of a customer, how far it is, and the last sign-in, test or check by it."""
+    """A connection of a customer, its state, and the last sign-in, test or check by it."""
 
     connection: ConnectionRecord
     state: CustomerConnectionState
@@ -50,7 +50,7 @@ class CustomerConnection:
 
     @classmethod
     def of(cls, found: ConnectionState, failure: UpstreamFailure | None) -> CustomerConnection:
-        """Return what is known of a connection, whose last failure may be given."""
+        """Return what is known of a connection and its last failure, if there was one."""
         progress, trial = found.progress, found.trial
         attempts = [
             _attempt(progress.checked_at, progress.problem if _prevents(found) else None),
@@ -110,7 +110,7 @@ def prepare_change(
 
 
 def find_vendor(uow: UnitOfWork, path: CustomerPath) -> UUID:
-    """Authorize a caller who names metadata, before those are fetched; return the vendor's organization."""
+    """Authorize a caller who names metadata before they are fetched; return the vendor's organization."""
     return setup_callers.enter_to_read(uow, path, Part.UPSTREAM).vendor.organization.id
 
 
@@ -173,5 +173,5 @@ def _state(found: ConnectionState) -> CustomerConnectionState:
 
 
 def _prevents(found: ConnectionState) -> bool:
-    """Return whether the last check found what signs nobody in."""
+    """Return whether the last check found a problem that prevents every sign-in."""
     return found.progress.problem is not None and found.progress.problem.prevents

@@ -1,4 +1,4 @@
-"""A customer of a service as the console shows it to its vendor: who uses it, its owner, what is made for it and fails.
+"""A customer of a service as the console shows it to the vendor: its users, its owner, what is made for it and fails.
 
 What the vendor has made, thing by thing, is in `connections.py`, `mail_domains.py`, `scim_tokens.py`, `group_rules.py`
 and `setup_links.py`.
@@ -32,8 +32,8 @@ class CustomerInDetail:
     """A customer or an open offer in numbers, with what the vendor has made and what fails.
 
     `refused` are the latest refused sign-ins; None where the reader may not see the people of customers. `owner` is
-    the person that the vendor has asked to own it, the last time, and None for an offer and without any. `parts` are
-    those that the vendor may set up, and `active_people` how many have used the service for it in this month.
+    the person that the vendor last asked to own it, None for an offer or if it asked no person. `parts` are the parts
+    that the vendor may set up, and `active_people` is how many have used the service for it in this month.
     """
 
     numbers: CustomerInNumbers

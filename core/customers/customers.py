@@ -1,11 +1,9 @@
 """The customers of a service, as its vendor sees them: offers to organizations, and those that use the service.
 
-What the customer does, such as accepting an offer, is in `products.py`. Each side sees its half (decisions 15.2): the
-vendor never learns the id of the organization, nor whether there is one under the slug to which it offers a service.
-
-An organization that the vendor makes for a customer is in `made_customers.py`.
-
-Members of the vendor do all of it, and so does its program with a key of the service (`core/service_api/customers.py`).
+What the customer does, such as accepting an offer, is in `products.py`. Each side sees its half (ops/decisions/0069):
+the vendor never learns the id of the organization, nor whether there is one under the slug to which it offers a
+service. Making an organization for a customer is in `made_customers.py`. Members of the vendor do all of it, and so
+does its program with a key of the service (`core/service_api/customers.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 OFFER_LIFETIME: Final = timedelta(days=30)
-# Of an organization, for all of its services together: each asks a stranger for an answer.
+# An organization offers all of its services together so often: each offer asks a stranger for an answer.
 OFFERS_MAX: Final = 100
 OFFERS_WINDOW: Final = timedelta(hours=1)
 EXTERNAL_ID_CHARACTERS_MAX: Final = 255
@@ -78,9 +76,9 @@ class ExternalIdTaken(Conflict):
 class ServiceCustomer:
     """A customer of a service, or an offer to become one.
 
-    For an offer, the slug is the one that the vendor typed, and organization and name are None. `is_unclaimed` is an
-    organization that the vendor has made, and that no person owns yet; of any other one, `vendor_setup` are the parts
-    that its owner lets the vendor set up. `has_internal` says that the vendor has made something for it
+    For an offer, the slug is the one that the vendor typed, and organization and name are None. `is_unclaimed` means
+    that the vendor made the organization and no person owns it yet; otherwise `vendor_setup` are the parts that its
+    owner lets the vendor set up. `has_internal` says that the vendor has made something for it
     (`internal_organizations.py`).
     """
 
@@ -102,7 +100,7 @@ class ServiceCustomer:
 
     @property
     def state(self) -> CustomerState:
-        """Whether it is an offer, and else whether its people may use the service."""
+        """Whether it is an offer, else whether its people may use the service."""
         is_paused = self.is_paused_by_vendor or self.is_paused_by_customer
         return relations.state_of(is_accepted=self.is_accepted, is_paused=is_paused)
 
@@ -114,7 +112,7 @@ class ServiceCustomer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceOffer:
-    """A new offer of a service to the organization that has a slug, if there is one."""
+    """A new offer of a service to the organization with a slug, if there is one."""
 
     id: UUID
     slug: str
@@ -125,7 +123,7 @@ class ServiceOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeCustomer:
-    """A new customer of a service, an organization that the vendor has made for it."""
+    """A new customer of a service, with an organization that the vendor has made."""
 
     id: UUID
     organization_id: UUID
@@ -135,7 +133,7 @@ class MadeCustomer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenNames:
-    """Which of the names of a new offer another customer or offer of the service has."""
+    """The names of a new offer that another customer or offer of the service has already."""
 
     is_customer: bool
     is_offered: bool
@@ -176,7 +174,7 @@ def offer(
 
 
 def offer_by(uow: UnitOfWork, vendor: Vendor, *, organization: str, external_id: str | None) -> ServiceCustomer:
-    """Offer a service to the organization that has a slug; what returns is alike whether there is one.
+    """Offer a service to the organization with a slug; the result is the same whether there is one.
 
     Raise `NotForCustomers`, `AlreadyCustomer`, `AlreadyOffered`, `ExternalIdTaken`, and `RateLimitExceeded` after too
     many offers.
@@ -225,7 +223,7 @@ def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, search: str, lim
 def list_of(uow: UnitOfWork, service: Service, *, search: str, limit: int, offset: int) -> CustomersPage:
     """Return customers and open offers of a service, the newest first.
 
-    A text finds those whose slug or external id contains it, and customers whose name does.
+    `search` finds customers and offers by a part of the slug or the external id, and customers by a part of the name.
     """
     part = search.strip().lower()
     return uow.elsewhere.service_customers.page(service, part=part, at=uow.now, limit=limit, offset=offset)
@@ -285,14 +283,14 @@ def end(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> Non
 
 
 def end_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> None:
-    """Withdraw an offer, or end the use of the service by a customer; what begins later is another record.
+    """Withdraw an offer, or end the use of the service by a customer; a later beginning is another record.
 
-    One that no person owns can be restored for a while (`restoration.py`).
+    A customer that no person owns can be restored for a while (`restoration.py`).
     """
     service = vendor.service
     customer = find(uow, service, customer_id)
     if customer.organization_id is not None:
-        # Before the service, as where a person claims it.
+        # Locked before the service, as in `claiming.claim`.
         uow.organizations.lock(customer.organization_id)
     uow.services.lock(service)
     customer = find(uow, service, customer_id)
@@ -310,7 +308,7 @@ def authorize_vendor(uow: UnitOfWork, slug: str, service_slug: str, operation: O
 
 
 def _set_external_id(uow: UnitOfWork, vendor: Vendor, before: ServiceCustomer, after: ServiceCustomer) -> None:
-    """Store another external id, by which the service tells its customers apart; raise `ExternalIdTaken`."""
+    """Store another external id; raise `ExternalIdTaken`. The service tells its customers apart by it."""
     vendor.forbid_lasting()
     service = vendor.service
     taken = uow.service_customers.taken(
@@ -341,7 +339,7 @@ def _set_pause(uow: UnitOfWork, vendor: Vendor, after: ServiceCustomer) -> None:
 
 
 def _note(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, after: Mapping[str, Any]) -> None:
-    """Store what the vendor notes about a customer, of which the customer's own log says nothing."""
+    """Store what the vendor notes about a customer; the customer's own log does not record it."""
     vendor.forbid_lasting()
     service = vendor.service
     uow.service_customers.set_metadata(service, customer.id, after)
@@ -369,9 +367,9 @@ def _count_offer(uow: UnitOfWork, organization_id: UUID) -> None:
 
 
 def seconds_until_free(uow: UnitOfWork, what: str, organization_id: UUID) -> int | None:
-    """Count what an organization does at most so often within an hour; return after how many seconds it may again.
+    """Count an action against its hourly maximum for an organization; return the seconds until it may act again.
 
-    None is a count within the maximum.
+    None means that the count is within the maximum.
     """
     if not uow.has_rate_limits:
         return None
@@ -388,7 +386,7 @@ def _checked_organization(text: str, own_slug: str) -> str:
 
 
 def require_external_id(text: str | None) -> None:
-    """Raise `BadRequest` for a text that is no external id; None is none."""
+    """Raise `BadRequest` for a text that is no valid external id; None is valid."""
     if text is None:
         return
     if not 1 <= len(text) <= EXTERNAL_ID_CHARACTERS_MAX or not text.isprintable():
@@ -402,7 +400,7 @@ def require_external_id(text: str | None) -> None:
 
 
 def relation(vendor: Organization, service: Service, customer: ServiceCustomer) -> Relation:
-    """Return what the logs say of a customer or an offer of this service."""
+    """Return the relation that the logs record for a customer or an offer of this service."""
     return Relation(
         customer_id=customer.id,
         vendor_id=vendor.id,

@@ -1,4 +1,4 @@
-"""The customers of a service as the console shows them: found by name or id, and one with what ends with it.
+"""The customers of a service as the console shows them: a search by name or id, and one customer with its numbers.
 
 Offering the service, pausing a customer and ending it are in `customers.py`, as for the JSON interface.
 """
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# Among so many customers of a vendor a name is looked for while it is typed.
+# A search while the name is typed looks at so many customers of a vendor.
 LOOKED_AT_MAX: Final = 1_000
 
 
 class CustomerFilter(StrEnum):
-    """By what the customers of a service are listed; one may be found by several."""
+    """A filter of the list of customers; several may find the same customer."""
 
     OFFERED = "offered"
     UNCLAIMED = "unclaimed"
@@ -46,7 +46,7 @@ class CustomerFilter(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerCounts:
-    """How many customers and open offers of a service each filter finds, but for those that have ended."""
+    """How many customers and open offers of a service each filter finds, without the ended ones."""
 
     offered: int
     unclaimed: int
@@ -58,7 +58,7 @@ class CustomerCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedCustomer:
-    """A customer or an open offer in the list, how far its setup is, and what fails at it."""
+    """A customer or an open offer in the list, the progress of its setup, and what fails."""
 
     customer: ServiceCustomer
     progress: SetupProgress
@@ -82,7 +82,7 @@ class CustomersOverview:
 class CustomerFigures:
     """Who uses a service for a customer: each number is exact up to `COUNTED_MAX`, and one more than that beyond.
 
-    `users` are the members who have signed in for it, and `sessions` those that are live.
+    `users` are the members who have signed in for it, and `sessions` the live ones.
     """
 
     users: int
@@ -99,7 +99,7 @@ class CustomerInNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCustomer:
-    """A customer or open offer, as what names it among those of all services; `name` is None for an offer."""
+    """What names a customer or open offer among those of all services; `name` is None for an offer."""
 
     id: UUID
     slug: str
@@ -133,7 +133,7 @@ def overview(
 def listed(
     uow: UnitOfWork, slug: str, service_slug: str, *, search: str, state: str, after: Position | None, limit: int
 ) -> Sequence[ListedCustomer]:
-    """Return a part of what `overview` finds, without counting; for files."""
+    """Return a part of what `overview` finds, without a count; for files."""
     service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
     wanted = filter_of(state)
     if wanted is CustomerFilter.ENDED:
@@ -159,9 +159,9 @@ def _has(ended: EndedCustomer, part: str) -> bool:
 
 
 def named(uow: UnitOfWork, slug: str, part: str, *, limit: int) -> Sequence[NamedCustomer]:
-    """Return the first customers and open offers of all services that have a part in the slug or the name.
+    """Return the first customers and open offers of all services whose slug or name contains `part`.
 
-    It is looked for among `LOOKED_AT_MAX` of them, and a customer also by its whole slug.
+    The search looks at `LOOKED_AT_MAX` of them, and also finds a customer by its whole slug.
     """
     organization = authorize(uow, slug, Operation.CUSTOMERS_READ).organization
     return uow.elsewhere.found_customers.named(

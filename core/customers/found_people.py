@@ -1,7 +1,7 @@
-"""The people of a customer as the console shows them to its vendor: found by address, name and role, and one of them.
+"""The people of a customer as the console shows them to its vendor: a search by address, name and role, and one person.
 
-Whom the vendor sees, and the roles that it gives, is in `people.py`, as for its program (decisions 15.8). Its members
-may do what the program may, so they need the capabilities that a key for that takes.
+Which people the vendor sees, and the roles that it gives, is in `people.py`, as for its program. A member may do what
+the program may, and needs the capabilities of the maker of its key.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleFilter:
-    """Which people to find: by a part of their address or name, and by a role; what is no role finds everybody."""
+    """The people to find: by a part of their address or name, and by a role; an unknown role finds everyone."""
 
     search: str
     role: str
@@ -60,7 +60,7 @@ def search(
     """Find people of a customer, by their ids; raise `CustomerUnknown`."""
     service = access.authorize(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_READ).service
     customer = customers.find(uow, service, customer_id)
-    # One more than is shown tells whether more follow.
+    # One more than the page shows tells whether more follow.
     page = people.of_customer(uow, service, customer, _sought(service, wanted, after, limit + 1))
     shown = page.users[:limit]
     rows = FoundRows(found=shown, total=page.total, next=shown[-1].position if len(page.users) > limit else None)
@@ -105,7 +105,7 @@ def set_roles(
 ) -> CustomerPerson:
     """Give a person who has signed in for a customer these roles, as `people.set_roles` says.
 
-    Raise `OwnRolesChanged` when they are no longer those that the caller has seen.
+    Raise `OwnRolesChanged` when the roles are no longer the ones that the caller has seen.
     """
     vendor = customers.authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_CHANGE)
     return people.set_roles(uow, vendor, customer_id, user_id, roles, seen=seen)

@@ -1,4 +1,4 @@
-"""The products of an organization as the console shows them: found, one with names in place of ids, and what ends.
+"""The products of an organization as the console shows them: a search, one with names in place of ids, and what ends.
 
 Accepting, changing and ending them are in `products.py`, as for the JSON interface.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundProducts:
-    """The products that were found, and how many offers wait for an answer, as `COUNTED_MAX` limits it."""
+    """The products that were found, and how many offers wait for an answer, counted up to `COUNTED_MAX`."""
 
     rows: FoundRows[Product]
     offers: int
@@ -37,7 +37,7 @@ class FoundProducts:
 class ProductFigures:
     """Who of the organization uses a product: each number is exact up to `COUNTED_MAX`, and one more than that beyond.
 
-    `users` are the members who have signed in for the organization, and `sessions` those that are live.
+    `users` are the members who have signed in for the organization, and `sessions` the live ones.
     """
 
     users: int
@@ -54,7 +54,7 @@ class ProductInNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedGroup:
-    """A group that the product learns of; its name is None where the reader may not see the members."""
+    """A group that the product sees; its name is None where the reader may not see the members."""
 
     id: UUID
     name: str | None
@@ -64,8 +64,8 @@ class NamedGroup:
 class ProductDetail:
     """A product with names in place of ids, and the roles of its service.
 
-    A caller who may change the product can assign it to what is `assignable`, and show its vendor the groups
-    `groups_to_show`. They are None for other callers, and the groups for one who sees no members.
+    A caller who may change the product can assign it to the subjects `assignable`, and show its vendor the groups
+    `groups_to_show`. Both are None for other callers; `groups_to_show` also for one who sees no members.
     """
 
     product: Product
@@ -101,7 +101,7 @@ def search(
 def listed(
     uow: UnitOfWork, slug: str, *, search: str, state: CustomerState | None, after: Position | None, limit: int
 ) -> Sequence[Product]:
-    """Return a part of what `search` finds, without counting; for files."""
+    """Return a part of what `search` finds, without a count; for files."""
     organization_id = authorize(uow, slug, Operation.PRODUCTS_READ).organization.id
     return uow.elsewhere.found_products.page(
         organization_id, part=search.strip().lower(), state=state, at=uow.now, after=after, limit=limit
@@ -111,8 +111,8 @@ def listed(
 def show(uow: UnitOfWork, slug: str, client_id: UUID, *, find: str = "", find_group: str = "") -> ProductDetail:
     """Return a product or offer in detail; raise `ProductUnknown`.
 
-    `find` is a part of what it is to be assigned to, and `find_group` one of the name of a group to show to its vendor.
-    Who sees no members sees neither the addresses nor the groups to which it is assigned.
+    `find` searches the subjects to assign it to, and `find_group` the names of groups to show to its vendor. A caller
+    who sees no members sees neither the addresses nor the groups to which it is assigned.
     """
     authorized = authorize(uow, slug, Operation.PRODUCTS_READ)
     product = products.show(uow, slug, client_id)

@@ -1,8 +1,8 @@
 """Rules by which the groups of a customer's people give roles of the vendor's service, as the vendor set them up.
 
-A group is one of the directory that the vendor has made for the customer, or a value that a connection asserts which it
-has made. Rules are rows of their own: the roles of all that fit add up, with those that customer and vendor give by
-hand. They give a role of the service in the customer's context, and nothing else.
+A group belongs to the directory that the vendor has set up for the customer, or is a value that a connection asserts
+which the vendor made. Each rule is a row of its own: the roles of all rules that fit add up, with the roles that
+customer and vendor give by hand. They give roles of the service in the customer's context, and nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many groups of the directory the page of a setup offers by name.
+# The page of a setup offers so many groups of the directory by name.
 GROUPS_NAMED_MAX: Final = 500
 
 
@@ -48,7 +48,7 @@ class TooManyCustomerRules(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerGroupRule:
-    """A rule; `source` is `scim`, for a group of the directory by its id, or the id of a connection that asserts it.
+    """A rule; `group` is the id of a group of the directory if `source` is `scim`, else what that connection asserts.
 
     `group_name` is the name of a group of the directory.
     """
@@ -72,7 +72,7 @@ class NamedGroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSetup:
-    """What the page of a setup link shows: the rules, and what another one can name."""
+    """What the page of a setup link shows: the rules, and what a new one can name."""
 
     rules: Sequence[CustomerGroupRule]
     named: NamedGroups
@@ -90,7 +90,7 @@ def show(uow: UnitOfWork, slug: str, rule_id: UUID) -> CustomerGroupRule:
 
 
 def create(uow: UnitOfWork, slug: str, *, source: str, group: str, service_roles: Sequence[str]) -> CustomerGroupRule:
-    """Make a rule; raise `CustomerRuleTwice`, and one `BadRequest` of all that it names and that there is not."""
+    """Make a rule; raise `CustomerRuleTwice`, and one `BadRequest` for everything that it names and does not exist."""
     organization = authorize_and_lock(uow, slug, Operation.CUSTOMER_SETUP).organization
     _, roles = all_valid(
         lambda: _require_group(uow, organization.id, source, group),
@@ -145,7 +145,7 @@ def nameable(uow: UnitOfWork, slug: str) -> NamedGroups:
 
 
 def show_setup(uow: UnitOfWork, slug: str) -> RuleSetup:
-    """Return the rules of a customer to the holder of a setup link, and what another one can name."""
+    """Return the rules of a customer to the holder of a setup link, and what a new one can name."""
     return RuleSetup(rules=list_all(uow, slug), named=nameable(uow, slug))
 
 

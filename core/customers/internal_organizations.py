@@ -1,11 +1,11 @@
-"""Internal organizations: each has what a vendor has made for one customer of a service, and nothing else.
+"""Internal organizations: each has what a vendor has made for one customer of a service (ops/decisions/0113).
 
-Connections, mail domains, SCIM tokens, groups and setup links belong to an organization everywhere, and so do people
-whom a directory provisions or a connection lets in. What a vendor makes for a customer is none of the customer's
-organization and none of the vendor's, so it has an organization of its own, made with the first such thing. No person
-sees it or acts in it: its members are the people whom the customer record admits to the vendor's service, and are
-members of nothing else. The database keeps it active while the customer may use the service, suspends it otherwise, and
-deletes it with the customer record.
+Connections, mail domains, SCIM tokens, groups and setup links always belong to an organization, and so do people that
+a directory provisions or a connection admits. What a vendor makes for a customer belongs neither to the customer's
+organization nor to the vendor's, so it gets an organization of its own, made with the first such thing. No person sees
+it or acts in it: its members are the people that the customer record admits to the vendor's service, and are members of
+nothing else. The database keeps it active while the customer may use the service, suspends it otherwise, and deletes it
+with the customer record.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def lock_or_add(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
-    """Return the internal organization of an active customer, locked; the vendor's organization is locked already."""
+    """Lock and return the internal organization of an active customer; the vendor's organization is locked already."""
     found = uow.organizations.lock_internal(customer.id)
     if found is not None:
         return found

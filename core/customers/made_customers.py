@@ -1,8 +1,8 @@
 """Customers that a vendor makes: an organization that no person owns yet, and its active customer record, at once.
 
 A member of the vendor makes one, or its program with a key of the service. Until a person claims the organization it
-has no member, and no list but the vendor's and the platform's shows it. Its own status is that of any new one, so while
-it waits for approval only the relation works (`IS_WORKING` of the storage).
+has no member, and only the lists of the vendor and the platform show it. It waits for approval like any new
+organization, and meanwhile only the relation works (`IS_WORKING` of the storage).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Of a vendor, for all of its services together, those included that have ended and can be restored.
+# Of all services of a vendor together, with the ended customers that can be restored.
 UNCLAIMED_MAX: Final = 1_000
-# A vendor that has to wait for a claim, for the end of one, or for a restoration that is no longer possible.
+# The vendor waits until one of these customers is claimed, ends, or can be restored no longer.
 RETRY_UNCLAIMED_SECONDS: Final = 3_600
 
 
@@ -60,9 +60,8 @@ def create_by(
 ) -> ServiceCustomer:
     """Make an organization for a customer of a service; it waits for approval unless `is_welcome` is set.
 
-    The link that makes its reader the owner is mailed to `owner_email`; None for nobody yet. Raise `NotForCustomers`,
-    `ExternalIdTaken`, and `RateLimitExceeded` after too many within an hour, and with too many that no person has
-    claimed.
+    The link that makes its reader the owner is mailed to `owner_email`, if it is given. Raise `NotForCustomers`,
+    `ExternalIdTaken`, and `RateLimitExceeded` after too many within an hour, and with too many unclaimed ones.
     """
     service = vendor.service
     name, _, address = all_valid(

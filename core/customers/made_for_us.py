@@ -1,12 +1,12 @@
-"""What vendors have made for an organization, as its owner reads it, removes it, and adopts it.
+"""What vendors have made for an organization: its owner lists, removes and adopts it.
 
 Vendors make things for their customers in internal organizations (`internal_organizations.py`), where they have power
-in one relation alone. What is adopted becomes the organization's own, as if it had made it, with other secrets: the
-vendor neither reads nor changes it any more, and it outlives the relation. Adopting makes no members. The people that a
-thing has let in for the vendor's service stay let in there.
+in one relation alone. An adopted thing becomes the organization's own, as if it had made it, with other secrets: the
+vendor neither reads nor changes it any more, and it outlives the relation. Adopting makes no members. People that a
+thing has admitted to the vendor's service stay admitted there.
 
-Each thing has rules of its own. A connection takes mail domains that the organization has proved itself, and is off
-until it was tested anew. A mail domain takes that proof alone. A SCIM token gets another secret. A rule for a group
+Each kind has its own rules. A connection requires that the organization has proved its mail domains itself, and is off
+until it is tested anew. A mail domain requires that proof alone. A SCIM token gets another secret. A rule for a group
 becomes an assignment of the product, if the organization's own directory has that group. A setup link is not adopted.
 """
 
@@ -40,7 +40,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# More of them are found by a page of the list.
+# More are on further pages of the list.
 THINGS_SHOWN: Final = 100
 
 
@@ -149,10 +149,10 @@ class MadeThingsPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeThingDetail:
-    """A thing with what its owner looks at before adopting it.
+    """A thing with what the owner looks at before adopting it.
 
-    `connection` is the connection, and where it leads; None for anything else. `domains` are the mail domains that the
-    thing takes, each with whether the organization has proved it. `rules` are those that end with a connection.
+    `connection` is the connection, and where it leads; None for any other thing. `domains` are the mail domains that
+    the thing requires, each with whether the organization has proved it. `rules` are the rules that end with it.
     """
 
     thing: ThingForUs
@@ -163,7 +163,7 @@ class MadeThingDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopted:
-    """What became of a thing: the id of what the organization has now, and its secret, which is shown once."""
+    """The result of adopting a thing: its new id in the organization, and its secret, which is shown once."""
 
     kind: ThingKind
     id: UUID
@@ -173,7 +173,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taking:
-    """An owner who adopts or removes a thing: all that it concerns is locked."""
+    """An owner who adopts or removes a thing; everything that it concerns is locked."""
 
     authorized: OrganizationAccess
     thing: ThingForUs
@@ -191,7 +191,7 @@ def list_page(uow: UnitOfWork, slug: str, *, limit: int, offset: int) -> MadeThi
 
 
 def show(uow: UnitOfWork, slug: str, thing_id: UUID) -> MadeThingDetail:
-    """Return a thing with what its owner looks at before adopting or removing it; raise `MadeThingUnknown`."""
+    """Return a thing with what the owner looks at before adopting or removing it; raise `MadeThingUnknown`."""
     organization = authorize(uow, slug, Operation.MADE_FOR_US_READ).organization
     thing = _found(uow.made_for_us.find(organization.id, thing_id))
     connection = None
@@ -231,10 +231,10 @@ def _take(uow: UnitOfWork, slug: str, thing_id: UUID, operation: Operation) -> _
     products.require_recent(uow, authorized.caller)
     organization_id = authorized.organization.id
     thing = _found(uow.made_for_us.find(organization_id, thing_id))
-    # So that the relation does not end meanwhile, nor the service lose a role.
+    # Locked, so that the relation does not end meanwhile and the service loses no role.
     uow.products.lock_service(organization_id, thing.vendor_id, thing.client_id, at=uow.now)
     uow.organizations.lock_internal(thing.customer_id)
-    # Again, behind the locks: of two that come at once, the second finds nothing.
+    # Again, behind the locks: of two requests at once, the second finds nothing.
     thing = _found(uow.made_for_us.find(organization_id, thing_id))
     relation = uow.service_customers.relation_of(thing.internal_id)
     assert relation is not None, "something is made for a customer that is none"
@@ -252,12 +252,12 @@ def _adopt_connection(uow: UnitOfWork, taking: _Taking) -> Adopted:
     certificates = uow.upstream_connections.certificates_of(thing.internal_id, thing.id)
     _remove_connection(uow, thing)
     after = replace(before, joins_as=None, trust_mfa=False, enabled=False, created_at=uow.now, updated_at=uow.now)
-    # The vendor knows the secret that it has entered. The provider gives the organization another one.
+    # The vendor knows the secret that it has entered, so the organization gets another one from the provider.
     unusable = None if after.is_saml else uow.randomness.token()
     uow.upstream_connections.add(organization_id, after, unusable)
     if certificates is not None:
         uow.upstream_connections.save_certificates(organization_id, after.id, certificates)
-    # The vendor has named the address of its metadata, so other certificates there end what is linked.
+    # The vendor has named the address of the metadata, so other certificates from there end the linked identities.
     uow.upstream_connections.save_taking(organization_id, after.id, takes_certificates=False)
     uow.upstream_connections.await_trial(organization_id, after.id)
     maker_id = taking.authorized.caller.maker_id
@@ -268,7 +268,7 @@ def _adopt_connection(uow: UnitOfWork, taking: _Taking) -> Adopted:
 
 
 def _lead_domains(uow: UnitOfWork, editor: Editor, domains: Sequence[str], connection_id: UUID) -> None:
-    """Lead the organization's own domains to an adopted connection where they lead to none that is switched on."""
+    """Lead the organization's own domains to an adopted connection unless they lead to an enabled one."""
     switched_on = {one.id for one in uow.upstream_connections.of_organization(editor.organization_id) if one.enabled}
     for claim in uow.domain_routes.of_organization(editor.organization_id):
         if claim.proof.domain in domains and claim.connection_id not in switched_on:
@@ -276,7 +276,7 @@ def _lead_domains(uow: UnitOfWork, editor: Editor, domains: Sequence[str], conne
 
 
 def _adopt_domain(uow: UnitOfWork, taking: _Taking) -> Adopted:
-    """Leave a mail domain to the organization's own route, which it has proved."""
+    """Replace a mail domain by the organization's own route, which it has proved."""
     _require_proved(uow, taking)
     _remove_domain(uow, taking.thing)
     own = next(
@@ -373,7 +373,7 @@ _REMOVING: Final = {
 
 
 def _require_proved(uow: UnitOfWork, taking: _Taking) -> None:
-    """Raise `MailDomainNotProved` unless the organization has proved what a thing asserts, or for none anything."""
+    """Raise `MailDomainNotProved` unless the organization has proved the mail domains that adopting requires."""
     organization_id = taking.organization.id
     domains = _domains_of(uow, taking.thing)
     for domain in domains:
@@ -385,7 +385,7 @@ def _require_proved(uow: UnitOfWork, taking: _Taking) -> None:
 
 
 def _domains_of(uow: UnitOfWork, thing: ThingForUs) -> Sequence[str]:
-    """Return the mail domains that adopting a thing takes: its own, or those that lead to it."""
+    """Return the mail domains that adopting a thing requires: the thing itself, or the domains that lead to it."""
     if thing.kind is ThingKind.MAIL_DOMAIN:
         return [thing.name]
     return [route.proof.domain for route in _routes_to(uow, thing)]
@@ -404,7 +404,7 @@ def _rules_of(uow: UnitOfWork, thing: ThingForUs) -> Sequence[Any]:
 
 
 def _record(uow: UnitOfWork, taking: _Taking, action: str, own: dict[str, str]) -> None:
-    """Record in both logs what was adopted or removed; the vendor's names no person."""
+    """Record in both logs what was adopted or removed; the vendor's log names no person."""
     thing = taking.thing
     said = {"id": str(thing.id), "kind": thing.kind.value, "name": thing.name, "action": action}
     uow.record(

@@ -1,7 +1,7 @@
-"""Mail domains of a customer, which a vendor has proved for it: they route sign-ins at the vendor's services.
+"""Mail domains that a vendor has proved for a customer: they route sign-ins at the vendor's services.
 
 They are domain routes of the customer's internal organization (`core/sign_in/upstream/domain_routes.py`), and prove
-nothing anywhere else: two vendors may have proved one domain, and so may the organization whose domain it is.
+nothing elsewhere: two vendors and the organization whose domain it is may all have proved the same one.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def list_all(uow: UnitOfWork, path: CustomerPath) -> Sequence[CustomerMailDomain
 
 
 def show_all(uow: UnitOfWork, path: CustomerPath) -> MailDomains:
-    """Return the mail domains of a customer, and the connections to which one can lead."""
+    """Return the mail domains of a customer, and the connections to which a domain can lead."""
     organization = setup_callers.enter_to_read(uow, path, Part.MAIL_DOMAIN).organization
     return MailDomains(
         domains=_listed(uow, organization.slug),
@@ -116,7 +116,7 @@ def find_to_verify(uow: UnitOfWork, path: CustomerPath, domain_id: UUID) -> Rout
 def verify(
     uow: UnitOfWork, path: CustomerPath, domain_id: UUID, records: Sequence[str] | None
 ) -> CustomerMailDomain | DomainUnanswered | DomainUnproved:
-    """Record what the name servers answered; return what is missing, so that it is read back."""
+    """Record what the name servers answered; return a missing proof, because raising it would undo the record."""
     slug = setup_callers.enter_to_change(uow, path, Part.MAIL_DOMAIN).organization.slug
     found = domain_routes.verify(uow, slug, domain_id, records)
     return found if isinstance(found, DomainUnanswered | DomainUnproved) else _found(_listed(uow, slug), domain_id)

@@ -1,9 +1,9 @@
-"""My applications: the services that a person may open, each with the way on which it is opened (decisions 15.5).
+"""My applications: the services that a person may open, each with the way to open it.
 
-These are the services of the organizations to which the person belongs, those that they use or were given, and those
-that their organizations use as customers, once for each customer. Who may come in for whom is decided where it is for
-sessions (`adapters/postgres/sessions/customer_contexts.py`) and for the limits of a session (`Confinement`). A stranger
-puts no service here: what the person has not confirmed counts only where its organization has proved the mail domain.
+These are the services of the person's organizations, services that they use or were given, and services that their
+organizations use as customers, once for each customer. The same code decides as for sessions
+(`adapters/postgres/sessions/customer_contexts.py`) and their limits (`Confinement`). No stranger puts a service here:
+what the person has not confirmed counts only where its organization has proved the mail domain.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BETWEEN: Final = "_"
 
 
 class OpenedBy(StrEnum):
-    """How a service is opened from a page of ours."""
+    """How one of our pages opens a service."""
 
     START_PAGE = "start_page"  # its own page that begins a sign-in, by `/auth/start`
     SAML = "saml"  # a sign-in by SAML that begins here
@@ -47,7 +47,7 @@ class TilePosition:
 
 
 def position_of(text: str) -> TilePosition | None:
-    """Return the position that a text in an address names; None, the begin, when it is empty or damaged."""
+    """Return the position that a text in an address names; None, the beginning, when it is empty or damaged."""
     service, _, rest = text.partition(_BETWEEN)
     customer, _, name = rest.partition(_BETWEEN)
     service_id, customer_id = id_or_none(service), id_or_none(customer)
@@ -60,7 +60,7 @@ def position_of(text: str) -> TilePosition | None:
 class Tile:
     """A service that a person may open, for a customer of it or as themselves.
 
-    `sort_name` is the name of the service by which tiles are ordered. `is_member` is about the organization of the
+    `sort_name` is the form of the service's name that orders the tiles. `is_member` concerns the organization of the
     service, and `is_linked` says that a key has made the person an end user.
     """
 
@@ -90,14 +90,14 @@ class Tile:
 
     @property
     def opened_by(self) -> OpenedBy:
-        """How the service is opened from a page of ours."""
+        """How one of our pages opens the service."""
         if self.has_start_page:
             return OpenedBy.START_PAGE
         return OpenedBy.SAML if self.has_saml and self._is_admitted else OpenedBy.ITSELF
 
     @property
     def customer(self) -> str | None:
-        """What names the customer on the way there, empty to come as oneself; None where the service has none."""
+        """The customer that the link names, empty to come without one; None where the service has no customers."""
         if not self.serves_customers:
             return None
         return str(self.customer_id) if self.customer_id is not None else ""
@@ -108,7 +108,7 @@ class Tile:
         if self.customer_id is not None:
             return True
         if not self.serves_customers:
-            # It is a matter of members alone (`core/saml/sign_in.py`).
+            # Only members are admitted (`core/saml/sign_in.py`).
             return self.is_member
         return admission.is_admitted(members_only=self.members_only, is_member=self.is_member, is_linked=self.is_linked)
 
@@ -125,7 +125,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiles:
-    """A part of the tiles of a person; `next` is where they go on, None at their end."""
+    """A part of the tiles of a person; the list goes on at `next`, None at its end."""
 
     tiles: Sequence[Tile]
     next: TilePosition | None
@@ -136,7 +136,7 @@ def list_mine(uow: UnitOfWork, *, after: TilePosition | None) -> Tiles:
     caller = uow.caller
     found = uow.my_applications.page(
         caller.account.id,
-        # What was given to the address, and is not confirmed, is not that of a session which may be another person's.
+        # A session that may be another person's shows nothing that was given to the address and is not confirmed.
         has_address=caller.account.is_verified and not caller.limits.lacks_mailed_proof,
         limits=caller.shown_within,
         after=after,

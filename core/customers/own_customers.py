@@ -1,7 +1,7 @@
-"""The customers of a service that a user has signed in for, so that its pages can offer to switch (decisions 15.8).
+"""The customers that a user has signed in for at a service, so that its pages can offer to switch.
 
-The token of the service shows those that are still open to its user. A session by the connection of an organization
-shows that organization alone (decisions 10.8).
+The token of the service shows the customers that are still open to its user. A session by the connection of an
+organization shows that organization alone.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from core.sessions import callers
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# More than anybody works for; the latest come first.
+# More than a person works for; the latest come first.
 SHOWN_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCustomer:
-    """A customer of a service for which a user has signed in, and when they last did; its id is that of the record."""
+    """A customer for which a user has signed in to a service, and when they last did; the id is the record's."""
 
     id: UUID
     organization_id: UUID
@@ -34,9 +34,9 @@ class OwnCustomer:
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[OwnCustomer]:
-    """List the customers of the service of the session that are open to the caller, who has signed in for them.
+    """List the open customers that the caller has signed in for at the service of the session, the latest first.
 
-    The latest come first. A session of no service has none.
+    A session without a service has none.
     """
     caller = callers.require_caller(uow)
     if caller.place.service_id is None:

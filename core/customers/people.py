@@ -1,11 +1,11 @@
-"""The people of a customer as its vendor sees them, and the roles that the vendor gives them (decisions 15.7 and 15.8).
+"""The people of a customer as its vendor sees them, and the roles that the vendor gives them.
 
-The vendor sees who has signed in to its service for the customer and, where the customer shares its directory, who may:
-members who have confirmed their membership, and whom the customer lets in. Of each it sees the name, the address, the
-roles of the service, and when they last signed in for this customer; a name that only the customer's directory knows
-where the customer shares it.
+The vendor sees who has signed in to its service for the customer. Where the customer shares its directory, the vendor
+also sees who may: members with a confirmed membership to which the customer gives access. Of each person it sees the
+name, the address, the roles of the service, and when they last signed in for this customer; a name that only the
+customer's directory knows, only where the customer shares that.
 
-The roles that the vendor gives add to those that the customer assigns, and let nobody in.
+The roles that the vendor gives add to the ones that the customer assigns, and admit no person.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class OwnRolesChanged(Conflict):
 class CustomerPerson:
     """A person of a customer, as the vendor sees them; `id` is the `sub` of their tokens.
 
-    `service_roles` are the names of all roles that they have there, and `own_roles` of those that the vendor gives;
+    `service_roles` are the names of all their roles there, and `own_roles` of the roles that the vendor gives;
     `last_sign_in_at` is None for a person who has not signed in for this customer.
     """
 
@@ -67,7 +67,7 @@ class CustomerPerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedPerson:
-    """A person with other roles; `is_told` says whether the vendor is told: it is not of one who was removed."""
+    """A person with other roles; `is_told` says whether the vendor gets an event: not for a person who was removed."""
 
     person: CustomerPerson
     is_told: bool
@@ -75,7 +75,7 @@ class ChangedPerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerPeoplePage:
-    """A part of the people of a customer, and how many there are: exactly up to `COUNTED_MAX`, else one more."""
+    """A part of the people of a customer and their number: exact up to `COUNTED_MAX`, and one more than that beyond."""
 
     users: Sequence[CustomerPerson]
     total: int
@@ -83,10 +83,7 @@ class CustomerPeoplePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleSought:
-    """Which people of a customer to list: by a part of their address or name, and by a role of the service.
-
-    Those up to the id `after` are left out.
-    """
+    """The people of a customer to list: by a part of their address or name, and by a role; only ids after `after`."""
 
     search: str
     role: str | None
@@ -121,13 +118,13 @@ def set_roles(
     *,
     seen: Sequence[str] | None = None,
 ) -> CustomerPerson:
-    """Give a person who has signed in for a customer these roles of the vendor's own, instead of those of before.
+    """Replace the roles that the vendor gives a person who has signed in for a customer.
 
-    Of a person who was removed since, no event says that they have changed: it would say that they are let in again.
-    Raise `CustomerUnknown`, `CustomerPersonUnknown`, `BadRequest` for roles that the service does not have, and
-    `OwnRolesChanged` when those of before are not those that the caller has seen, where they are named.
+    For a person who was removed since there is no event, because it would say that they are admitted again. Raise
+    `CustomerUnknown`, `CustomerPersonUnknown`, `BadRequest` for roles that the service does not have, and
+    `OwnRolesChanged` when the present roles are not `seen`, where the caller names them.
     """
-    # Locked, so that no role is deleted meanwhile, which the same name would inherit later.
+    # Locked, so that no role is deleted meanwhile; a later role of the same name must not inherit this.
     uow.services.lock(vendor.service)
     wanted = sorted(set(roles))
     _require_roles(vendor.service, wanted, field="roles")

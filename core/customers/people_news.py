@@ -1,10 +1,9 @@
-"""What vendors are told of the people of their customers, as events: who was added, has changed or was removed.
+"""Events about the people of customers, for their vendors: who was added, has changed or was removed.
 
-A vendor is told of everybody whom it sees (`people.py`, decisions 15.7 and 15.8): who has signed in for a customer, and
-who may where the customer shares its directory. Triggers note whom and what may have changed, because foreign keys end
-things too, and one change may concern many; it is compared in batches with what the vendor was told. A batch is divided
-among the organizations that have made changes, so that one that provisions many delays no other. When a customer ends,
-its vendor is told that alone.
+A vendor gets events about the people that it sees (`people.py`): who has signed in for a customer and, where the
+customer shares its directory, who may. Triggers note who may have changed, because foreign keys end things too, and one
+change may concern many. Batches compare that with the last events. A batch is divided among the organizations that have
+made changes, so that one that provisions many delays no other. When a customer ends, its vendor gets that event alone.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from core.lazy_dataclasses import dataclass
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Whom a batch looks at, at most, in whatever relations.
+# A batch looks at so many people, over all relations.
 BATCH_PEOPLE_MAX: Final = 200
 
 
@@ -34,7 +33,7 @@ class PersonChange(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonNews:
-    """What a vendor is told of a person of a customer; of one who was removed neither address nor name."""
+    """An event about a person of a customer, for the vendor; without address and name if the person was removed."""
 
     change: PersonChange
     vendor_id: UUID
@@ -50,7 +49,7 @@ class PersonNews:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewsBatch:
-    """What has changed of a batch of people, and the last organization that had its turn; None when all had theirs."""
+    """The changes of a batch of people, and the last organization that had its turn; None when all had theirs."""
 
     news: Sequence[PersonNews]
     last_turn: UUID | None
@@ -58,16 +57,16 @@ class NewsBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """Whether more may wait, and the organization whose turn was the last one."""
+    """Whether more may wait, and the organization that had the last turn."""
 
     has_more: bool
     last_turn: UUID | None
 
 
 def tell(uow: UnitOfWork, people_max: int, last_turn: UUID | None = None) -> Told:
-    """Tell vendors what noted changes have changed, of the organizations after that one first.
+    """Publish events for a batch of noted changes, beginning with the organizations after `last_turn`.
 
-    There is no more when nothing waits, and while another transaction tells it.
+    There is no more when nothing waits, and while another transaction does this.
     """
     batch = uow.people_news.check(people_max, last_turn=last_turn)
     if batch is None:

@@ -1,7 +1,7 @@
-"""Who may use a product, one by one as the console's forms say it.
+"""Who may use a product, changed one assignment at a time, for the forms of the console.
 
-All assignments, and all groups that the product learns of, are lists of the product's record, which programs replace as
-a whole (`products.py`).
+The assignments, and the groups that the product sees, are lists of the product's record, which programs replace as a
+whole (`products.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.services.assignments import SubjectKind
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Only who sees the members chooses one of them, or a group of them.
+# Only a caller who sees the members chooses one of them, or a group.
 _OF_MEMBERS: Final = tuple(f"{kind}:" for kind in (SubjectKind.GROUP, SubjectKind.USER))
 
 
@@ -41,7 +41,7 @@ def assign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str, roles: Seq
 
 
 def unassign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str) -> Product:
-    """Take a product from a subject; one to which it is not assigned changes nothing."""
+    """Take a product from a subject; without an assignment nothing changes."""
     access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     return _change(
         uow, slug, client_id, lambda product: {"assignments": assignments.without(product.assignments, subject)}
@@ -49,20 +49,20 @@ def unassign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str) -> Produ
 
 
 def show_group(uow: UnitOfWork, slug: str, client_id: UUID, group_id: UUID) -> Product:
-    """Let a product learn of a group of the organization's directory; raise `BadRequest` for any other.
+    """Let a product see a group of the organization's directory, which requires `org.members.view`.
 
-    That takes `org.members.view`.
+    Raise `BadRequest` for any other group.
     """
     access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE).require(Capability.ORG_MEMBERS_VIEW)
     return _change(uow, slug, client_id, lambda product: {"groups": [*product.groups, group_id]})
 
 
 def hide_group(uow: UnitOfWork, slug: str, client_id: UUID, group_id: UUID) -> Product:
-    """Let a product no longer learn of a group; one of which it does not learn changes nothing."""
+    """Let a product no longer see a group; nothing changes if it does not."""
     access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     return _change(uow, slug, client_id, lambda product: {"groups": [one for one in product.groups if one != group_id]})
 
 
 def _change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Callable[[Product], dict[str, Any]]) -> Product:
-    """Change lists of a product by what they are now; the organization is locked, so they stay so meanwhile."""
+    """Change lists of a product; the organization is locked, so that nothing else changes them meanwhile."""
     return products.change(uow, slug, client_id, changes(products.show(uow, slug, client_id)))

@@ -1,9 +1,9 @@
-"""The sign-ins of an organization's people at a product that it uses, also refused ones (decisions 15.7).
+"""The sign-ins of an organization's people at a product that it uses, also refused ones.
 
-Those of one person, at all products, are in `core/sign_in/sign_ins.py`; what the vendor sees is in
-`refused_sign_ins.py`. The list is that of one record: what has begun anew after an end has none of the sign-ins before.
-Who it was is told of the organization's own people, since they have confirmed that they are, as in
-`core/audit/sign_in_log.py`.
+The sign-ins of one person at all products are in `core/sign_in/sign_ins.py`; what the vendor sees is in
+`refused_sign_ins.py`. The list belongs to one customer record: after an end, a new record has none of the earlier
+sign-ins. It names people of the organization only from the time when they confirmed their membership on, as
+`core/audit/sign_in_log.py` does.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class ProductSignIn:
     """A sign-in at a product; `reason` is None for one that succeeded.
 
-    Who it was is None for a person who is none of the organization's now; `email` tells. `is_member` is False for a
-    person who is only an end user of the organization's own services by now.
+    The fields that name the person, such as `email`, are None for a person who no longer belongs to the organization.
+    `is_member` is False for a person who by now is only an end user of the organization's own services.
     """
 
     id: UUID
@@ -58,7 +58,7 @@ class ProductSignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductSignInFilter:
-    """Which sign-ins to find: those that succeeded or not, and those of the person with a whole address."""
+    """The sign-ins to find: by outcome, and by the whole address of a person."""
 
     succeeded: bool | None
     email: str | None
@@ -66,7 +66,7 @@ class ProductSignInFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductSignInRows:
-    """A part of the sign-ins at a product, the newest first; `next` is where the list goes on, None at its end."""
+    """A part of the sign-ins at a product, the newest first; the list goes on at `next`, None at its end."""
 
     found: Sequence[ProductSignIn]
     next: Position | None
@@ -74,7 +74,7 @@ class ProductSignInRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInsAtProduct:
-    """A product, and a part of the sign-ins there."""
+    """A product and a part of its sign-ins."""
 
     product: Product
     rows: ProductSignInRows
@@ -85,10 +85,10 @@ def search(
 ) -> SignInsAtProduct:
     """Find sign-ins at a product that the organization uses, the newest first; raise `ProductUnknown`.
 
-    An address of any other person is answered as that of one who has never signed in there.
+    The address of any other person finds nothing, as if the person had never signed in there.
     """
     organization_id, product = _opened(uow, slug, client_id)
-    # One more than is shown tells whether more follow.
+    # One more than the page shows tells whether more follow.
     found = _found(uow, organization_id, product, wanted, after, limit + 1)
     shown = found[:limit]
     rows = ProductSignInRows(found=shown, next=shown[-1].position if len(found) > limit else None)

@@ -1,7 +1,7 @@
-"""The services of other organizations that an organization uses as a customer, and offers of them (decisions 15.2).
+"""The services of other organizations that an organization uses as a customer, and offers of them (ops/decisions/0069).
 
-Every member sees the list. What the vendor does is in `customers.py`. A record ends with the use of the service: what
-begins anew is another one, and inherits nothing.
+Every member sees the list. What the vendor does is in `customers.py`. A record ends with the use of the service: a new
+beginning is another record, and inherits nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SETTINGS: Final = ("access", "assignments", "shares_directory", "groups", "hidde
 
 
 class ProductAccess(StrEnum):
-    """Whether every active member may use a service, or those alone whom an assignment fits."""
+    """Whether every active member may use a service, or only members that an assignment fits."""
 
     MEMBERS = "members"
     ASSIGNED = "assigned"
@@ -60,7 +60,7 @@ class ProductAlreadyUsed(AlreadyCustomer):
 
 
 class SignInTooOld(Forbidden):
-    """The caller has not signed in within the last minutes, which this takes."""
+    """The caller has not signed in within the last minutes, which this requires."""
 
     default_message = "Sign in again first: this takes a sign-in within the last ten minutes."
 
@@ -97,7 +97,7 @@ class Product:
 
     @property
     def state(self) -> CustomerState:
-        """Whether it is only offered, and else whether the members may use it."""
+        """Whether it is only offered, else whether the members may use it."""
         is_paused = self.is_paused_by_vendor or self.is_paused_by_customer
         return relations.state_of(is_accepted=self.is_accepted, is_paused=is_paused)
 
@@ -115,7 +115,7 @@ class Product:
         }
 
     def gives_more_than(self, before: Product) -> bool:
-        """Return whether it lets in more people, gives them more roles, or shows more of the customer."""
+        """Return whether it admits more people, gives them more roles, or shows more of the customer."""
         return (
             (self.access is ProductAccess.MEMBERS and before.access is ProductAccess.ASSIGNED)
             or not assignments.are_within(self.assignments, before.assignments)
@@ -136,7 +136,7 @@ class ProductsPage:
 
 
 def list_page(uow: UnitOfWork, slug: str, *, limit: int, offset: int) -> ProductsPage:
-    """List the products that an organization uses, then those that are offered to it, by name."""
+    """List the products that an organization uses, then the offers to it, by name."""
     organization = access.authorize(uow, slug, Operation.PRODUCTS_READ).organization
     return uow.elsewhere.products.page(organization.id, at=uow.now, limit=limit, offset=offset)
 
@@ -185,15 +185,15 @@ def accept(uow: UnitOfWork, slug: str, client_id: UUID) -> Product:
 def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, Any]) -> Product:
     """Change who may use a product, what its vendor learns and sets up, and the organization's own pause.
 
-    What the vendor sets up its owner says, who has just signed in. Raise `ProductUnknown`, `ProductOnlyOffered`,
-    `SignInTooOld`, and `BadRequest` for what is none of the organization or the service.
+    Only the owner, shortly after a sign-in, changes what the vendor sets up. Raise `ProductUnknown`,
+    `ProductOnlyOffered`, `SignInTooOld`, and `BadRequest` for what does not belong to the organization or the service.
     """
     is_setup_alone = set(changes) == {"vendor_setup"}
     operation = Operation.VENDOR_SETUP_CHANGE if is_setup_alone else Operation.PRODUCTS_CHANGE
     authorized = access.authorize_and_lock(uow, slug, operation)
     organization = authorized.organization
     given = dict(changes)
-    # Invalid input is refused before an unknown product (decisions 1.6).
+    # Invalid input is refused before an unknown product.
     assigned, groups, parts = all_valid(
         lambda: assignments.checked(given.get("assignments", ())),
         lambda: _checked_groups(given.get("groups", ())),
@@ -222,7 +222,7 @@ def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, An
 
 
 def end(uow: UnitOfWork, slug: str, client_id: UUID) -> None:
-    """Decline the offer of a product, or end its use; what begins later is another record."""
+    """Decline the offer of a product, or end its use; a later beginning is another record."""
     organization = access.authorize_and_lock(uow, slug, Operation.PRODUCT_END).organization
     _lock_service(uow, organization.id, client_id)
     product = _found(uow, organization.id, client_id)
@@ -240,7 +240,7 @@ def require_recent(uow: UnitOfWork, caller: Caller) -> None:
 def assign_also(
     uow: UnitOfWork, organization: Organization, client_id: UUID, subject: str, roles: Sequence[str]
 ) -> None:
-    """Give a subject these roles of a product besides those that it has; the organization and the service are locked.
+    """Give a subject these roles of a product as well; the organization and the service are locked.
 
     Raise `ProductUnknown`, and `BadRequest` for more assignments than a product can have.
     """
@@ -276,7 +276,7 @@ def _require_allowed(uow: UnitOfWork, authorized: OrganizationAccess, before: Pr
 
 
 def _require_owner(uow: UnitOfWork, authorized: OrganizationAccess) -> None:
-    """Raise `Forbidden` for anybody but the owner, and `SignInTooOld` unless they have just signed in."""
+    """Raise `Forbidden` unless the caller is the owner, and `SignInTooOld` unless they have just signed in."""
     caller = authorized.caller
     if authorized.membership.role != OWNER or caller.limits.acts_for_maker:
         raise Forbidden("Only the owner of the organization can say what the vendor sets up.")
@@ -322,7 +322,7 @@ def _require_known_groups(uow: UnitOfWork, organization_id: UUID, groups: Sequen
 
 
 def _relation(organization: Organization, product: Product) -> Relation:
-    """Return what both logs say; the customer's name only once it has accepted, because the vendor's log has it."""
+    """Return what both logs record; the customer's name only once it has accepted: the vendor's log shows it."""
     return Relation(
         customer_id=product.customer_id,
         vendor_id=product.vendor_id,

@@ -1,9 +1,9 @@
-"""The latest refused sign-ins for a customer, as its vendor is told of them: whose they were, and why.
+"""The latest refused sign-ins for a customer, as its vendor sees them: the person, and the reason.
 
 They are recorded for a customer once the user has proved their identity (`core/sign_in/login_events.py`), and the
-customer sees them among the sign-ins of its member. The vendor sees its half (decisions 15.7): those of people who had
-signed in for the customer before, and where it shares its directory, of those who may. What the customer requires, and
-what concerns an account alone, is told to the customer only, as in `core/platform/explained_customers.py`.
+customer sees them among the sign-ins of its member. The vendor sees only people who had signed in for the customer
+before and, where the customer shares its directory, people who may. Only the customer sees reasons that concern its own
+rules or an account alone, as in `core/platform/explained_customers.py`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 SHOWN_MAX: Final = 10
-# Among so many of a customer those are looked for that the vendor may see.
+# The search for what the vendor may see looks at so many of a customer.
 LOOKED_AT_MAX: Final = 200
-# No refusals: the sign-in waits for its user, or an application has asked in the background.
+# These are no refusals: the sign-in waits for its user, or an application asked in the background.
 WAITING: Final = frozenset(
     {SignInReason.SECOND_FACTOR_ASKED, SignInReason.CUSTOMER_ASKED, SignInReason.INTERACTION_REQUIRED}
 )
-# What says nothing of the customer's rules and of the account: how the service asks, what the person answered, and that
-# the service is not open to them, which the vendor is told of people whom it knows.
+# The vendor sees these reasons, which tell nothing about the customer's rules and the account: how the service asks,
+# what the person answered, and that the service is not open to a person that the vendor knows.
 TOLD: Final = frozenset(
     {
         SignInReason.CUSTOMER_CLOSED,
@@ -47,7 +47,7 @@ TOLD: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedSignIn:
-    """A refused sign-in for a customer; `reason` is None for one that the vendor is not told."""
+    """A refused sign-in for a customer; `reason` is None for a reason that the vendor may not see."""
 
     id: UUID
     created_at: datetime
@@ -58,7 +58,7 @@ class RefusedSignIn:
 
 
 def told(uow: UnitOfWork, service: Service, customer: ServiceCustomer) -> Sequence[RefusedSignIn]:
-    """Return the latest refused sign-ins for a customer as its vendor is told of them; the caller is authorized."""
+    """Return the latest refused sign-ins for a customer as its vendor sees them; the caller is authorized."""
     if not customer.is_accepted:
         return ()
     found = uow.elsewhere.refused_sign_ins.newest(

@@ -1,8 +1,8 @@
-"""What happens between a vendor and a customer, as the logs of both organizations record it (decisions 15.8).
+"""What happens between a vendor and a customer, as the logs of both organizations record it.
 
-Each side's log names its own people alone: what the other side did has no actor, no address and no key there, and says
-which of the two did it. The vendor's log has the name of a customer only after it has accepted, and nothing of an offer
-is in the log of the organization to which it was made.
+Each side's log names its own people alone: for an act of the other side it has no actor, no address and no key, and
+says which side acted. The vendor's log has the name of a customer only after it has accepted, and the log of the
+organization to which an offer was made has nothing of the offer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CustomerState(StrEnum):
-    """Whether an organization has only been offered a service, uses it, or may not use it for the time being."""
+    """Whether an organization only has the offer of a service, uses it, or may not use it for the time being."""
 
     OFFERED = "offered"
     ACTIVE = "active"
@@ -60,7 +60,7 @@ class RelationChange(Enum):
 class Relation:
     """A customer or an offer, with what the logs name of the two organizations and the service.
 
-    `customer_organization_id` and `customer_name` are None for an offer, as far as the vendor is concerned.
+    `customer_organization_id` and `customer_name` are None for an offer when the vendor acts.
     """
 
     customer_id: UUID
@@ -77,7 +77,7 @@ class Relation:
 
     @property
     def seen_by_vendor(self) -> dict[str, Any]:
-        """What the vendor's log says of it."""
+        """What the vendor's log has of it."""
         named = {"organization_name": self.customer_name} if self.customer_name is not None else {}
         return {
             "customer_id": str(self.customer_id),
@@ -90,7 +90,7 @@ class Relation:
 
     @property
     def seen_by_customer(self) -> dict[str, Any]:
-        """What the customer's log says of it."""
+        """What the customer's log has of it."""
         return {
             "customer_id": str(self.customer_id),
             "client_id": str(self.client_id),
@@ -123,7 +123,7 @@ def state_of(*, is_accepted: bool, is_paused: bool) -> CustomerState:
 def record_by_vendor(uow: UnitOfWork, relation: Relation, change: RelationChange, **own: Any) -> None:
     """Record what the caller has done for the vendor; also in the log of the customer, if the relation names it.
 
-    `own` are details for the vendor alone.
+    `own` has details for the vendor alone.
     """
     uow.record(
         change.of_vendor,
@@ -144,7 +144,7 @@ def record_by_vendor(uow: UnitOfWork, relation: Relation, change: RelationChange
 
 
 def record_impersonation(uow: UnitOfWork, relation: Relation, user_id: UUID, session: Session) -> None:
-    """Record in both logs that the platform acts as a person for a customer; events do not say who it is."""
+    """Record in both logs that the platform impersonates a person for a customer; events do not say who does it."""
     assert relation.customer_organization_id is not None, "a person has come in for an offer"
     for organization_id, seen in (
         (relation.vendor_id, relation.seen_by_vendor),
@@ -167,7 +167,7 @@ def record_by_customer(
 ) -> None:
     """Record what the caller has done for an organization to which a service is offered, or that uses it.
 
-    `own` are details for the organization alone.
+    `own` has details for the organization alone.
     """
     uow.record(
         change.of_customer,

@@ -1,6 +1,6 @@
-"""Restoring a customer that no person owned when its vendor ended it: with what the vendor has made for it.
+"""Restores a customer that no person owned when its vendor ended it, with what the vendor has made for it.
 
-Its organization is deleted for good when it can be restored no longer (`core/platform/ended_organizations.py`).
+Once it can be restored no longer, its organization is deleted for good (`core/platform/ended_organizations.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.services.services import Service
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Those that the page lists; the next ones show once some of these are restored or gone.
+# The page lists so many; more show once some of these are restored or gone.
 SHOWN_MAX: Final = 100
 
 
@@ -38,7 +38,7 @@ class EndedCustomer:
 
 
 def list_ended_of(uow: UnitOfWork, service: Service) -> Sequence[EndedCustomer]:
-    """List the customers of a service that can be restored, the last to end first; the caller is authorized."""
+    """List the customers of a service that can be restored, the latest end first; the caller is authorized."""
     return uow.ended_customers.of_service(service, at=uow.now, limit=SHOWN_MAX)
 
 
@@ -75,7 +75,7 @@ def restore_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> ServiceCus
     )
     if taken.is_external_id:
         raise ExternalIdTaken
-    # The organization first: the database opens by its status what was made for the customer.
+    # The organization first: by its status the database opens what was made for the customer.
     uow.deleted_organizations.restore(ended.organization_id)
     uow.ended_customers.restore(service, ended.id)
     customer = customers.find(uow, service, ended.id)

@@ -1,6 +1,6 @@
-"""SCIM tokens that a vendor makes for a customer, whose directory provisions people to the vendor's service with them.
+"""SCIM tokens that a vendor makes for a customer: the customer's directory provisions people to the vendor's service.
 
-They are tokens of the customer's internal organization (`core/scim/tokens.py`), and find groups of their own.
+They are tokens of the customer's internal organization (`core/scim/tokens.py`), and see the groups of that one alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REFUSED: int = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerScimToken:
-    """A token, without its secret; `last_attempt` is the last call of the directory, as far as it is known."""
+    """A token without its secret; `last_attempt` is the last known call of the directory."""
 
     id: UUID
     name: str
@@ -39,7 +39,7 @@ class CustomerScimToken:
 
     @classmethod
     def of(cls, token: ScimToken, entry: ProvisioningLogEntry | None) -> CustomerScimToken:
-        """Return a token, whose last entry in the log may be given."""
+        """Return a token with its last entry in the log, if there is one."""
         attempt = SetupAttempt(at=token.last_used_at, succeeded=True) if token.last_used_at is not None else None
         if entry is not None:
             is_done = entry.status < _REFUSED

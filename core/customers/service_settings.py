@@ -1,8 +1,7 @@
-"""What a service says of its customers, as its vendor sets it in the console: who may use it, its roles one by one, and
-the page of its own that begins a sign-in.
+"""Settings of a service for its customers in the console: who may use it, its roles, and the start of a sign-in.
 
-The rules are in `core/services/customer_rules.py`. The roles are a list of the service's record, which programs replace
-as a whole.
+The rules are in `core/services/customer_rules.py`. The roles are a list of the service's record: programs replace it as
+a whole, the console changes one role at a time.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ class ServiceRoleUnknown(NotFound):
 class RoleUses:
     """What names a role: each number is exact up to `COUNTED_MAX`, and one more than that beyond.
 
-    `assignments` are those of customers, `own_assignments` those of the vendor itself, and `people` those to whom the
-    vendor's program gave it.
+    `assignments` are the customers', `own_assignments` the vendor's own, and `people` have the role from the vendor's
+    program.
     """
 
     assignments: int
@@ -66,7 +65,7 @@ def set_policy(
     outside: Outside,
     seen: str,
 ) -> Service:
-    """Set which organizations may use a service, and who may without a customer, which counts only where some may.
+    """Set which organizations may use a service, and who may without a customer; that counts only if it has customers.
 
     Raise `CustomersRemain`, and `ServiceChanged` when the service is no longer as the caller saw it.
     """
@@ -99,7 +98,7 @@ def add_role(uow: UnitOfWork, slug: str, service_slug: str, role: ServiceRole, *
 def change_role(uow: UnitOfWork, slug: str, service_slug: str, role: ServiceRole, *, outside: Outside) -> Service:
     """Change the title, the description and the scopes of the role with this name; raise `ServiceRoleUnknown`.
 
-    The name is for programs: with another name it would be another role.
+    Programs know a role by its name, so with another name it would be another role.
     """
     before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     found = _found(before, role.name)
@@ -117,7 +116,7 @@ def show_removal(uow: UnitOfWork, slug: str, service_slug: str, name: str) -> Ro
 def remove_role(uow: UnitOfWork, slug: str, service_slug: str, name: str, *, outside: Outside) -> Service:
     """Remove a role with all that names it; raise `ServiceRoleUnknown`.
 
-    One of the same name that is added later inherits nothing.
+    A later role of the same name inherits nothing.
     """
     before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     found = _found(before, name)

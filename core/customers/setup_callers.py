@@ -1,11 +1,11 @@
 """A vendor's member or program as a caller in the internal organization of a customer, which it sets up.
 
-What is set up for a customer is in its internal organization (`internal_organizations.py`), where the use cases that
-connections, mail domains, SCIM tokens and setup links have everywhere run unchanged. The caller has no membership
-there, and one request opens the operations of one part alone. What is made names the person behind the caller as its
-maker: the member, or who made the key.
+The setup of a customer is in its internal organization (`internal_organizations.py`), where the use cases for
+connections, mail domains, SCIM tokens and setup links run unchanged. The caller has no membership there, and one
+request opens the operations of one part alone. The maker of what it makes is the person behind the caller: the member,
+or the maker of the key.
 
-The vendor sets up a customer that no person owns, and of any other one the parts that its owner lets it.
+The vendor sets up every part of a customer that no person owns, and of any other the parts that its owner allows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
-# What setting up takes of its caller in an organization of people.
+# The capabilities that setting up requires in an ordinary organization.
 _CAPABILITIES: Final = frozenset(
     {Capability.INTEGRATIONS_MANAGE, Capability.ORG_MEMBERS_MANAGE, Capability.ORG_ROLES_MANAGE}
 )
@@ -69,7 +69,7 @@ class MakerOfKeyGone(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerPath:
-    """A customer as a request names it: a member names organization and service, the key of a service neither."""
+    """A customer as a request names it: a member names organization and service, a key of the service neither."""
 
     customer_id: UUID
     org_slug: str | None = None
@@ -78,7 +78,7 @@ class CustomerPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupVendor:
-    """Who sets a customer up: the service, with its organization, and the person behind the caller.
+    """The vendor that sets a customer up: the service, its organization, and the person behind the caller.
 
     `api_key_id` is the key of the service that calls; None for a member, and for a key of the organization.
     """
@@ -91,7 +91,7 @@ class SetupVendor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupCaller:
-    """A vendor in the internal organization of a customer, for parts of what is set up."""
+    """A vendor in the internal organization of a customer, for some of the parts of a setup."""
 
     organization: Organization
     parts: Sequence[Part]
@@ -143,7 +143,7 @@ def change(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> Found:
-    """Run a use case that changes what a customer is set up with; raise as `enter_to_change`."""
+    """Run a use case that changes the setup of a customer; raise as `enter_to_change`."""
     return use_case(uow, enter_to_change(uow, path, part).organization.slug, *args, **kwargs)
 
 
@@ -156,7 +156,7 @@ def read(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> Found:
-    """Run a use case that reads what a customer is set up with; raise as `enter_to_read`."""
+    """Run a use case that reads the setup of a customer; raise as `enter_to_read`."""
     return use_case(uow, enter_to_read(uow, path, part).organization.slug, *args, **kwargs)
 
 
@@ -168,13 +168,13 @@ def show(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> tuple[ServiceCustomer, Found]:
-    """Return a customer, and what a use case reads of its setup."""
+    """Return a customer and what a use case reads of its setup."""
     customer = customers.find(uow, _vendor(uow, path, Operation.CUSTOMER_SETUP_READ).service, path.customer_id)
     return customer, use_case(uow, path, *args, **kwargs)
 
 
 def require_change(uow: UnitOfWork, path: CustomerPath) -> None:
-    """Refuse a member who may not set customers up, before anything of the customer is read for a change."""
+    """Refuse a member who may not set customers up before a change reads anything of the customer."""
     if path.org_slug is not None and path.service_slug is not None:
         access.authorize(uow, path.org_slug, path.service_slug, Operation.CUSTOMER_SETUP)
 
@@ -188,7 +188,7 @@ def enter_to_change(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupC
     vendor = _vendor(uow, path, Operation.CUSTOMER_SETUP)
     customer = _require_open(uow, vendor.service, path.customer_id, parts)
     assert customer.organization_id is not None, "a customer that has accepted is no organization"
-    # Who claims it, and its owner who takes a part away, lock it too.
+    # A person who claims it, and its owner who takes a part away, lock it too.
     uow.organizations.lock_later(customer.organization_id)
     organization = internal_organizations.lock_or_add(uow, customer)
     # Again, behind the locks, because either may have happened meanwhile.
@@ -258,14 +258,14 @@ def _require_open(uow: UnitOfWork, service: Service, customer_id: UUID, parts: S
 
 
 def _none_yet(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
-    """Return an internal organization that is not stored, in which nothing is found."""
+    """Return an internal organization that is not stored, and so has nothing."""
     new = internal_organizations.new_for(uow, customer)
     is_open = customer.state is CustomerState.ACTIVE
     return replace(new, status=OrganizationStatus.ACTIVE if is_open else OrganizationStatus.SUSPENDED)
 
 
 def _vendor(uow: UnitOfWork, path: CustomerPath, operation: Operation) -> SetupVendor:
-    """Authorize the caller for the vendor, whose organization is locked for a change."""
+    """Authorize the caller for the vendor; a change locks the vendor's organization."""
     is_change = operation is Operation.CUSTOMER_SETUP
     if path.org_slug is None or path.service_slug is None:
         return _program(uow, is_change=is_change)
@@ -277,15 +277,15 @@ def _vendor(uow: UnitOfWork, path: CustomerPath, operation: Operation) -> SetupV
 
 
 def _program(uow: UnitOfWork, *, is_change: bool) -> SetupVendor:
-    """Authorize the key of a service; raise `MakerOfKeyGone` without the person who has made it."""
+    """Authorize the key of a service; raise `MakerOfKeyGone` when its maker's account is gone."""
     key = uow.service_caller
-    # Before the use of the key is recorded, as for its other changes.
+    # Locked before the use of the key is recorded, as for its other changes.
     find = uow.organizations.lock if is_change else uow.organizations.by_id
     organization = find(key.organization_id)
     caller = api_keys.authorize(uow, Permission.SETUP_CUSTOMERS)
     service = uow.services.by_id(caller.organization_id, caller.service_id)
     if service is None:
-        # It was deleted at this moment, and its keys with it.
+        # The organization was deleted at this moment, and its keys with it.
         raise ApiKeyInvalid
     assert organization is not None, "a service has no organization"
     made_by = uow.users.by_id(caller.made_by) if caller.made_by is not None else None

@@ -1,8 +1,8 @@
 """Setup links that a vendor makes for a customer, whose IT staff fill in the parts that the link opens.
 
-Their holder acts in the internal organization of the customer (`internal_organizations.py`), as the holder of every
-link does (`core/organizations/link_callers.py`). A link ends with the customer, with the key of the service that made
-it, and when its maker may not set the customer up any more. After each part its pages lead back to the vendor.
+The holder acts in the internal organization of the customer (`internal_organizations.py`), as every holder of a link
+does (`core/organizations/link_callers.py`). A link ends with the customer, with the key of the service that made it,
+and when its maker may not set the customer up any more. After each part its pages lead back to the vendor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MINUTES_MIN: Final = 5
 MINUTES_MAX: Final = 43_200
 MINUTES_BY_DEFAULT: Final = 7 * 24 * 60
-# Of a vendor, over all of its customers.
+# Of a vendor, for all of its customers together.
 VENDOR_LINKS_MAX: Final = 1_000
 ACTOR_CHARACTERS_MAX: Final = 255
 
@@ -49,8 +49,8 @@ class TooManyCustomerLinks(TooManySetupLinks):
 class CustomerSetupLink:
     """A link as the vendor sees it; nothing shows its secret again.
 
-    `actor` is who uses it, as the vendor has reported it, and `made_by` the person who made it, or the key
-    that did: the key of a service (`made_by_api_key`), or of the organization (`made_by_key`).
+    `actor` is the user of the link, as the vendor has reported it, and `made_by` the person who made it, or the maker
+    of the key that did: a key of the service (`made_by_api_key`), or of the organization (`made_by_key`).
     """
 
     id: UUID
@@ -126,7 +126,7 @@ def _checked_parts(words: Sequence[str]) -> Sequence[Part]:
 
 
 def _checked_return_url(service: Service, url: str | None) -> str | None:
-    """Return where the pages lead back to, which is an address of the service; raise `BadRequest` for any other."""
+    """Return where the pages lead back to, if it is an address of the service; raise `BadRequest` for any other."""
     if url is None:
         return None
     redirect_uris.require_web_uri(url, "return_url")

@@ -1,7 +1,7 @@
-"""How far the setup of customers is which a vendor has begun, and what of it fails: for the list, and for one customer.
+"""The progress of the setup of customers, and what of it fails: for the list, and for one customer.
 
-It tells of the parts that the vendor may set up (`setup_callers.py`), as the calls that read each of them do, and
-whether an organization that the vendor has made was rejected or suspended.
+It covers the parts that the vendor may set up (`setup_callers.py`), as the calls that read each of them do, and whether
+an organization that the vendor has made was rejected or suspended.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# From this status on, a call was refused.
+# A call with this status or a higher one was refused.
 _REFUSED: Final = 400
 
 
 class SetupStep(StrEnum):
-    """What the setup of a customer waits for, as long as no person has signed in for it."""
+    """What the setup of a customer waits for until a person has signed in for it."""
 
     LINK_UNOPENED = "link_unopened"
     LINK_OPENED = "link_opened"
@@ -47,7 +47,7 @@ class TroubleKind(StrEnum):
     ORGANIZATION_REJECTED = "organization_rejected"
     ORGANIZATION_SUSPENDED = "organization_suspended"
     CONNECTION_FAILING = "connection_failing"
-    # It was switched off, because the takeover of its maker's account was undone.
+    # Switched off, because a takeover of its maker's account was undone.
     CONNECTION_OFF = "connection_off"
     # The proof is missing; the domain counts for seven days more.
     DOMAIN_FAILING = "domain_failing"
@@ -58,10 +58,10 @@ class TroubleKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerTrouble:
-    """Something that fails at a customer: what it is called, and since when.
+    """Something that fails at a customer: its name, and since when.
 
-    `problem` says why a connection fails; None for what is no connection, and for one that was switched off. `detail`
-    is what the directory was answered, None for what is no refused call.
+    `problem` says why a connection fails; None for any other thing, and for a connection that was switched off.
+    `detail` is the answer to a refused call of the directory; None for anything else.
     """
 
     customer_id: UUID
@@ -74,9 +74,9 @@ class CustomerTrouble:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeSoFar:
-    """How much a vendor has made for a customer, in the parts that it may set up, and how far that is.
+    """How much a vendor has made for a customer in the parts that it may set up, and its progress.
 
-    `calling` are the SCIM tokens with which a directory has called, and `opened` the valid links that were opened.
+    `calling` counts the SCIM tokens that a directory has used, and `opened` the valid links that were opened.
     """
 
     customer_id: UUID
@@ -92,7 +92,7 @@ class MadeSoFar:
 
     @property
     def step(self) -> SetupStep | None:
-        """What is waited for before the first sign-in; None where nothing is made."""
+        """What the setup waits for before the first sign-in; None where nothing is made."""
         if self.connections:
             if not self.tested:
                 return SetupStep.TEST
@@ -119,7 +119,7 @@ class SetupProgress:
 def of_customers(
     uow: UnitOfWork, service: Service, customers: Sequence[ServiceCustomer]
 ) -> Mapping[UUID, SetupProgress]:
-    """Return how far the setup of each customer of a service is, by their ids; the caller is authorized."""
+    """Return the progress of the setup of customers of a service, by their ids; the caller is authorized."""
     made = [one.id for one in customers if one.has_internal or one.is_unclaimed]
     if not made:
         return {one.id: SetupProgress() for one in customers}
@@ -133,7 +133,7 @@ def of_customers(
 def refused_call(uow: UnitOfWork, customer: ServiceCustomer) -> CustomerTrouble | None:
     """Return the last call of the directory of a customer, if it was refused; None where the vendor sees no directory.
 
-    The log of such calls may be on other machines than the rest, so the list of customers does not ask it.
+    The log of calls may be on other machines than the rest, so the list of customers does not read it.
     """
     internal = uow.organizations.find_internal(customer.id)
     if internal is None or Part.SCIM not in setup_callers.open_parts(customer):

@@ -1,7 +1,6 @@
-"""How many people have used a service for its customers in a month: who has signed in, or refreshed a session.
+"""How many people have used a service for its customers in a month: they have signed in, or refreshed a session.
 
-Each is counted once for a customer, and once for the service. What was used for a customer that has ended is forgotten
-with it.
+Each person counts once for a customer, and once for the service. The use for a customer is forgotten when it ends.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from core.sessions.months import month_of
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Of how many customers one answer tells.
+# One answer has so many customers.
 CUSTOMERS_MAX: Final = 10_000
 _MONTH: Final = re.compile(r"(20[0-9]{2})-(0[1-9]|1[0-2])")
 
