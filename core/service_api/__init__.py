@@ -1,1 +1,1 @@
-"""What the backend of a service does with an API key: users, subscriptions, figures, and the service itself."""
+"""The interface for a service's backend, which calls with an API key: users, subscriptions, figures, the service."""

@@ -1,4 +1,4 @@
-"""Figures about the users of a service, for its backend (decisions 6.4)."""
+"""Figures about the users of a service, for its backend."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Buying a plan for an end user of a service, as the backend of the service starts it (decisions 6.4).
+"""Buying a plan for an end user of a service: the backend of the service starts the checkout.
 
-Such an end user need not be a member, and pays as a customer of their own: nothing that the organization pays for is in
-its portal, nor the other way round. A member buys in `core/billing/checkout.py`.
+The end user need not be a member, and pays as a separate customer of the payment provider: its portal shows nothing
+that the organization pays for, nor the other way round. A member buys in `core/billing/checkout.py`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class NothingBought(NotFound):
-    """The user is no customer: they have bought nothing through this service."""
+    """The user has bought nothing through this service, and so is no customer of the payment provider."""
 
     default_message = "This user has bought nothing through this service yet, so there is nothing to manage."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserPortal:
-    """The account of the customer whose portal is to be opened, and where the portal leads back to."""
+    """The customer whose portal is to be opened, and where the portal leads back to."""
 
     user_id: UUID
     customer_id: str
@@ -43,7 +43,7 @@ class UserPortal:
 def start(
     uow: UnitOfWork, known_id: UUID, plan_id: UUID, *, success_url: str, cancel_url: str, mode: BillingMode
 ) -> Started:
-    """Store a checkout of a user of the service, or take up one that the provider has not answered."""
+    """Store a checkout of a user of the service, or continue one that the provider has not answered."""
     caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
     success_url, cancel_url = checkout.checked_urls(success_url, cancel_url)
     user_id, user = _held(uow, caller, known_id)
@@ -69,7 +69,7 @@ def start(
 
 
 def request_portal(uow: UnitOfWork, known_id: UUID, *, return_url: str, mode: BillingMode) -> UserPortal:
-    """Return the customer that a user of the service is; raise `NothingBought` for one who is none."""
+    """Return the customer of a user of the service at the payment provider; raise `NothingBought` without one."""
     caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
     checked = checkout.checked_url("return_url", return_url)
     user_id, _ = _held(uow, caller, known_id)
@@ -80,7 +80,7 @@ def request_portal(uow: UnitOfWork, known_id: UUID, *, return_url: str, mode: Bi
 
 
 def record_portal_opened(uow: UnitOfWork, user_id: UUID, *, mode: BillingMode) -> None:
-    """Record that the backend gets the address of a user's portal, with which anybody can use it for a while."""
+    """Record that the backend gets the address of a user's portal, which works for anyone who has it for a while."""
     caller = api_keys.authorize(uow, Permission.WRITE_SUBSCRIPTIONS)
     uow.record(
         AuditAction.BILLING_PORTAL_OPENED,
@@ -93,10 +93,7 @@ def record_portal_opened(uow: UnitOfWork, user_id: UUID, *, mode: BillingMode) -
 
 
 def _held(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> tuple[UUID, ServiceUser]:
-    """Return the account of a user of the service, who is not removed from it meanwhile, and the user.
-
-    Raise `ServiceUserUnknown`.
-    """
+    """Return a user of the service and their account, and keep the user in the service; raise `ServiceUserUnknown`."""
     user_id = uow.service_users.hold(caller, known_id)
     if user_id is None:
         raise ServiceUserUnknown

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def list_page(uow: UnitOfWork, customer_id: UUID, sought: PeopleSought) -> CustomerPeoplePage:
-    """List the people of a customer whom the vendor sees, as `people.list_of` says."""
+    """List the people of a customer that the vendor sees, as `people.list_of` says."""
     return people.list_of(uow, customers.authorize(uow), customer_id, sought)
 
 
 def set_roles(uow: UnitOfWork, customer_id: UUID, user_id: UUID, roles: Sequence[str]) -> CustomerPerson:
-    """Give a person who has signed in for a customer these roles, instead of those that the vendor gave before."""
+    """Replace the roles that the vendor gives a person who has signed in for a customer."""
     return people.set_roles(uow, customers.authorize_and_lock(uow), customer_id, user_id, roles)

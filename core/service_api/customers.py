@@ -1,6 +1,6 @@
-"""The customers of a service, as the program of its vendor manages them with an API key (decisions 15.8).
+"""The customers of a service, as the program of its vendor manages them with an API key.
 
-They are the same records as those that members manage (`core/customers/customers.py`), by the same rules and limits.
+Members manage the same records by the same rules and limits (`core/customers/customers.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def list_page(uow: UnitOfWork, *, search: str, limit: int, offset: int) -> Custo
 
 
 def offer(uow: UnitOfWork, *, organization: str, external_id: str | None) -> ServiceCustomer:
-    """Offer the service of the key to the organization that has a slug."""
+    """Offer the service of the key to the organization with a slug."""
     return customers.offer_by(uow, authorize_and_lock(uow), organization=organization, external_id=external_id)
 
 
@@ -72,7 +72,7 @@ def authorize(uow: UnitOfWork) -> Service:
 
 def authorize_and_lock(uow: UnitOfWork, permission: Permission = Permission.WRITE_CUSTOMERS) -> Vendor:
     """Authorize the key for a change, and lock the organization, as for the changes of members."""
-    # Before the use of the key is recorded, as in `info.change`.
+    # Locked before the use of the key is recorded, as in `info.change`.
     organization = uow.organizations.lock(uow.service_caller.organization_id)
     service = info.find_service(uow, api_keys.authorize(uow, permission))
     assert organization is not None, "a service has no organization"

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# What tokens of the service are good for, what they say, and who gets one.
+# These set what tokens of the service open and say, and who gets one.
 _OF_MEMBERS: Final = frozenset({"scopes", "machine_scopes", "claims", "access"})
 
 
 class OwnPowers(Forbidden):
-    """A key of the service may not say who has which scopes, what tokens tell, and who may sign in (decisions 14.1)."""
+    """A key of the service may not set who has which scopes, what tokens say, and who may sign in."""
 
     default_message = (
         "A key of the service cannot change its scopes, which roles have them, its claims, and who may sign in. A"
@@ -33,17 +33,17 @@ def read(uow: UnitOfWork) -> Service:
 
 
 def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Service:
-    """Change the named fields of the service, as its members can, but for those that say what tokens are good for.
+    """Change the named fields of the service as its members can, except scopes, claims and who may sign in.
 
-    Raise `OwnPowers` for another value of these: what the program of the service may do is not its own to say.
+    Raise `OwnPowers` for another value of these: the program of the service does not decide about its own powers.
     """
-    # Locked, as for the changes of members, and before the use of the key is recorded: deleting the service locks the
-    # organization first, and its keys then.
+    # Locked as for changes of members, and before the use of the key is recorded, because deleting the service locks
+    # the organization first and then the keys.
     uow.organizations.lock(uow.service_caller.organization_id)
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
     service = find_service(uow, caller)
     roles = changes.get("roles", service.roles)
-    # It is not told whom the service is assigned to, so naming that changes it.
+    # The program does not see the assignments, so naming them counts as a change.
     is_other = "assignments" in changes or any(
         changes[name] != getattr(service, name) for name in _OF_MEMBERS & changes.keys()
     )
@@ -56,6 +56,6 @@ def find_service(uow: UnitOfWork, caller: ServiceCaller) -> Service:
     """Return the service of an API key; raise `ApiKeyInvalid` when it was deleted at this moment."""
     service = uow.services.by_id(caller.organization_id, caller.service_id)
     if service is None:
-        # It was deleted at this moment, and its keys with it.
+        # The service was deleted at this moment, and its keys with it.
         raise ApiKeyInvalid
     return service

@@ -1,6 +1,6 @@
-"""The subscriptions to a service, as its backend manages them with an API key (identity 4.5, decisions 6.4).
+"""The subscriptions to a service, as its backend manages them with an API key.
 
-A live subscription that the payment provider bills is changed there, not here: otherwise the user would pay for
+A live subscription that the payment provider bills is changed at the provider, not here: else the user would pay for
 something else than they have.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 PERIOD_DEFAULT: Final = timedelta(days=30)
-# Outside of these a time is a mistake, and near the ends of the calendar it has no counterpart in UTC.
+# A time outside of these is a mistake, and near the ends of the calendar it has no counterpart in UTC.
 _EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -150,7 +150,7 @@ def delete(uow: UnitOfWork, known_id: UUID) -> None:
 
 
 def _deferred_shown(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Callable[[Subscription], Subscription]:
-    """Return what gives a subscription of a user the id by which the organization knows them."""
+    """Return a function that gives a subscription the id by which the organization knows its user."""
     known_id = uow.known_ids.defer_shown(caller.organization_id, user_id)
     return lambda subscription: replace(subscription, user_id=known_id())
 

@@ -1,9 +1,9 @@
 """The users of a service, as its backend lists, adds, changes and removes them with an API key.
 
-An account is for the whole platform, and the backend of one service must not take it from its user or from another
+An account belongs to the whole platform, and the backend of one service must not take it from its user or from another
 organization. Only an account that the organization itself created, and that belongs nowhere else, may get another
-address or be deleted; for any other account, removing it takes away what this service gave. The address of a member is
-the directory's to change, not a key's (decisions 5.7).
+address or be deleted; removing any other account takes away what this service gave. Only the directory changes the
+address of a member, never a key.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ServiceUsersPage:
 
 
 def list_page(uow: UnitOfWork, *, limit: int, offset: int) -> ServiceUsersPage:
-    """List the users of the service, in the order of their ids, which is none of theirs: ids are random."""
+    """List the users of the service in the order of their ids, which are random."""
     # Sent together with the statement that loads the caller, which decides whether the page is returned.
     page = uow.service_users.defer_page_of_key(limit=limit, offset=offset)
     api_keys.authorize(uow, Permission.READ_USERS)
@@ -61,9 +61,9 @@ def list_page(uow: UnitOfWork, *, limit: int, offset: int) -> ServiceUsersPage:
 
 
 def add(uow: UnitOfWork, email: str) -> ServiceUser:
-    """Make the account of an address a user of the service; create it, without a password, if there is none.
+    """Make the account with an address a user of the service; create it without a password if there is none.
 
-    Repeating it changes nothing. No mail is sent.
+    Repeating this changes nothing. No mail is sent.
     """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     found = uow.own_accounts.find_or_create(
@@ -75,9 +75,9 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
         raise BadRequest.of_field("email", "This is not the address of a person.")
     uow.service_users.link(caller, found.id, at=uow.now)
     if found.is_deactivated and not uow.members.is_suspended(caller.organization_id, found.id):
-        # A key may have removed the user before; a member is the directory's to activate.
+        # A key may have removed the user before; only the directory activates a member.
         uow.own_accounts.activate(caller.organization_id, [found.id], at=uow.now)
-    # Whether the account is new to the platform is not told.
+    # The answer does not tell whether the account is new to the platform.
     if not found.is_known:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
@@ -103,7 +103,7 @@ def change(
 ) -> ServiceUser | Refusal:
     """Change the address of a user, as `_change_address` says, and what the service notes about them.
 
-    The refusal of an address that another account has is returned, because it is counted.
+    The refusal of an address that another account has is returned, not raised, so that its count is committed.
     """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     address = normalize_email(email, uow.domain_names.to_ascii) if email is not None else None
@@ -125,7 +125,7 @@ def _change_address(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID, addr
 
     Return the refusal of an address that another account has.
     """
-    # Before the account, like every transaction that changes what an organization gave.
+    # Locked before the account, like in every transaction that changes what an organization gave.
     organization = uow.organizations.lock(caller.organization_id)
     belonging, _ = _lock(uow, caller, known_id)
     if organization is None or address == belonging.email:
@@ -146,10 +146,10 @@ def _change_address(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID, addr
 def remove(uow: UnitOfWork, known_id: UUID) -> None:
     """Delete one of the organization's own users for good; take from any other user what this service gave.
 
-    What the payment provider bills of it is ended there afterwards.
+    The subscriptions that the payment provider bills are ended there afterwards.
     """
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
-    # Before the account, like every transaction that ends a membership.
+    # Locked before the account, like in every transaction that ends a membership.
     uow.organizations.lock(caller.organization_id)
     belonging, _ = _lock(uow, caller, known_id)
     user_id = belonging.id
@@ -185,14 +185,14 @@ def count_changes(uow: UnitOfWork, limit: int) -> int:
 
 
 def add_milestones(uow: UnitOfWork) -> int:
-    """Store milestones where many users lie between two; return how many."""
+    """Store milestones where many users lie between two of them; return how many."""
     return uow.service_users.add_milestones()
 
 
 def _lock(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> tuple[Belonging, datetime]:
-    """Return the locked account of a user of the service, and since when it is one."""
+    """Return the locked account of a user of the service, and since when they are one."""
     locked = uow.service_users.lock(caller, known_id)
-    # After the lock: what the account belongs to may have changed while this waited.
+    # After the lock, because the memberships of the account may have changed while this waited.
     belonging = uow.own_accounts.belonging(caller.organization_id, locked[0]) if locked is not None else None
     if belonging is None or locked is None:
         raise ServiceUserUnknown
@@ -200,7 +200,7 @@ def _lock(uow: UnitOfWork, caller: ServiceCaller, known_id: UUID) -> tuple[Belon
 
 
 def _record_moved(uow: UnitOfWork, caller: ServiceCaller, previous_id: UUID, user_id: UUID) -> None:
-    """Record that the user whom the organization knows has another account now."""
+    """Record that a user of the organization has another account now."""
     uow.record(
         AuditAction.USER_UPDATED,
         user_id,

@@ -1,4 +1,4 @@
-"""Access to one service: by the caller's role in the organization, or by a grant on the service (decisions 5.5)."""
+"""Access to one service: by the caller's role in the organization, or by a grant on the service."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ GRANT_FOR: Final[PartialTable[Capability | RequiredStanding, ServiceRelation]] =
     }
 )
 
-# What a member may do to a service that a role or a grant lets them manage.
+# The capabilities of a member for a service that a role or a grant lets them manage.
 OF_MANAGERS: Final = frozenset({Capability.SERVICES_VIEW, Capability.SERVICES_MANAGE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccess(OrganizationAccess):
-    """The caller's authorized access to a service; `capabilities` are those of their role, without a grant's."""
+    """The caller's authorized access to a service; `capabilities` come from their role, not from a grant."""
 
     service: Service
 
 
 def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:
-    """Authorize the caller for an operation on a service; raise `ServiceUnknown` last (decisions 1.6).
+    """Authorize the caller for an operation on a service; raise `ServiceUnknown` after all other refusals.
 
     A setup link is for one service; raise `SetupLinkDead` for another.
     """
@@ -65,10 +65,10 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
 
 
 def authorize_reader(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> Service:
-    """Return a service to one who may do this, or to a platform owner or the platform's support, who only reads."""
+    """Return a service to a caller who may do this, or to platform owners and support, for reading."""
     context = uow.access_context(slug)
     caller, organization = context.caller, context.organization
-    # A key has the rights of its maker as a member alone.
+    # A key has only the rights that its maker has as a member.
     is_helper = context.narrowed is None and (caller.acts_as_platform_owner or caller.acts_as_platform_support)
     if organization is None or not is_helper:
         return authorize(uow, slug, service_slug, operation).service

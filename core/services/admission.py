@@ -1,8 +1,8 @@
-"""Who may sign in to a service for no customer: everyone, members of its organization, or those whom it assigns.
+"""Who may sign in to a service without a customer: everyone, members of its organization, or assigned members.
 
 An organization closes a service of its own to strangers by `access`, and gives its members roles of the service by
-assignments, whatever `access` says (decisions 22.1). Whom a key has linked was given access (decisions 9.5). A sign-in
-is judged by `core/sign_in/admission.py`, and a session by the rows of each request.
+assignments, whatever `access` says (ops/decisions/0098). An end user that a key has linked may always sign in.
+`core/sign_in/admission.py` judges a sign-in, and every request judges its session again by the present rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignedService:
-    """A service with whom it is assigned to; None for a reader who may not see the members."""
+    """A service with its assignments; None for a reader who may not see the members."""
 
     service: Service
     assignments: list[Assignment] | None = None
@@ -34,21 +34,21 @@ class AssignedService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionDetail:
-    """Whom a service is assigned to, with names, and what it can be assigned to; None for who sees no members."""
+    """The assignments of a service, with names, and the possible ones; None for a reader who sees no members."""
 
     assignments: Sequence[NamedAssignment] | None = None
     assignable: Assignable | None = None
 
 
 def read(uow: UnitOfWork, slug: str, service_slug: str) -> AssignedService:
-    """Return a service with whom it is assigned to."""
+    """Return a service with its assignments."""
     authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
     service = authorized.service
     return AssignedService(service=service, assignments=shown(uow, authorized, service))
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, *, find: str = "") -> AdmissionDetail:
-    """Return whom a service is assigned to, for the console; `find` is a part of what it is to be assigned to."""
+    """Return the assignments of a service for the console; `find` searches the subjects of a new one."""
     authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
     assigned = shown(uow, authorized, authorized.service)
     if assigned is None:
@@ -62,20 +62,20 @@ def show(uow: UnitOfWork, slug: str, service_slug: str, *, find: str = "") -> Ad
 def assign(uow: UnitOfWork, slug: str, service_slug: str, subject: str, roles: Sequence[str]) -> None:
     """Assign a service to everyone, to a role, a group or a person, with these roles of the service alone.
 
-    It takes `org.members.view`. Raise `BadRequest` for a subject that the organization does not have.
+    This requires `org.members.view`. Raise `BadRequest` for a subject that the organization does not have.
     """
     _reassign(uow, slug, service_slug, lambda present: assignments.with_one(present, subject, roles))
 
 
 def unassign(uow: UnitOfWork, slug: str, service_slug: str, subject: str) -> None:
-    """Take a service from a subject; one to which it is not assigned changes nothing."""
+    """Take a service from a subject; without an assignment nothing changes."""
     _reassign(
         uow, slug, service_slug, lambda present: assignments.without(present, assignments.checked_subject(subject))
     )
 
 
 def shown(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> list[Assignment] | None:
-    """Return whom an organization assigns to a service; None for those who may not see its members."""
+    """Return the assignments of a service; None for a caller who may not see the members."""
     is_shown = Capability.ORG_MEMBERS_VIEW in authorized.capabilities
     return uow.service_assignments.of_service(service) if is_shown else None
 
@@ -83,7 +83,7 @@ def shown(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> 
 def begin(
     uow: UnitOfWork, authorized: OrganizationAccess, service: Service, assigned: Sequence[Assignment] | None
 ) -> None:
-    """Assign a new service, and record who may sign in to it where that is not everyone."""
+    """Store the assignments of a new service, and record who may sign in to it unless everyone may."""
     wanted: Sequence[Assignment] = ()
     if assigned is not None:
         wanted = _assign(uow, authorized, service, [], assigned)
@@ -98,7 +98,7 @@ def follow(
     after: Service,
     assigned: Sequence[Assignment] | None,
 ) -> None:
-    """Assign a service that was changed anew, unless that is None, and record who may sign in to it now."""
+    """Store new assignments of a changed service, unless they are None, and record who may sign in to it now."""
     if assigned is None and after.access is before.access:
         return
     present = uow.service_assignments.of_service(after)
@@ -110,7 +110,7 @@ def follow(
 def fall_back(
     uow: UnitOfWork, service: Service, present: Sequence[Assignment], kept: Sequence[Assignment], *, reason: str
 ) -> None:
-    """Assign a service as before, and record why."""
+    """Give a service its earlier assignments back, and record why."""
     uow.service_assignments.save(service, kept)
     _record(uow, service, present, kept, reason=reason)
 
@@ -118,7 +118,7 @@ def fall_back(
 def _reassign(
     uow: UnitOfWork, slug: str, service_slug: str, changed: Callable[[Sequence[Assignment]], Sequence[Assignment]]
 ) -> None:
-    """Assign a service by what it is assigned to now; the organization is locked, so that stays so meanwhile."""
+    """Change the present assignments of a service; the organization is locked, so that nothing else does meanwhile."""
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
     service = authorized.service
     follow(uow, authorized, service, service, changed(uow.service_assignments.of_service(service)))
@@ -131,7 +131,7 @@ def _assign(
     present: Sequence[Assignment],
     assigned: Sequence[Assignment],
 ) -> Sequence[Assignment]:
-    """Store assignments, and return them as they are stored; raise `BadRequest` for what no organization assigns."""
+    """Store assignments and return their stored form; raise `BadRequest` for invalid ones."""
     authorized.require(Capability.ORG_MEMBERS_VIEW)
     wanted = assignments.added_up(assigned)
     if wanted == present:

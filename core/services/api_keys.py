@@ -1,8 +1,8 @@
-"""API keys: what the backend of a service calls `/api/service` with.
+"""API keys, with which the backend of a service calls `/api/service`.
 
 A key belongs to one service and has permissions, and is found by its prefix (`core/prefixed_tokens.py`). What a key may
-do is in `core/service_api/`; its maker may do it too when the key is made, and the key keeps it when the maker leaves
-(decisions 7.9). A key of the organization makes them too, within its own capabilities (5.13).
+do is in `core/service_api/`. Its maker must be allowed to do the same when the key is made; the key keeps its
+permissions when the maker leaves. A key of the organization makes API keys too, within its own capabilities.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Enough for any service; a key that nobody can find any more is a risk.
+# Enough for any service; a key that is lost in a long list is a risk.
 KEYS_MAX: Final = 100
 LIFETIME_DAYS_MAX: Final = 3650
 _FORM: Final = TokenForm("sk")
 
 
 class Permission(StrEnum):
-    """What a key allows (identity 2.3)."""
+    """What a key allows."""
 
     READ_USERS = "read:users"
     WRITE_USERS = "write:users"
@@ -56,7 +56,7 @@ class Permission(StrEnum):
     SETUP_CUSTOMERS = "setup:customers"
 
 
-# What the maker of a key must be allowed to do, so that a key does nothing that its maker may not (decisions 7.9).
+# What the maker of a key must be allowed to do, so that a key does nothing that its maker may not.
 CAPABILITIES: Final[Mapping[Permission, tuple[Capability, ...]]] = {
     Permission.READ_USERS: (Capability.END_USERS_VIEW,),
     Permission.WRITE_USERS: (Capability.END_USERS_MANAGE,),
@@ -68,13 +68,13 @@ CAPABILITIES: Final[Mapping[Permission, tuple[Capability, ...]]] = {
     Permission.READ_ANALYTICS: (Capability.ANALYTICS_VIEW,),
     Permission.READ_SERVICE: (Capability.SERVICES_VIEW,),
     Permission.WRITE_SERVICE: (Capability.SERVICES_MANAGE,),
-    # They reach customers and the people of these.
+    # These reach customers and their people.
     Permission.READ_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_VIEW),
     Permission.WRITE_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_MANAGE),
-    # It includes reading them.
+    # This includes reading them.
     Permission.SETUP_CUSTOMERS: (Capability.SERVICES_MANAGE, Capability.END_USERS_VIEW),
 }
-# The permission that allows what another one allows, too.
+# Another permission that allows the same.
 ALSO_BY: Final[PartialTable[Permission, Permission]] = PartialTable(
     {Permission.READ_CUSTOMERS: Permission.SETUP_CUSTOMERS}
 )
@@ -121,7 +121,7 @@ class TooManyKeys(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """An API key of a service, without its secret (identity 2.3)."""
+    """An API key of a service, without its secret."""
 
     id: UUID
     service_id: UUID
@@ -136,7 +136,7 @@ class ApiKey:
     made_by_key: UUID | None = None
 
     def has_expired(self, at: datetime) -> bool:
-        """Whether the key no longer counts at a moment."""
+        """Whether the key has expired at a moment."""
         return self.expires_at is not None and self.expires_at <= at
 
 
@@ -195,7 +195,7 @@ def identify(candidates: Sequence[ServiceCaller], key: PrefixedToken, *, at: dat
 def authorize(uow: UnitOfWork, permission: Permission) -> ServiceCaller:
     """Authorize the backend of a service, and record that its key was used.
 
-    Raise `ApiKeyInvalid`, then `OrganizationNotActive`, then `PermissionMissing` (decisions 1.6).
+    Raise `ApiKeyInvalid`, then `OrganizationNotActive`, then `PermissionMissing`.
     """
     caller = uow.service_caller
     if caller.organization_status != OrganizationStatus.ACTIVE:
@@ -283,7 +283,7 @@ def search(
 def show_made(
     uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID, operation: Operation = Operation.API_KEYS_READ
 ) -> ListedApiKey:
-    """Return a key with the address of its maker, to a caller who does this; raise `ApiKeyUnknown` without one."""
+    """Return a key with the address of its maker to a caller who may do the operation; raise `ApiKeyUnknown`."""
     service = access.authorize(uow, slug, service_slug, operation).service
     found = next((one for one in uow.api_keys.of_service(service) if one.key.id == key_id), None)
     if found is None:
@@ -292,7 +292,7 @@ def show_made(
 
 
 def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
-    """Authorize the caller to create a key, before one is described."""
+    """Authorize the caller to create a key before they describe it."""
     access.authorize(uow, slug, service_slug, Operation.API_KEY_CREATE)
 
 
@@ -313,7 +313,7 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
 
 
 def _require_having(maker: ServiceAccess, given: Collection[Permission]) -> None:
-    """Raise `PermissionBeyondMaker` or `BeyondKey` when a permission takes a capability that the maker lacks.
+    """Raise `PermissionBeyondMaker` or `BeyondKey` when a permission requires a capability that the maker lacks.
 
     The maker manages the service, by their role or by a grant.
     """

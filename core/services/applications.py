@@ -1,8 +1,8 @@
 """The applications that a person has signed in to: services of organizations, and what each of them has of the account.
 
-Signing in to a service for the first time is the consent to it (decisions 10.7), and the link that it makes keeps that
-consent. Disconnecting a service ends its sessions, and the link if the person made it; what an organization gave, by a
-membership or a key, stays, and so does a subscription.
+The first sign-in to a service is the consent to it, and the link that it makes keeps that consent. Disconnecting a
+service ends its sessions, and the link if the person made it; what an organization gave, by a membership or a key,
+stays, and so does a subscription.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class ApplicationUnknown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """A service that a person has signed in to; `id` is that of the service.
+    """A service that a person has signed in to; `id` is the service's.
 
-    `created_at` is when the person was linked to it. `scopes` are those of its live sessions, of which there are
-    `sessions`. `origin` is what the link came with, and `is_subscribed` whether the person has a live subscription.
+    `created_at` is when the person was linked to it. `sessions` counts its live sessions, and `scopes` are theirs.
+    `origin` is what the link came with, and `is_subscribed` whether the person has a live subscription.
     """
 
     id: UUID
@@ -69,7 +69,7 @@ class Application:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applications:
-    """The applications that a person used last, and how many there are."""
+    """The applications that a person used last, and the number of all."""
 
     applications: Sequence[Application]
     total: int
@@ -92,7 +92,7 @@ def show_mine(uow: UnitOfWork, service_id: UUID) -> Application:
 
 
 def disconnect_mine(uow: UnitOfWork, service_id: UUID) -> None:
-    """End what one of the caller's applications has of the account; raise `ApplicationUnknown` as `show_mine` does."""
+    """Disconnect one of the caller's applications; raise `ApplicationUnknown` as `show_mine` does."""
     caller = uow.caller
     caller.require(Act.IN_PERSON)
     application = show_mine(uow, service_id)

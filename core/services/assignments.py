@@ -1,7 +1,7 @@
-"""Whom an organization assigns to a service, its own or one that it uses, and with which roles (decisions 15.2).
+"""Assignments: an organization gives people a service, its own or one that it uses, with roles of the service.
 
-The roles of all assignments that fit a member add up. Where only assigned members are let in, an assignment without
-roles lets in as well. Roles are stored by their ids, so that one which is deleted and made again inherits nothing.
+The roles of all assignments that fit a member add up. Where only assigned members have access, an assignment without
+roles gives it too. Roles are stored by their ids, so that a role that is deleted and made again inherits nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 
 
 class SubjectKind(StrEnum):
-    """What an assignment is about: everyone, or the members with a role, in a group, or one of them."""
+    """The subject of an assignment: everyone, the members with a role or in a group, or one member."""
 
     EVERYONE = "everyone"
     ROLE = "role"
@@ -37,14 +37,14 @@ class SubjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """Whom it is about, and the names of the roles, sorted: `everyone`, `role:<slug>`, `group:<id>` or `user:<id>`."""
+    """A subject, `everyone`, `role:<slug>`, `group:<id>` or `user:<id>`, and the sorted names of its roles."""
 
     subject: str
     roles: list[str]
 
     @property
     def kind(self) -> SubjectKind:
-        """What its subject is."""
+        """The kind of its subject."""
         return SubjectKind(self.subject.partition(":")[0])
 
     @property
@@ -54,7 +54,7 @@ class Assignment:
 
 
 def checked(wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Return assignments as they are stored; raise `BadRequest` for those that no organization can make."""
+    """Return the stored form of assignments; raise `BadRequest` for any that no organization can make."""
     made = added_up(wanted)
     if len(made) < len(wanted):
         raise BadRequest.of_field(_FIELD, "Name each subject once, with all of its roles.")
@@ -62,7 +62,7 @@ def checked(wanted: Sequence[Assignment]) -> list[Assignment]:
 
 
 def added_up(wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Do what `checked` does, and give a subject that is repeated the roles of all that name it (decisions 22.1)."""
+    """Do what `checked` does, and give a repeated subject the roles of all assignments that name it."""
     if len(wanted) > ASSIGNMENTS_MAX:
         raise BadRequest.of_field(_FIELD, Wording("At most %(maximum)s assignments.", maximum=ASSIGNMENTS_MAX))
     roles: dict[str, set[str]] = {}
@@ -79,9 +79,9 @@ def require_known(
     *,
     before: Sequence[Assignment],
 ) -> None:
-    """Raise `BadRequest` for a subject that is none of the organization, and for a role that the service does not have.
+    """Raise `BadRequest` for a subject that the organization does not have, and for a role that the service lacks.
 
-    A member who has been suspended since keeps an assignment of before.
+    A member who has been suspended since keeps an earlier assignment.
     """
     known = {one.subject for one in before}
     new = [one for one in wanted if one.subject not in known]
@@ -109,7 +109,7 @@ def with_one(assigned: Sequence[Assignment], subject: str, roles: Sequence[str])
 
 
 def without(assigned: Sequence[Assignment], subject: str) -> list[Assignment]:
-    """Return assignments without that of a subject."""
+    """Return assignments without the one of a subject."""
     return [one for one in assigned if one.subject != subject]
 
 
@@ -120,7 +120,7 @@ def are_within(assigned: Sequence[Assignment], others: Sequence[Assignment]) -> 
 
 
 def checked_subject(text: str) -> str:
-    """Return a subject as it is stored; raise `BadRequest` for a text of another form."""
+    """Return the stored form of a subject; raise `BadRequest` for a text of another form."""
     kind, _, named = text.partition(":")
     if text == SubjectKind.EVERYONE or (kind == SubjectKind.ROLE and named):
         return text

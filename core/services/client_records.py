@@ -1,4 +1,4 @@
-"""What a service registers as an OAuth client beyond its redirect URIs: keys, audiences, where it hears of logouts.
+"""What a service registers as an OAuth client beside its redirect URIs: keys, audiences, addresses for logouts.
 
 Gatehouse itself connects to `jwks_uri` and `backchannel_logout_uri`, so they follow the rules of outbound targets.
 """
@@ -19,7 +19,7 @@ AUDIENCES_MAX: Final = 20
 KEYS_MAX: Final = 20
 KEY_MEMBERS_MAX: Final = 20
 KEY_MEMBER_CHARACTERS_MAX: Final = 4000
-# A tuple, because what is looked up in it may be of any type.
+# A tuple, because the value that is looked up may be of any type.
 _KEY_TYPES: Final = ("RSA", "EC", "OKP")
 # The members of private and symmetric keys (RFC 7518, 6).
 _PRIVATE_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
@@ -27,7 +27,7 @@ _PRIVATE_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """What the installation says about addresses: networks that targets may be in, and the hosts of its own."""
+    """What the installation allows of addresses: networks for targets, and the hosts of its own."""
 
     allowed_networks: Sequence[Network] = ()
     own_hosts: frozenset[str] = frozenset()
@@ -60,7 +60,7 @@ def require_valid(
 
 
 def require_keys(jwks_uri: str | None, jwks: Mapping[str, Any] | None) -> None:
-    """Raise `BadRequest` for a key set that is not one of public keys, and for two places of keys."""
+    """Raise `BadRequest` for a key set with other than public keys, and for both a key set and an address."""
     if jwks_uri is not None and jwks is not None:
         raise BadRequest.of_field("jwks", "Set either jwks_uri or jwks, and the other one to null.")
     if jwks is not None:

@@ -17,7 +17,7 @@ from core.services.admission import AssignedService
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How long the secret before the present one may be taken after a rotation.
+# How long the previous secret may stay valid after a rotation.
 KEEP_PREVIOUS_HOURS_MAX: Final = 168
 
 

@@ -1,7 +1,7 @@
-"""What a service says of its customers, the organizations that use it: which may, with which roles, and who else may.
+"""The settings of a service for its customers: which organizations may use it, its roles, and who else may use it.
 
-The customers themselves are in `core/customers/`, which organization a session acts for in
-`core/sessions/customer_contexts.py`, and who may come in for one in `core/sign_in/customer_choices.py` (decisions 15).
+The customers themselves are in `core/customers/`, the customer of a session in `core/sessions/customer_contexts.py`,
+and who may sign in for a customer in `core/sign_in/customer_choices.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.text import checked_name
 from core.wording import Wording
 
 ROLES_MAX: Final = 50
-# Of what names a customer: an id or a slug.
+# Of the id or slug that names a customer.
 CUSTOMER_CHARACTERS_MAX: Final = 100
 DESCRIPTION_CHARACTERS_MAX: Final = 500
 _ROLE_NAME: Final = re.compile(r"[a-z0-9_.-]{1,50}")
@@ -33,7 +33,7 @@ class CustomerPolicy(StrEnum):
 
 
 class Individuals(StrEnum):
-    """Who may use a service without a customer: nobody, people of no customer of it, or everybody."""
+    """Who may use a service without a customer: no person, people of none of its customers, or everyone."""
 
     NONE = "none"
     OTHERS = "others"
@@ -41,14 +41,14 @@ class Individuals(StrEnum):
 
 
 class Admission(StrEnum):
-    """Who may sign in to a service for no customer: everyone, active members, or members whom an assignment fits."""
+    """Who may sign in to a service without a customer: everyone, active members, or members that an assignment fits."""
 
     EVERYONE = "everyone"
     MEMBERS = "members"
     ASSIGNED = "assigned"
 
     def lets_in_more_than(self, other: Admission) -> bool:
-        """Return whether it lets in people whom another one does not."""
+        """Return whether it admits people that the other one does not."""
         return _FROM_OPEN.index(self) < _FROM_OPEN.index(other)
 
 
@@ -67,7 +67,7 @@ class ServiceRole:
 
 
 def individuals_by_default(customers: CustomerPolicy) -> Individuals:
-    """Return who may use a service without a customer, where the service does not say it."""
+    """Return who may use a service without a customer if the service does not set it."""
     return Individuals.ALL if customers is CustomerPolicy.NONE else Individuals.OTHERS
 
 

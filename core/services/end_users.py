@@ -1,7 +1,7 @@
 """End users, who sign in to the services of an organization: listing them, and ending their sessions.
 
-Members, who manage the organization, are in `core/organizations/members.py`; a user may be both. An organization sees
-of an end user only the account and what happened in its own services.
+Members, who manage the organization, are in `core/organizations/members.py`; a user may be both. Of an end user, an
+organization sees only the account and what happened in its own services.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class EndUserUnknown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndUser:
-    """An end user in a list; `services` holds slugs (operations 2.10).
+    """An end user in a list; `services` holds slugs.
 
     `name` is the person's own once they have signed in to a service and proved the address, else the directory's.
     """
@@ -123,7 +123,7 @@ def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetails:
 def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
     """End the sessions of an end user in this organization; return how many ended.
 
-    In a verified mail domain of the organization, all sessions of its own accounts end (decisions 5.7).
+    For an account that the organization created, in one of its verified mail domains, all sessions end.
     """
     authorized = authorize(uow, slug, Operation.END_USERS_CHANGE)
     organization_id = authorized.organization.id

@@ -1,4 +1,4 @@
-"""The first sign-in to a service, which shows that an application that is being connected works.
+"""The first sign-in to a service, which shows that a newly connected application works.
 
 All sign-ins are read in `core/sign_in/sign_ins.py` and `core/audit/sign_in_log.py`.
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstSignIn:
-    """The oldest successful sign-in to a service that is kept, and the address of its user.
+    """The oldest kept successful sign-in to a service, and the address of its user.
 
     `email` is None for a reader who may not see the end users, and where the account is gone or has left the service.
-    `is_first` says that none before it can have been forgotten.
+    `is_first` says that no earlier one can have been forgotten.
     """
 
     signed_in_at: datetime
@@ -34,7 +34,7 @@ class FirstSignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connecting:
-    """How far connecting an application is: the redirect URI that was refused last, and the first sign-in."""
+    """The progress of connecting an application: the last refused redirect URI, and the first sign-in."""
 
     refused: RefusedRedirect | None
     first_sign_in: FirstSignIn | None
@@ -56,7 +56,7 @@ def show(uow: UnitOfWork, slug: str, service_slug: str) -> FirstSignIn | None:
 
 
 def show_connecting(uow: UnitOfWork, slug: str, service_slug: str) -> Connecting:
-    """Return how far connecting an application to a service is."""
+    """Return the progress of connecting an application to a service."""
     return Connecting(
         refused=redirect_changes.show(uow, slug, service_slug), first_sign_in=show(uow, slug, service_slug)
     )

@@ -1,4 +1,4 @@
-"""The end users of an organization as the console shows them: found by address and service, and one in detail.
+"""The end users of an organization as the console shows them: a search by address and service, and one in detail.
 
 Ending their sessions, and what the JSON interface lists, is in `end_users.py`.
 """
@@ -23,15 +23,15 @@ from core.sessions.sessions import SessionsChanged
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Among so many of the newest end users an address is looked for while it is typed.
+# A search while the address is typed looks at so many of the newest end users.
 LOOKED_AT_MAX: Final = 10_000
 
 
 class EndUserState(StrEnum):
-    """Whether an end user uses a service, as far as the organization is told.
+    """Whether an end user uses a service, as far as the organization may know.
 
-    The state of the account itself is told of people who have signed in to a service, and of accounts that the
-    organization has made. A member whom its directory has deactivated uses no service.
+    It knows the state of the account itself for people who have signed in to a service, and for accounts that it has
+    made. A member that its directory has deactivated uses no service.
     """
 
     ADDED = "added"
@@ -45,7 +45,7 @@ class EndUserState(StrEnum):
 class ListedEndUser:
     """An end user in the console; `services` holds slugs, and `plans` the names of the live subscriptions' plans.
 
-    `has_second_factor` and `is_verified` are None as long as the organization is told nothing of the account.
+    `has_second_factor` and `is_verified` are None as long as the organization may know nothing of the account.
     """
 
     id: UUID
@@ -69,8 +69,8 @@ class ListedEndUser:
 class SessionsEnding:
     """What ends when an organization ends the sessions of an end user.
 
-    `is_everywhere` says that those on the platform and elsewhere end as well, because the account is the
-    organization's own in its mail domain (decisions 5.7).
+    `is_everywhere` says that all other sessions end as well, because the organization made the account and its address
+    is in the organization's mail domain.
     """
 
     email: str
@@ -94,24 +94,24 @@ def search(
 def listed(
     uow: UnitOfWork, slug: str, *, search: str, service: str, after: Position | None, limit: int
 ) -> Sequence[ListedEndUser]:
-    """Return a part of what `search` finds, without counting; for files."""
+    """Return a part of what `search` finds, without a count; for files."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(search, uow.domain_names.to_ascii)
     return uow.elsewhere.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
 
 
 def newest(uow: UnitOfWork, slug: str, typed: str, *, limit: int) -> Sequence[ListedEndUser]:
-    """Return the first that `search` finds among the newest end users, of whom `LOOKED_AT_MAX` are looked at."""
+    """Return the first that `search` finds among the `LOOKED_AT_MAX` newest end users."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(typed, uow.domain_names.to_ascii)
     return uow.elsewhere.found_end_users.newest(organization.id, part=part, looked_at_max=LOOKED_AT_MAX, limit=limit)
 
 
 def end_shown(uow: UnitOfWork, slug: str, user_id: UUID, *, seen: int) -> int:
-    """End the sessions of an end user, of which a page has shown so many; return how many ended.
+    """End the sessions of an end user after a page has shown their number; return how many ended.
 
-    Raise `SessionsChanged` when there are fewer by now: a person who was helped by another admin, and has signed in
-    again, must not be signed out once more. New ones do not matter.
+    Raise `SessionsChanged` when there are fewer by now: a person that another admin has helped, and who has signed in
+    again, must not be signed out once more. Additional sessions do not matter.
     """
     organization_id = authorize(uow, slug, Operation.END_USERS_CHANGE).organization.id
     if uow.found_end_users.count_sessions(organization_id, user_id) < seen:
@@ -120,7 +120,7 @@ def end_shown(uow: UnitOfWork, slug: str, user_id: UUID, *, seen: int) -> int:
 
 
 def show_ending(uow: UnitOfWork, slug: str, user_id: UUID) -> SessionsEnding:
-    """Return what ends with the sessions of an end user; raise `EndUserUnknown` when the organization has none such."""
+    """Return what ends with the sessions of an end user; raise `EndUserUnknown`."""
     organization_id = authorize(uow, slug, Operation.END_USERS_CHANGE).organization.id
     email = uow.end_users.email_of(organization_id, user_id)
     if email is None:

@@ -1,4 +1,4 @@
-"""The services of an organization as the console shows them: found by what names them, and what a deletion ends.
+"""The services of an organization as the console shows them: a search by their names, and what a deletion ends.
 
 Creating, changing and deleting them is in `management.py`.
 """
@@ -23,7 +23,7 @@ from core.text import checked_note
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many end users of a service in a list are counted; there are many services on a page.
+# The list counts so many end users of a service, because a page has many services.
 USERS_COUNTED_MAX: Final = 1000
 
 
@@ -77,7 +77,7 @@ def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, l
 
 
 def named(uow: UnitOfWork, slug: str, part: str, *, limit: int) -> Sequence[ListedService]:
-    """Return the first services that `search` finds, without counting them; of their users one is counted."""
+    """Return the first services that `search` finds, without a count; at most one of their users is counted."""
     organization = authorize(uow, slug, Operation.SERVICES_LIST).organization
     part = part.strip().lower()
     return uow.elsewhere.found_services.page(organization.id, part=part, after=None, limit=limit, users_max=1)
@@ -95,7 +95,7 @@ def show_removal(uow: UnitOfWork, slug: str, service_slug: str) -> ServiceEnding
 
 
 def remove(uow: UnitOfWork, slug: str, service_slug: str, *, typed_slug: str, note: str) -> Service:
-    """Delete a service whose slug was typed; raise `BadRequest` for another text, and as `management.delete` does."""
+    """Delete a service after its slug was typed; raise `BadRequest` for another text, and as `management.delete`."""
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
     if typed_slug.strip() != service.slug:
         raise BadRequest.of_field("slug", "This is not the slug of the service. Type it as it is shown.")

@@ -1,7 +1,7 @@
-"""Service grants: a member may manage or view one service, beyond what their role allows (decisions 5.5).
+"""Service grants: a member may manage or view one service, beyond what their role allows.
 
-A member has at most one grant on a service, and it ends with the membership. `relations.py` defines how grants and
-roles combine.
+A member has at most one grant on a service, and it ends with the membership. `core/organizations/relations.py` defines
+how grants and roles combine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from core.services.services import Service, ServiceUnknown
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many members a search for somebody to grant access to shows.
+# A search for a member to grant access to shows so many.
 CANDIDATES_MAX: Final = 10
 
 
@@ -73,8 +73,8 @@ class ServiceGrant:
 class ServicePeople:
     """Who looks after a service, and how many people use it.
 
-    `candidates` are the members that were found to be granted access; None when the caller may not see the members, or
-    searches for none. `end_users` is None when the caller may not see them.
+    `candidates` are the found members who may get access; None when the caller may not see the members, or searches for
+    none. `end_users` is None when the caller may not see them.
     """
 
     service: Service
@@ -85,7 +85,7 @@ class ServicePeople:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAccess:
-    """A member, and what a grant allows them on a service; `relation` is None without one."""
+    """A member and their grant on a service; `relation` is None without one."""
 
     service: Service
     user_id: UUID
@@ -169,7 +169,7 @@ def grant(
 ) -> ServiceGrant:
     """Make a member a manager or viewer of a service; this replaces their previous grant.
 
-    `seen_relation` is that of the grant which the caller has seen, empty for none; raise `GrantChanged` for another.
+    `seen_relation` is the relation that the caller has seen, empty for none; raise `GrantChanged` for another.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
@@ -199,7 +199,7 @@ def grant(
 def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, *, seen_relation: str | None = None) -> None:
     """Revoke a member's grant on a service; what their role allows stays.
 
-    Raise `GrantChanged` when it is not the relation that the caller has seen.
+    Raise `GrantChanged` when its relation is not the one that the caller has seen.
     """
     authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
@@ -227,9 +227,9 @@ def _record(
     relation: ServiceRelation,
     old_relation: str | None = None,
 ) -> None:
-    """Record a grant as a change to its service: operations 6.3 has no action of its own for grants.
+    """Record a grant as a change to its service: grants have no actions of their own.
 
-    The log alone names the relation that was replaced; undoing a takeover of the account goes back to it.
+    Only the log, not the event, names the replaced relation; undoing a takeover of the account goes back to it.
     """
     uow.record(
         AuditAction.SERVICE_UPDATED,

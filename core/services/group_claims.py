@@ -1,4 +1,4 @@
-"""Which groups of its organization a service learns of a user, in tokens and assertions (decisions 16.3)."""
+"""The groups of its organization that the tokens and assertions of a service name for a user."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Workloads of a key of an organization: programs that get tokens which stand for the key (decisions 17.1).
+"""Workloads of a key of an organization: programs that get tokens which stand for the key (ops/decisions/0071).
 
-Who may make such a key may make them. What such a token opens is in `core/organizations/key_callers.py`.
+A member who may make such a key may make them. What such a token opens is in `core/organizations/key_callers.py`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def list_all(uow: UnitOfWork, slug: str, key_id: UUID) -> KeyWithWorkloads:
 
 
 def show(uow: UnitOfWork, slug: str, key_id: UUID, workload_id: UUID) -> tuple[OrganizationKey, Workload]:
-    """Return a key and one of its workloads before this is deleted; raise `WorkloadUnknown` without one."""
+    """Return a key and one of its workloads before the workload is deleted; raise `WorkloadUnknown`."""
     organization_id = access.authorize(uow, slug, Operation.KEYS_CHANGE).organization.id
     holder = WorkloadHolder(organization_id=organization_id, key_id=key_id)
     return _key(uow, organization_id, key_id), workloads.found_among(uow.workloads.of_holder(holder), workload_id)

@@ -1,8 +1,8 @@
 """What members do with the services of their organization: create, list, read, change and delete them.
 
 A confidential service (`web` or `api`) has a secret beside its client id. The secret is shown once, when the service is
-created and when it is rotated; a service that becomes confidential has none until then, and one with a security profile
-never has one.
+created or the secret is rotated. A service that becomes confidential has none until a rotation, and one with a security
+profile never has one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _LISTS: Final = ("redirect_uris", "post_logout_redirect_uris", "audiences", "group_claims", "machine_scopes")
 _KEYS: Final = frozenset({"jwks", "jwks_uri"})
-# What an impersonator may set, because it leads nowhere; all other fields are closed to them (decisions 5.11).
+# What an impersonator may set, because no credential leads there; all other fields are closed to them.
 _LEADS_NOWHERE: Final = frozenset({"slug", "name", "codehost_scopes", "websuite_scopes", "officesuite_scopes", "roles"})
 _WHERE_IT_LEADS: Final = frozenset(field.name for field in fields(ServiceFields)) - _KEYS - _LEADS_NOWHERE
 _CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
@@ -114,7 +114,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedService(AssignedService):
-    """A new service with its default plan and, if it authenticates by one, its secret."""
+    """A new service with its default plan and, if it authenticates by a secret, that secret."""
 
     default_plan: Plan
     usage: Usage
@@ -194,7 +194,7 @@ def change_assigned(
     outside: Outside,
     assigned: Sequence[Assignment] | None,
 ) -> AssignedService:
-    """Do what `change` does, and return the service with whom it is assigned to."""
+    """Do what `change` does, and return the service with its assignments."""
     change(uow, slug, service_slug, changes, outside=outside, assigned=assigned)
     return admission.read(uow, slug, service_slug)
 
@@ -211,8 +211,8 @@ def change(
 ) -> Service:
     """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded.
 
-    `assigned` replaces whom it is assigned to, which takes `org.members.view`; None leaves that as it is. Raise
-    `ServiceChanged` when its `version` is not the one that the caller saw, where that is named.
+    `assigned` replaces the assignments, which requires `org.members.view`; None leaves them as they are. Raise
+    `ServiceChanged` when the `version` of the service is not the one that the caller saw, if they name one.
     """
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
     if seen is not None:
@@ -221,7 +221,7 @@ def change(
     if changes or assigned is None:
         after = apply(uow, after, changes, outside=outside)
     admission.follow(uow, authorized, authorized.service, after, assigned)
-    # With its keys a service proves who it is, as with its secret.
+    # The keys of a service authenticate it, like its secret.
     if any(getattr(authorized.service, name) != getattr(after, name) for name in _KEYS):
         authorized.caller.require(Act.CREDENTIAL)
     gives = any(_gives(authorized.service, after, name) for name in _WHERE_IT_LEADS)
@@ -257,23 +257,23 @@ def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any], *, outside:
 
 
 def _gives(before: Service, after: Service, name: str) -> bool:
-    """Return whether a field has another value now, and not merely less of what it had."""
+    """Return whether a field has another value now, and not only less of the earlier one."""
     old, new = getattr(before, name), getattr(after, name)
     if name in _LISTS:
         return not set(new) <= set(old)
     if isinstance(new, Admission):
         return new.lets_in_more_than(old)
-    # Without a profile more is allowed than with one.
+    # Removing the profile allows more.
     return new != old and (new is not None or name == "security_profile")
 
 
 def scopes_of_roles(roles: Iterable[ServiceRole]) -> dict[str, frozenset[str]]:
-    """Return the scopes that roles of a service list, by the names of those that list some."""
+    """Return the scopes that roles of a service list, by the names of the roles that list any."""
     return {role.name: frozenset(role.scopes) for role in roles if role.scopes}
 
 
 def require_apart(uow: UnitOfWork, service: Service) -> None:
-    """Raise `BadRequest` for a claim that assertions have already, by the names of the configuration of SAML."""
+    """Raise `BadRequest` for a claim with the name of an attribute in the SAML configuration."""
     taken = own_claims.clashing(service.claims, uow.saml_configurations.view(service).attribute_names)
     if taken is not None:
         raise BadRequest.of_field(
@@ -293,7 +293,7 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> 
     The audit log alone keeps the note.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_DELETE).service
-    # Locked, so that nobody subscribes, and no customer begins, between the check and the deletion.
+    # Locked, so that no user subscribes and no customer begins between the check and the deletion.
     uow.services.lock(service)
     _require_no_customers(uow, service)
     if uow.subscriptions.are_live_of_service(service.organization_id, service.id):
@@ -316,7 +316,7 @@ def _new(uow: UnitOfWork, organization: Organization, given: ServiceFields, outs
 
 
 def _with_individuals(changes: dict[str, Any], before: Service | None = None) -> dict[str, Any]:
-    """Return changes that say who may use the service without a customer, where they leave it to the default."""
+    """Return changes with the default for use without a customer, where they leave that open."""
     customers = changes.get("customers", before.customers if before is not None else CustomerPolicy.NONE)
     has_other_customers = before is None or (customers is not CustomerPolicy.NONE) != before.serves_customers
     present = before.individuals if before is not None and not has_other_customers else None
@@ -326,7 +326,7 @@ def _with_individuals(changes: dict[str, Any], before: Service | None = None) ->
 
 
 def _require_access_instead(before: Service, changes: dict[str, Any]) -> None:
-    """Raise `BadRequest` where a service would be open to everyone that nobody has used without a customer."""
+    """Raise `BadRequest` where a change would open a service to everyone that was closed to use without a customer."""
     if before.individuals is Individuals.NONE and changes.get("access", before.access) is Admission.EVERYONE:
         raise BadRequest.of_field(
             "access",
@@ -354,7 +354,7 @@ def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
 
 
 def _require_groups(uow: UnitOfWork, service: Service) -> None:
-    """Raise `BadRequest` for what is no group of the organization's directory."""
+    """Raise `BadRequest` for ids of no group of the organization's directory."""
     named = set(service.group_claims) - {group_claims.ALL}
     if named - {str(one) for one in uow.group_rules.known_groups(service.organization_id, sorted(named))}:
         raise BadRequest.of_field(
@@ -363,7 +363,7 @@ def _require_groups(uow: UnitOfWork, service: Service) -> None:
 
 
 def _require_role_scopes(uow: UnitOfWork, after: Service, before: Service | None = None) -> None:
-    """Raise `BadRequest` for scopes that roles are to list and no service of the organization has."""
+    """Raise `BadRequest` for scopes in roles that no service of the organization has."""
     listed = {role.name: role.scopes for role in before.roles} if before is not None else {}
     for role in after.roles:
         role_scopes.checked(
@@ -377,7 +377,7 @@ def _require_role_scopes(uow: UnitOfWork, after: Service, before: Service | None
 
 
 def _valid(service: Service, changes: dict[str, Any], outside: Outside) -> Service:
-    """Return a service with these changes in the form in which they are stored; raise one `BadRequest` for all."""
+    """Return a service with the stored form of these changes; raise one `BadRequest` for all invalid ones."""
     distinct = {name: list(dict.fromkeys(value)) if name in _LISTS else value for name, value in changes.items()}
     wanted = replace(service, **distinct)
     checked, _ = all_valid(lambda: all_checked(distinct, _CHECKS), lambda: wanted.require_valid_uris(outside))

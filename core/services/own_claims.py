@@ -1,7 +1,7 @@
-"""The claims of a product: what its tokens and assertions are to say besides, and from where (decisions 14.5).
+"""The claims of a product: additional claims of its tokens and assertions, and their sources (ops/decisions/0096).
 
-The vocabulary of sources is in `core/sessions/claim_sources.py`. A claim has no name that tokens of Gatehouse have, nor
-one of the registry of claims, which programs would take for what these say.
+The vocabulary of sources is in `core/sessions/claim_sources.py`. No claim has the name of a claim of Gatehouse's tokens
+or of IANA's registry, because programs would take it for that one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.wording import Wording
 CLAIMS_MAX: Final = 30
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,200}")
-# Those of tokens, of userinfo and of introspection (decisions 2.1, 5.12, 10.5, 15.4, 16.3 and 18.1).
+# The claims of our tokens, of userinfo and of introspection.
 _OF_TOKENS: Final = frozenset(
     {
         *("org", "organization_id", "service", "role", "plan", "subscription_status", "features"),
@@ -50,7 +50,7 @@ def require_valid(claims: Sequence[OwnClaim], group_claims: Sequence[str]) -> No
 
 
 def clashing(claims: Iterable[OwnClaim], attributes: Iterable[str]) -> str | None:
-    """Return a claim that is the name of one of these attributes, compared without case; None without one."""
+    """Return a claim with the name of one of these attributes, compared without case; None without one."""
     named = {one.lower() for one in attributes}
     return next((one.claim for one in claims if one.claim.lower() in named), None)
 

@@ -1,7 +1,7 @@
-"""The scopes of a service's own: what its interfaces can be asked for, each in a sentence (decisions 14.1).
+"""The scopes of a service's own, each with a sentence for people (ops/decisions/0096).
 
-Which of them a person may have is in `core/sessions/token_additions.py`; roles of the organization and of the service
-may list some, and give them then.
+Which of them a person may have is in `core/sessions/token_additions.py`. A scope that a role of the organization or of
+the service lists is given only by roles.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from core.wording import Wording
 
 SCOPES_MAX: Final = 50
 SCOPE_CHARACTERS_MAX: Final = 255
-# A sign-in of the JSON interface has all of them in its token, which Gatehouse itself takes up to 8,192 characters,
-# beside 3,072 bytes of claims; and one request can ask for all.
+# A sign-in of the JSON interface has all of them in its token, beside 3,072 bytes of claims, and Gatehouse itself takes
+# tokens of up to 8,192 characters. One request can ask for all.
 ALL_CHARACTERS_MAX: Final = 1500
 SENTENCE_CHARACTERS_MAX: Final = 200
 
@@ -29,7 +29,7 @@ _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceScope:
-    """A scope of a service's own; `description` is what people read of it before they allow it."""
+    """A scope of a service's own; people read its `description` before they allow it."""
 
     name: str
     description: str
@@ -41,7 +41,7 @@ def is_scope(name: str) -> bool:
 
 
 def require_valid(scopes: Sequence[ServiceScope], machine_scopes: Sequence[str]) -> None:
-    """Raise `BadRequest` for scopes that a service cannot have, and for one of its machines that it does not have."""
+    """Raise `BadRequest` for scopes that a service cannot have, and for a machine scope that is none of them."""
     if len(scopes) > SCOPES_MAX:
         raise BadRequest.of_field("scopes", Wording("At most %(maximum)s scopes.", maximum=SCOPES_MAX))
     names = {scope.name for scope in scopes}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def of_people(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> Choices:
-    """Return those that a search finds, by their addresses, as far as the caller may see them; without one, none."""
+    """Return the people that a search finds, by their addresses, as far as the caller may see them; else none."""
     organization_id, limit = authorized.organization.id, CHOICES_FOUND_MAX + 1
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = dict[str, Choice]()

@@ -87,7 +87,7 @@ class TooManyPlans(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFields:
-    """What its makers say about a plan."""
+    """What an organization sets for a plan."""
 
     name: str
     price_cents: int
@@ -98,7 +98,7 @@ class PlanFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(PlanFields):
-    """A plan (operations 2.2). It can be bought when the payment provider has a price for it."""
+    """A plan; it can be bought when the payment provider has a price for it."""
 
     id: UUID
     organization_id: UUID
@@ -108,7 +108,7 @@ class Plan(PlanFields):
 
     @property
     def state(self) -> str:
-        """A short text that differs when any field does, with which a form says what its page has shown."""
+        """A short text that changes with any field; a form sends the one that its page has shown."""
         shown = json.dumps([getattr(self, one.name) for one in fields(PlanFields)])
         return hashlib.sha256(shown.encode()).hexdigest()[:32]
 
@@ -136,7 +136,7 @@ class CountedPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanEnd:
-    """A plan, and its subscriptions: those that keep it from being deleted, and those that go with it.
+    """A plan and its subscriptions: the ones that prevent its deletion, and the ones that go with it.
 
     Both numbers are exact up to `COUNTED_MAX`, and one more than that beyond.
     """
@@ -147,7 +147,7 @@ class PlanEnd:
 
 
 def default_plan(uow: UnitOfWork, service: Service) -> Plan:
-    """Return the default plan of a new service (operations 2.2)."""
+    """Return the default plan of a new service."""
     return Plan(
         id=uow.randomness.new_id(),
         organization_id=service.organization_id,
@@ -193,7 +193,7 @@ def show_end(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> Pl
 
 
 def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
-    """Authorize the caller to change plans, before one is described."""
+    """Authorize the caller to change plans before they describe one."""
     access.authorize(uow, slug, service_slug, Operation.PLANS_CHANGE)
 
 
@@ -231,7 +231,7 @@ def change(
     Raise `PlanChanged` when the caller has seen another state of the plan than the stored one.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
-    # Invalid input is refused before an unknown plan (decisions 1.6).
+    # Invalid input is refused before an unknown plan.
     checked = _checked(
         {name: value for name, value in changes.items() if value is not None or name == "billing_price_id"}
     )
@@ -252,7 +252,7 @@ def change(
 def delete(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> None:
     """Delete a plan with its ended subscriptions; raise `PlanInUse` when it has active ones."""
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
-    # Locked, so that nobody subscribes between the check and the deletion.
+    # Locked, so that no user subscribes between the check and the deletion.
     plan = uow.plans.lock(service, plan_id)
     if plan is None:
         raise PlanUnknown
@@ -290,7 +290,7 @@ def _record(uow: UnitOfWork, action: AuditAction, service: Service, plan: Plan, 
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the given fields in the form in which they are stored; raise `BadRequest` for the invalid ones."""
+    """Return the stored form of the given fields; raise `BadRequest` for invalid ones."""
     return all_checked(given, _CHECKS)
 
 
@@ -301,7 +301,7 @@ def _checked_currency(currency: str) -> str:
 
 
 def _checked_features(features: Sequence[str]) -> list[str]:
-    # Some may be there twice.
+    # Repetitions are dropped later, so twice the maximum is let through here.
     if len(features) > 2 * FEATURES_MAX:
         raise _too_many_features()
     checked = list(dict.fromkeys(checked_name(feature, characters_min=1, field="features") for feature in features))

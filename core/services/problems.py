@@ -1,9 +1,9 @@
-"""Troubles of a client: requests that were refused in the name of a service, for those who look after it (22.5).
+"""Troubles of a client: refused requests in the name of a service, for people who look after it (ops/decisions/0100).
 
-Everybody who knows a client id can cause them. So there is one for each kind, network and minute; of each kind a
-service has the last few. The newest of each network stay longest, and before them the newest of each block that one
-party may have as a whole (a /16, or a /32 of IPv6), so that a stranger hides nothing by many. None names a person or
-has a secret: an address is kept without the values that could be either. The endpoints of OAuth note theirs by
+Anyone who knows a client id can cause them, so one is kept for each kind, network and minute, and the last few of each
+kind. The newest of each network stay longest, and before them the newest of each block that one party may own as a
+whole (a /16, or a /32 of IPv6), so that a stranger hides nothing by sending many. None names a person or has a secret:
+an address is kept without the values that could be either. The endpoints of OAuth note their refusals by
 `core/openid/client_troubles.py`.
 """
 
@@ -44,14 +44,14 @@ class ProblemKind(StrEnum):
     ACCESS = "access"
 
 
-# Their requests come from the backend of a confidential service. All others come by the browser of a person.
+# These requests come from the backend of a confidential service, all others through the browser of a person.
 _OF_BACKENDS: Final = frozenset({ProblemKind.CLIENT_AUTHENTICATION, ProblemKind.GRANT})
 _ABOUT_ADDRESSES: Final = frozenset({ProblemKind.REDIRECT_URI, ProblemKind.LOGOUT_URI})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemDetails:
-    """What the request said, and what the service had registered, or what it might have said."""
+    """What the request sent, and what the service had registered, or what would have been valid."""
 
     sent: str | None
     registered: list[str]
@@ -59,7 +59,7 @@ class ProblemDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientProblem:
-    """A request that was refused; `ip_address` is the network of one that has come by a browser."""
+    """A refused request; `ip_address` is only the network of a request through a browser."""
 
     at: datetime
     kind: ProblemKind
@@ -70,7 +70,7 @@ class ClientProblem:
 def note(
     uow: UnitOfWork, service: Service, kind: ProblemKind, *, sent: str | None = None, registered: Sequence[str] = ()
 ) -> None:
-    """Note that a request in the name of a service was refused, if that is the first one of its network and minute.
+    """Note that a request in the name of a service was refused, if it is the first of its kind, network and minute.
 
     For a refusal that rolls everything back, see `leaving`.
     """
@@ -89,7 +89,7 @@ def note(
 
 
 def note_closed(uow: UnitOfWork, service: Service) -> None:
-    """Note that a service has not let its user in, who is not one of those that its `access` names."""
+    """Note that a service did not admit a user because of its `access`."""
     note(uow, service, ProblemKind.ACCESS, registered=[service.access])
 
 
@@ -112,5 +112,5 @@ def show(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[ClientProble
 
 
 def of_service(uow: UnitOfWork, service: Service) -> Sequence[ClientProblem]:
-    """Return what is kept of a service, newest first."""
+    """Return the kept troubles of a service, newest first."""
     return uow.client_problems.of_service(service.organization_id, service.id, since=uow.now - KEPT_FOR)

@@ -1,10 +1,9 @@
-"""Adding and removing single redirect URIs of a service, and those that were refused lately.
+"""Adding and removing single redirect URIs of a service, and the ones that were refused lately.
 
-When `/auth/authorize` is called with an address that the service has not registered, it is one of the service's
-troubles (`problems.py`), which everybody can cause. Nothing follows from it by itself. It is offered to be added only
-where it leads to a host at which the service has registered another address: a stranger can choose any other host, and
-would need one press of the owner. Such an address is shown, and typed by who knows it; so is one of which a part is not
-kept.
+A request to `/auth/authorize` with an address that the service has not registered is one of the service's troubles
+(`problems.py`). Anyone can cause it, so by itself it changes nothing. The console offers to add the address only where
+the service has registered another address at the same host: a stranger can choose any other host, and would need only
+one press of the owner. Any other address is shown, and the owner has to type it; so is one that was kept in part.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class RefusedRedirect:
 
     @property
     def is_registrable(self) -> bool:
-        """Whether a service of some type could register it as it is."""
+        """Whether a service of some type could register it."""
         return redirect_uris.is_registrable(self.redirect_uri)
 
 
@@ -78,7 +77,7 @@ def add(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, see
 
 
 def remove(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, seen: str, outside: Outside) -> Service:
-    """Remove a redirect URI; raise `RedirectUriGone` when it is none of the service, and `ServiceChanged`."""
+    """Remove a redirect URI; raise `RedirectUriGone` when the service does not have it, and `ServiceChanged`."""
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     if redirect_uri not in service.redirect_uris:
         raise RedirectUriGone
@@ -87,9 +86,9 @@ def remove(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, 
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> RefusedRedirect | None:
-    """Return the redirect URI that was refused last and is not registered; None when there is none.
+    """Return the last refused redirect URI that is not registered; None when there is none.
 
-    One that leads to another host does not hide one that may be added.
+    One that may be added comes before one at another host.
     """
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
     refused = _waiting(uow, service)
@@ -97,9 +96,9 @@ def show(uow: UnitOfWork, slug: str, service_slug: str) -> RefusedRedirect | Non
 
 
 def show_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str | None) -> RefusedRedirect:
-    """Return a redirect URI that was refused, the last one if none is named, to decide about it.
+    """Return a refused redirect URI, the last one if none is named, to decide about it.
 
-    Raise `NoRefusedRedirect` for one that was not, or leads to another host.
+    Raise `NoRefusedRedirect` for one that was not refused, or that leads to another host.
     """
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     for refused in _waiting(uow, service):
@@ -109,7 +108,7 @@ def show_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: st
 
 
 def add_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, outside: Outside) -> Service:
-    """Register the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is there no longer.
+    """Register the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is gone.
 
     Raise `NoRefusedRedirect` for one at a host at which the service has no address.
     """
@@ -120,14 +119,14 @@ def add_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str
 
 
 def forget(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str) -> None:
-    """Forget the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is there no longer."""
+    """Forget the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is gone."""
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     _require_waiting(uow, service, redirect_uri)
     uow.client_problems.remove(service.organization_id, service.id, ProblemKind.REDIRECT_URI, redirect_uri)
 
 
 def refused_in(problem: ClientProblem, service: Service) -> RefusedRedirect | None:
-    """Return the redirect URI of a trouble; None without one that could be an address and is not registered."""
+    """Return the redirect URI of a trouble; None if it is no address, or registered."""
     sent = problem.details.sent
     if problem.kind is not ProblemKind.REDIRECT_URI or sent is None or not redirect_uris.is_address(sent):
         return None
@@ -150,7 +149,7 @@ def _require_waiting(uow: UnitOfWork, service: Service, redirect_uri: str) -> Re
 
 
 def _place_of(redirect_uri: str) -> tuple[str, str] | None:
-    """Return the scheme and the host of an address; None for one of which they cannot be read."""
+    """Return the scheme and the host of an address; None if they cannot be read."""
     try:
         parts = urlsplit(redirect_uri)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Redirect URIs: the addresses of a service to which a browser may be sent back, compared exactly (decisions 6.1).
+"""Redirect URIs: the addresses of a service to which a browser may be sent back, compared exactly.
 
 They are absolute and without a fragment. Plain http is only for loopback (also `*.localhost`), where an application
-listens on the user's own machine; schemes of its own are only for applications that are installed there (RFC 8252, 7).
+listens on the user's own machine. Custom schemes are only for applications that are installed there (RFC 8252, 7).
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def require_web_uri(uri: str, field: str) -> None:
 def matches(registered: str, given: str, *, any_loopback_port: bool) -> bool:
     """Return whether an address is the registered one, character by character.
 
-    An installed application listens on a port of loopback that it is given at that moment (RFC 8252, 7.3), so for it
-    the port is left out of the comparison.
+    An installed application gets its loopback port only when it starts to listen (RFC 8252, 7.3), so for it the port
+    is left out of the comparison.
     """
     if registered == given:
         return True

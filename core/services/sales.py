@@ -1,7 +1,7 @@
 """What an organization sells: its subscriptions by day, and each change of them.
 
-Triggers of the database record every change and an actor adds them up by day, so that a page reads days, and what is
-not added up yet. Prices are monthly, as those of plans; amounts of several currencies are never added up. Days are UTC.
+Triggers of the database record every change, and an actor adds them up by day. A page reads the days, and the changes
+that are not added up yet. Prices are monthly, like plans; amounts of several currencies are never added. Days are UTC.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ChangeKind(StrEnum):
 
     BEGUN = "begun"
     ENDED = "ended"
-    # To another plan: the one that it has now, and the one that it had.
+    # To another plan: into the new one, and out of the old one.
     MOVED_IN = "moved_in"
     MOVED_OUT = "moved_out"
     LATE = "late"
@@ -39,7 +39,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoldDay:
-    """The changes in a currency on a day, added up; those before a period are the day before it begins."""
+    """The changes in a currency on a day, added up; all changes before a period stand on the day before it begins."""
 
     day: date
     currency: str
@@ -52,7 +52,7 @@ class SoldDay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSums:
-    """All changes of a plan in a currency, added up; `begun` and `ended` are of a period."""
+    """All changes of a plan in a currency, added up; `begun` and `ended` concern a period."""
 
     service_id: UUID
     plan_id: UUID
@@ -74,7 +74,7 @@ class SoldSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sold:
-    """What is sold at one moment: live subscriptions, those of them that are overdue, and their monthly price."""
+    """What is sold at one moment: live subscriptions, how many of them are overdue, and their monthly price."""
 
     live: int = 0
     late: int = 0
@@ -87,7 +87,7 @@ class Sold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoldPlan:
-    """What is sold of a plan; the names are None for one that is deleted, and `begun` and `ended` are of the period."""
+    """What is sold of a plan; the names are None for a deleted plan, and `begun` and `ended` concern the period."""
 
     service_id: UUID
     plan_id: UUID
@@ -102,10 +102,10 @@ class SoldPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sales:
-    """What an organization sells, and how that became so within a period.
+    """What an organization sells, and how it changed within a period.
 
-    `since` is the first day that is counted, None for none at all. `by_day` has for each currency what was sold at the
-    end of each day of `days`.
+    `since` is the first counted day, None for none. `by_day` has for each currency what was sold at the end of each day
+    of `days`.
     """
 
     since: date | None
@@ -123,7 +123,7 @@ class Sales:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoldNames:
-    """How the plans of an organization are called, and each service with its slug; what is deleted has no name."""
+    """The names of the plans of an organization, and of its services with their slugs; a deleted one has no name."""
 
     plans: Mapping[UUID, str]
     services: Mapping[UUID, tuple[str, str]]
@@ -131,7 +131,7 @@ class SoldNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeFilter:
-    """Which changes are requested; what is None filters nothing. `since` and `until` are the first and last day."""
+    """The wanted changes; None filters nothing. `since` and `until` are the first and last day."""
 
     kind: ChangeKind | None = None
     since: date | None = None
@@ -176,9 +176,9 @@ class Seller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revenue:
-    """What the organizations of the platform sell in a currency: all of them together, and those that sell most.
+    """What the organizations of the platform sell in a currency: all together, and the ones that sell most.
 
-    `currencies` are all in which anything is sold.
+    `currencies` are all currencies of sales.
     """
 
     currency: str
@@ -193,7 +193,7 @@ def show(uow: UnitOfWork, slug: str, *, days: int) -> Sales:
     organization_id = authorize(uow, slug, Operation.BILLING_READ).organization.id
     today = uow.now.date()
     period = [today - _DAY * number for number in reversed(range(days))]
-    # What another process that is ahead has written of tomorrow counts from its day on.
+    # Changes of tomorrow, by a process whose clock is ahead, count from that day on.
     sums = uow.elsewhere.sales.sums(organization_id, since=period[0], until=today)
     names = uow.elsewhere.sales.names(organization_id)
     return sales_of(sums, names, period, since=uow.elsewhere.sales.first_day(organization_id))
@@ -214,20 +214,20 @@ def changes(
 def listed_changes(
     uow: UnitOfWork, slug: str, wanted: ChangeFilter, *, after: Position | None, limit: int
 ) -> Sequence[SubscriptionChange]:
-    """Return a part of what `changes` finds, without counting; for files."""
+    """Return a part of what `changes` finds, without a count; for files."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
     return _told(authorized, uow.elsewhere.sales.changes(authorized.organization.id, wanted, after=after, limit=limit))
 
 
 def names(uow: UnitOfWork, slug: str) -> SoldNames:
-    """Return how the plans and services of an organization are called."""
+    """Return the names of the plans and services of an organization."""
     return uow.elsewhere.sales.names(authorize(uow, slug, Operation.BILLING_READ).organization.id)
 
 
 def revenue(uow: UnitOfWork, *, currency: str, after: tuple[int, UUID] | None, limit: int) -> Revenue:
-    """Return what the organizations of the platform sell in a currency, those that sell most first.
+    """Return what the organizations of the platform sell in a currency, the ones that sell most first.
 
-    Without a currency that is sold in, it is the one with most subscriptions.
+    Without a currency of sales, it is the one with most subscriptions.
     """
     authorize_support(uow)
     totals = uow.elsewhere.sales.totals()
@@ -244,17 +244,17 @@ def revenue(uow: UnitOfWork, *, currency: str, after: tuple[int, UUID] | None, l
 
 
 def has_new(uow: UnitOfWork) -> bool:
-    """Return whether recorded changes wait to be added up; it is one statement."""
+    """Return whether recorded changes wait to be added up, in one statement."""
     return uow.sales.has_new()
 
 
 def add_up(uow: UnitOfWork, limit: int) -> int:
-    """Add recorded changes up by day, at most so many; return how many there were."""
+    """Add at most `limit` recorded changes up by day; return how many there were."""
     return uow.sales.add_up(limit)
 
 
 def sales_of(sums: SoldSums, names: SoldNames, period: Sequence[date], *, since: date | None) -> Sales:
-    """Return the sales of a period from the sums of it; days before it are what was sold when it began."""
+    """Return the sales of a period from its sums; the sums before it are what was sold when it began."""
     begun, ended = dict.fromkeys(period, 0), dict.fromkeys(period, 0)
     changed = dict[tuple[str, date], SoldDay]()
     for one in sums.days:

@@ -26,7 +26,7 @@ from core.sessions.security_profiles import SecurityProfile
 from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.wording import Wording
 
-# Addresses of pages that the service itself has.
+# Addresses of the service's own pages.
 _PAGES: Final = ("device_activation_uri", "frontchannel_logout_uri", "initiate_login_uri")
 # Left out of `changes`, because every change sets it.
 _UPDATED_AT: Final = "updated_at"
@@ -39,7 +39,7 @@ class ServiceUnknown(NotFound):
 
 
 class ServiceType(StrEnum):
-    """A kind of application; `web` and `api` can keep a secret (operations 2.1)."""
+    """A kind of application; `web` and `api` can keep a secret."""
 
     WEB = "web"
     API = "api"
@@ -54,7 +54,7 @@ class ServiceType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceFields:
-    """What an organization says about a service. A scope list of None means the provider's default scopes."""
+    """What an organization sets for a service. A scope list of None means the provider's default scopes."""
 
     slug: str
     name: str
@@ -92,7 +92,7 @@ class Service(ServiceFields):
     organization_id: UUID
     client_id: UUID
     individuals: Individuals = Individuals.ALL
-    # Until when the secret before the present one is taken too; None where none was kept.
+    # Until when the previous secret stays valid; None where none was kept.
     previous_secret_expires_at: datetime | None = None
     created_at: datetime
     updated_at: datetime
@@ -109,7 +109,7 @@ class Service(ServiceFields):
 
     @property
     def version(self) -> str:
-        """What tells a form whether the service is still as its page has shown it."""
+        """The version of the service, so that a form sees whether it is still as its page has shown it."""
         return self.updated_at.isoformat()
 
     @property
@@ -121,12 +121,12 @@ class Service(ServiceFields):
 
     @property
     def signature_algorithm(self) -> SignatureAlgorithm:
-        """What signs its tokens."""
+        """The algorithm that signs its tokens."""
         return security_profiles.signature_algorithm(self.security_profile, self.token_signing)
 
     @property
     def named(self) -> dict[str, Any]:
-        """What names it in an audit entry."""
+        """The details that name it in an audit entry."""
         return {
             "service_slug": self.slug,
             "service_name": self.name,
@@ -143,7 +143,7 @@ class Service(ServiceFields):
         }
 
     def has_registered(self, address: str, *, among: Sequence[str]) -> bool:
-        """Return whether an address is one of those registered; a `desktop` service may use any port of loopback."""
+        """Return whether an address is registered; a `desktop` service may use any port of loopback."""
         is_desktop = self.service_type is ServiceType.DESKTOP
         return any(redirect_uris.matches(one, address, any_loopback_port=is_desktop) for one in among)
 

@@ -1,6 +1,6 @@
-"""What is kept of the text of a refused request: enough to find the mistake, and no secret, code, token or person.
+"""The kept part of the text of a refused request: enough to find the mistake, and no secret, code, token or person.
 
-What is left out of it is shown as "…", which no address contains.
+A left-out part is shown as "…", which no address contains.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _TEXT_CHARACTERS_MAX: Final = 200
 _WORD_CHARACTERS_MAX: Final = 64
 # An id has 36 characters, a secret of ours 43.
 _SEGMENT_CHARACTERS_MAX: Final = 39
-# Characters that stand for an `@`, too, and one that was encoded several times.
+# An `@`, characters that stand for one, and an `@` that was encoded, also several times.
 _OF_PERSON: Final = re.compile("[@\N{FULLWIDTH COMMERCIAL AT}\N{SMALL COMMERCIAL AT}]|%(?:25)*40")
 _HOST_CHARACTERS_MAX: Final = 253
 _LABEL_CHARACTERS_MAX: Final = 63
@@ -23,7 +23,7 @@ _LABEL_CHARACTERS_MAX: Final = 63
 _PARTS: Final = re.compile(
     r"(?:((?:[a-z][a-z0-9+.-]{0,39}:)?//)([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?", re.DOTALL | re.IGNORECASE
 )
-# What begins a parameter in a path, also an encoded one.
+# Begins a parameter in a path, also encoded.
 _PARAMETER: Final = re.compile("[;&=]|%(?:25)*(?:26|3[bdf])", re.IGNORECASE)
 # Such as a token or a key.
 _UNSPOKEN: Final = re.compile(r"[\w+/=~-]{40,}")
@@ -37,7 +37,7 @@ _PRIVATE_NAME: Final = re.compile(
 
 
 def shown_words(text: str) -> str:
-    """Return a text of a few words, such as scopes, without those that could be a secret or an address of mail."""
+    """Return a text of a few words, such as scopes, without words that could be a secret or a mail address."""
     words = [
         LEFT_OUT if len(word) > _WORD_CHARACTERS_MAX or _UNSPOKEN.fullmatch(word) or _OF_PERSON.search(word) else word
         for word in printable(text[: _TEXT_CHARACTERS_MAX + 1]).split(" ")
@@ -48,7 +48,7 @@ def shown_words(text: str) -> str:
 
 
 def shown_address(uri: str) -> str:
-    """Return an address; user, password and fragment are left out, and in path and query what says more than words."""
+    """Return an address without user, password and fragment, and without values in path and query that are no words."""
     parts = _PARTS.fullmatch(printable(uri))
     assert parts is not None, "an address without the parts that every text has"
     scheme, authority, path, query, fragment = parts.groups(default="")
@@ -63,7 +63,7 @@ def shown_address(uri: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without the characters that control how it is read, such as its direction."""
+    """Return a text without control characters, such as those for its direction."""
     return "".join(character if character.isprintable() else LEFT_OUT for character in text)
 
 

@@ -1,7 +1,7 @@
-"""The subscriptions that an organization has sold, as its console shows them: found, moved to another plan, cancelled.
+"""The subscriptions that an organization has sold, for its console: a search, moving to another plan, cancelling.
 
-The backend of a service does the same with an API key (`core/service_api/subscriptions.py`). What the payment provider
-bills is changed there, not here: otherwise the user would pay for something else than they have.
+The backend of a service does the same with an API key (`core/service_api/subscriptions.py`). A subscription that the
+payment provider bills is changed at the provider, not here: else the user would pay for something else than they have.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ class SoldSubscription:
 
     @property
     def version(self) -> str:
-        """What a form carries of its state."""
+        """The state that a form carries."""
         return f"{self.plan_id} {self.status}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoldFilter:
-    """Which subscriptions are requested; what is empty or None filters nothing. `part` is one of the address."""
+    """The wanted subscriptions; an empty value or None filters nothing. `part` is a part of the address."""
 
     part: str = ""
     statuses: frozenset[SubscriptionStatus] = frozenset()
@@ -113,7 +113,7 @@ def search(
 def listed(
     uow: UnitOfWork, slug: str, wanted: SoldFilter, *, after: Position | None, limit: int
 ) -> Sequence[SoldSubscription]:
-    """Return a part of what `search` finds, without counting; for files."""
+    """Return a part of what `search` finds, without a count; for files."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
     wanted = _checked(uow, authorized, wanted)
     return _told(
@@ -131,7 +131,7 @@ def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[SoldSubscri
 
 
 def move(uow: UnitOfWork, slug: str, subscription_id: UUID, plan_id: UUID | None, *, seen_version: str) -> None:
-    """Move a live subscription to another plan of its service; raise `BadRequest` for what is none."""
+    """Move a live subscription to another plan of its service; raise `BadRequest` for any other plan."""
     organization, shown, before = _lock(uow, slug, subscription_id, seen_version)
     plan = uow.plans.find_in_organization(organization.id, plan_id) if plan_id is not None else None
     if plan is None or plan.service_id != shown.service_id:
@@ -150,7 +150,7 @@ def cancel(uow: UnitOfWork, slug: str, subscription_id: UUID, *, seen_version: s
 def _lock(
     uow: UnitOfWork, slug: str, subscription_id: UUID, seen_version: str
 ) -> tuple[Organization, SoldSubscription, Subscription]:
-    """Return a live subscription, locked; raise `SoldSubscriptionChanged` when it is not as it was seen."""
+    """Return a live subscription, locked; raise `SoldSubscriptionChanged` when it is not as the caller saw it."""
     organization = authorize_and_lock(uow, slug, Operation.SUBSCRIPTIONS_CHANGE).organization
     shown = _find(uow, organization.id, subscription_id)
     before = uow.subscriptions.lock_current(organization.id, shown.service_id, shown.user_id)

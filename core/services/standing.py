@@ -1,4 +1,4 @@
-"""What a page of a service shows of its reader: their standing in the organization, and what a grant adds to it."""
+"""The reader of a page of a service: their standing in the organization, and what a grant adds to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ServiceStanding:
         return self._here.lacks(operation)
 
     def lacks_lasting(self, operation: Operation) -> Capability | RequiredStanding | None:
-        """Do what `lacks` does, for the part of an operation that would outlast an impersonation."""
+        """Do what `lacks` does for the part of an operation that would outlast an impersonation."""
         return self._here.lacks_lasting(operation)
 
     @property
@@ -55,7 +55,7 @@ def read(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> tuple[ServiceStanding, Found]:
-    """Authorize the caller for an operation on a service; return their standing, and what the use case returns."""
+    """Authorize the caller for an operation on a service; return their standing and the result of the use case."""
     authorized = access.authorize(uow, slug, service_slug, operation)
     reader, found = organization_standing.read_authorized(
         uow, authorized, lambda: use_case(uow, slug, service_slug, *args, **kwargs)
@@ -64,7 +64,7 @@ def read(
 
 
 def _granted(uow: UnitOfWork, authorized: ServiceAccess) -> frozenset[Capability]:
-    """Return what grants on the service allow beyond the role; nobody whose role manages services needs one."""
+    """Return what grants on the service allow beyond the role; a role that manages services needs none."""
     if authorized.capabilities >= OF_MANAGERS:
         return frozenset()
     object_ = RelationObject(organization_id=authorized.organization.id, service_id=authorized.service.id)

@@ -1,6 +1,6 @@
-"""Whom an organization can assign, as the console shows it: with names in place of ids, and what a form offers.
+"""The subjects of assignments as the console shows them: with names in place of ids, and the choices of a form.
 
-Who sees no members sees neither addresses nor groups. What is stored is in `assignments.py`.
+A reader who sees no members sees neither addresses nor groups. What is stored is in `assignments.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from core.services.assignments import Assignment, SubjectKind
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many roles of the organization the form of a new assignment offers; programs name more by their slugs.
+# The form of a new assignment offers so many roles of the organization; programs name more by their slugs.
 ROLES_OFFERED_MAX: Final = 50
 
 
@@ -33,7 +33,7 @@ class NamedAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignable:
-    """The roles of an organization by slug, and its people and groups; those are None for who sees no members."""
+    """The roles of an organization by slug, its people and its groups; both are None if the reader sees no members."""
 
     roles: Sequence[str]
     people: Choices | None
@@ -48,7 +48,7 @@ def named(assigned: Iterable[Assignment], name_of: Mapping[str, str]) -> list[Na
 def names(
     uow: UnitOfWork, authorized: OrganizationAccess, assigned: Sequence[Assignment], *, group_ids: Sequence[UUID] = ()
 ) -> Mapping[str, str]:
-    """Return the names of the groups, these as well, and the addresses of the people, by their ids as texts."""
+    """Return the names of the assigned and of these groups, and the addresses of people, by their ids as texts."""
     if Capability.ORG_MEMBERS_VIEW not in authorized.capabilities:
         return {}
     groups = [UUID(one.named) for one in assigned if one.kind is SubjectKind.GROUP]
@@ -58,7 +58,7 @@ def names(
 
 
 def assignable(uow: UnitOfWork, authorized: OrganizationAccess, find: str) -> Assignable:
-    """Return what an assignment can name; `find` is a part of the address or name of one among many."""
+    """Return what an assignment can name; `find` is a part of an address or name."""
     return Assignable(
         roles=[
             *BUILT_IN_ROLES,
@@ -70,7 +70,7 @@ def assignable(uow: UnitOfWork, authorized: OrganizationAccess, find: str) -> As
 
 
 def of_groups(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> Choices | None:
-    """Return the groups of the organization's directory by their ids; None to a caller who sees no members."""
+    """Return the groups of the organization's directory by their ids; None for a caller who sees no members."""
     if Capability.ORG_MEMBERS_VIEW not in authorized.capabilities:
         return None
 

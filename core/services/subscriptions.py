@@ -1,7 +1,7 @@
 """Subscriptions of end users to the plans of a service; a user has at most one live subscription to a service.
 
-Here are the subscription, its changes with what they leave behind, and what its user reads. The backend of a service
-changes subscriptions in `core/service_api/subscriptions.py`.
+Here are the subscription, its changes with their records, and what its user reads. The backend of a service changes
+subscriptions in `core/service_api/subscriptions.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SubscriptionStatus(StrEnum):
-    """The state of a subscription (identity 2.4)."""
+    """The state of a subscription."""
 
     ACTIVE = "active"
     CANCELLED = "cancelled"
@@ -30,7 +30,7 @@ class SubscriptionStatus(StrEnum):
     PAST_DUE = "past_due"
 
 
-# A subscription in one of these states is the one live subscription of its user to the service (decisions 6.5).
+# A subscription in one of these states is the one live subscription of its user to the service.
 LIVE: Final = frozenset({SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE})
 
 
@@ -42,7 +42,7 @@ class NoServiceContext(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """A subscription (identity 2.4). `billing_subscription_id` is set when the payment provider bills it."""
+    """A subscription; `billing_subscription_id` is set when the payment provider bills it."""
 
     id: UUID
     organization_id: UUID
@@ -81,7 +81,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSubscription:
-    """The caller's subscription to the service of their token (decisions 3.12)."""
+    """The caller's subscription to the service of their token."""
 
     service: str
     plan: str
@@ -135,7 +135,7 @@ def save(uow: UnitOfWork, before: Subscription, after: Subscription, **details: 
 
 
 def record_removed(uow: UnitOfWork, subscription: Subscription, **details: Any) -> None:
-    """Record that a subscription was deleted: to everyone else it was cancelled (operations 6.3)."""
+    """Record that a subscription was deleted, as a cancellation: deleting has no action of its own."""
     _record(uow, AuditAction.SUBSCRIPTION_CANCELED, subscription, {"deleted": True, **details})
 
 
@@ -156,6 +156,6 @@ def _record(uow: UnitOfWork, action: AuditAction, subscription: Subscription, de
 
 def _json_value(value: Any) -> Any:
     if isinstance(value, datetime):
-        # The format of all times (decisions 1.1).
+        # RFC 3339, in UTC with `Z`, as everywhere in the interface.
         return value.isoformat().replace("+00:00", "Z")
     return str(value) if isinstance(value, UUID | StrEnum) else value

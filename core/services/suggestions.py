@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def of_organization(uow: UnitOfWork, slug: str, operation: Operation, search: str = "") -> Choices | None:
-    """Return the services for a caller who does this; None to one who does not see the services.
+    """Return the services to a caller who may do the operation; None for one who does not see the services.
 
-    A search is for a part of the name or the slug.
+    A search takes a part of the name or the slug.
     """
     authorized = authorize(uow, slug, operation)
     if Capability.SERVICES_VIEW not in authorized.capabilities:
@@ -25,7 +25,7 @@ def of_organization(uow: UnitOfWork, slug: str, operation: Operation, search: st
 
 
 def of_services(uow: UnitOfWork, organization_id: UUID, search: str) -> Choices:
-    """Return the services of an organization to a caller who was authorized."""
+    """Return the services of an organization to an authorized caller."""
 
     def read(part: str, limit: int) -> Sequence[Choice]:
         if not part:

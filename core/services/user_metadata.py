@@ -1,4 +1,4 @@
-"""What a service notes about its users: one for person and service, whatever the context (decisions 14.5).
+"""What a service notes about its users: one record for each person and service, whatever the customer.
 
 The program of the service changes it with a key (`core/service_api/users.py`), and a member of its organization here.
 """
@@ -29,10 +29,10 @@ class ServiceUserUnknown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceUser:
-    """A user of the service (identity 2.2), with the id by which the organization knows them.
+    """A user of the service, with the id by which the organization knows them.
 
-    `created_at` is since when it is a user of the service, whenever the account was made. Of the people of its
-    customers a service has those who have signed in for one.
+    `created_at` is when they became a user of the service, whenever the account was made. People of its customers are
+    users of a service once they have signed in for a customer.
     """
 
     id: UUID
@@ -43,7 +43,7 @@ class ServiceUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldUser:
-    """A user of a service who remains one until the transaction ends; `account_id` is that of the account."""
+    """A user of a service who remains one until the transaction ends; `account_id` is the id of the account."""
 
     user: ServiceUser
     account_id: UUID

@@ -1,6 +1,6 @@
-"""The platforms whose issuers many share, and what a rule for each must name (decisions 17.1).
+"""Platforms whose issuer many parties share, and the claims that a rule for each must name.
 
-Everybody can get a token of such an issuer, so a rule names whose it is, by ids: names are given again.
+Anyone can get a token of such an issuer, so a rule names its owner by ids: a name may pass to another owner.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 
 class Provider(StrEnum):
-    """An issuer whose tokens many share, so that only its claims tell whose they are."""
+    """An issuer that many parties share, so that only the claims of a token tell its owner."""
 
     GITHUB = "GitHub Actions"
     GITLAB = "GitLab"
@@ -20,7 +20,7 @@ class Provider(StrEnum):
     GOOGLE = "Google"
 
 
-# By the host of the issuer, whatever its path is.
+# By the host of the issuer, whatever its path.
 _SHARED: Final[Mapping[str, Provider]] = {
     "token.actions.githubusercontent.com": Provider.GITHUB,
     "gitlab.com": Provider.GITLAB,
@@ -31,7 +31,7 @@ _SHARED: Final[Mapping[str, Provider]] = {
     "sts.windows.net": Provider.ENTRA,
     "accounts.google.com": Provider.GOOGLE,
 }
-# What a rule must name: each of the first, and one of the others, if there are any. Ids, because names are given again.
+# A rule must name each of the first claims, and one of the others, if there are any.
 _REQUIRED: Final[Mapping[Provider | None, tuple[Sequence[str], Sequence[str]]]] = {
     Provider.GITHUB: (("repository_id",), ("environment", "ref", "job_workflow_ref")),
     Provider.GITLAB: (("project_id",), ("ref", "environment")),

@@ -1,7 +1,7 @@
-"""Rules by which programs authenticate without a secret: the tokens that another issuer gives them (decisions 17.1).
+"""Rules by which programs authenticate without a secret: by tokens of another issuer (ops/decisions/0071).
 
 A workload is such a rule: the issuer, where its keys are, the audience, and claims with the exact values that they must
-have. Who makes one, and for what, is in `workloads.py`; how a token is judged by it in `core/openid/workloads.py`.
+have. Making one is in `workloads.py`, judging a token by it in `core/openid/workloads.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from core.wording import Wording
 CLAIMS_MAX: Final = 20
 CLAIM_CHARACTERS_MAX: Final = 200
 VALUE_CHARACTERS_MAX: Final = 500
-# Of what a refused token says, which its sender may have chosen.
+# Of each shown value of a refused token; its sender may have chosen it.
 SHOWN_CHARACTERS_MAX: Final = 200
 _LISTED_MAX: Final = 20
 # A claim that is no text fits nothing, except the audience, which may be a list (RFC 7519, 4.1.3).
@@ -34,7 +34,7 @@ _AUDIENCE: Final = "aud"
 
 
 class RefusalReason(StrEnum):
-    """Why a token was refused, in the order in which it is judged."""
+    """Why a token was refused, in the order of the checks."""
 
     KEYS_UNAVAILABLE = "keys_unavailable"
     SIGNATURE = "signature"
@@ -47,7 +47,7 @@ class RefusalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedAssertion:
-    """The last token that did not fit; of its claims those that the rule names, None for one that it lacks."""
+    """The last token that did not fit, with the claims that the rule names, None for a missing one."""
 
     at: datetime
     reason: RefusalReason
@@ -89,7 +89,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFields:
-    """What a new workload is to be."""
+    """The fields of a new workload."""
 
     name: str
     issuer: str
@@ -100,7 +100,7 @@ class WorkloadFields:
 
 
 def checked(given: WorkloadFields, outside: Outside) -> WorkloadFields:
-    """Return the fields in the form in which they are stored; raise one `BadRequest` for all that is wrong."""
+    """Return the stored form of the fields; raise one `BadRequest` for all that is wrong."""
     name, issuer, jwks_uri, _, audience, match = all_valid(
         lambda: checked_name(given.name, characters_min=1),
         lambda: _checked_issuer(given.issuer, outside),
@@ -117,13 +117,13 @@ def _checked_issuer(text: str, outside: Outside) -> str:
     if "?" in issuer or "#" in issuer:
         raise BadRequest.of_field("issuer", "An issuer has no query and no fragment.")
     if (urlsplit(issuer).hostname or "").rstrip(".") in outside.own_hosts:
-        # It is the same for all organizations here.
+        # Its keys sign for all organizations of this installation.
         raise BadRequest.of_field("issuer", "The platform itself cannot be the issuer. Use the client secret instead.")
     return issuer
 
 
 def _checked_address(text: str, field: str, outside: Outside) -> str:
-    """Return an address whose answers cannot be forged on the way; one on the machine itself only in development."""
+    """Return an https address, or in development mode also one on the machine itself; raise `BadRequest`."""
     address = checked_url(text, outside.allowed_networks, field=field)
     if urlsplit(address).scheme != "https" and not outside.allows_loopback:
         raise BadRequest.of_field(field, "This address must begin with https://.")

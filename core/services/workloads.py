@@ -1,8 +1,8 @@
-"""Workloads: programs that authenticate by a token of their own platform, without a secret (decisions 17.1).
+"""Workloads: programs that authenticate by a token of their own platform, without a secret (ops/decisions/0071).
 
 A workload belongs to a service, for which its program gets the tokens of the grant `client_credentials`, or to a key of
-the organization, for which it gets tokens that stand for the key. It is a credential (decisions 7.9): who may make the
-secret may make it. Those of keys are made in `key_workloads.py`, the rules are in `workload_rules.py`, the tokens in
+the organization, for which it gets tokens that stand for the key. It is a credential: a member who may make the secret
+may make it. Workloads of keys are made in `key_workloads.py`, the rules are in `workload_rules.py`, the tokens in
 `core/openid/workloads.py`.
 """
 
@@ -53,7 +53,7 @@ class TakesNoWorkload(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadHolder:
-    """What workloads belong to: a service, or a key of the organization."""
+    """The owner of workloads: a service, or a key of the organization."""
 
     organization_id: UUID
     service_id: UUID | None = None
@@ -72,7 +72,7 @@ class HeldKey:
 
 
 def create(uow: UnitOfWork, slug: str, service_slug: str, given: WorkloadFields, *, outside: Outside) -> Workload:
-    """Let a program authenticate as a service, which must be a confidential one."""
+    """Let a program authenticate as a service, which must be confidential."""
     authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.WORKLOAD_CREATE)
     service = authorized.service
     require_takes_workloads(service)
@@ -93,7 +93,7 @@ def list_all(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[Workload
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> Workload:
-    """Return a workload of a service before it is deleted; raise `WorkloadUnknown` without one."""
+    """Return a workload of a service before it is deleted; raise `WorkloadUnknown`."""
     service = access.authorize(uow, slug, service_slug, Operation.WORKLOADS_CHANGE).service
     return found_among(uow.workloads.of_holder(of_service(service)), workload_id)
 
@@ -108,7 +108,7 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> 
 
 
 def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
-    """Authorize the caller to let a workload authenticate, before one is described."""
+    """Authorize the caller to add a workload before they describe it."""
     require_takes_workloads(access.authorize(uow, slug, service_slug, Operation.WORKLOAD_CREATE).service)
 
 
@@ -126,7 +126,7 @@ def require_takes_workloads(service: Service) -> None:
 
 
 def of_service(service: Service) -> WorkloadHolder:
-    """Return a service as what workloads belong to."""
+    """Return a service as an owner of workloads."""
     return WorkloadHolder(organization_id=service.organization_id, service_id=service.id)
 
 
@@ -164,7 +164,7 @@ def found_among(workloads: Sequence[Workload], workload_id: UUID) -> Workload:
 
 
 def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, workload: Workload, **holder: Any) -> None:
-    """Record what was done to a workload, with details that name what it belongs to."""
+    """Record an action on a workload, with details that name its owner."""
     uow.record(
         action,
         workload.id,
