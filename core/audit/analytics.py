@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PERIOD_DEFAULT: Final = timedelta(days=30)
 RECENT_LOGINS_DEFAULT: Final = 10
-# The interface specifies no maximum; this many take 1.5 MB and are read in about 30 ms.
+# So many take 1.5 MB and are read in about 30 ms.
 RECENT_LOGINS_MAX: Final = 10_000
 
 

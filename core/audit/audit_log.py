@@ -1,8 +1,8 @@
 """Reading an organization's audit log: pages of entries, newest first, and their total.
 
-What is recorded, and when, is in `core/events/actions.py` and in the use cases. Counting twenty million entries for a
-page takes too long, so each entry is counted once in advance: `count_next` goes through the log in the order of the ids
-and adds to the totals of the organizations. A page adds the entries that are newer, so its total is exact.
+The actions are in `core/events/actions.py`; use cases record them. Counting twenty million entries for a page takes too
+long, so each entry is counted once in advance: `count_next` goes through the log in the order of the ids and adds to
+the totals of the organizations. A page adds the newer entries, so its total is exact.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from core.sessions.callers import KEY_ACTOR_PREFIX, LINK_ACTOR_PREFIX, Caller
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Placeholders for an actor whose account was deleted (as for owners in operations 2.3), and for no actor.
+# Placeholders for an actor whose account was deleted, and for no actor.
 DELETED_USER_EMAIL: Final = "deleted-user@unknown"
 SYSTEM_ID: Final = "system"
 SYSTEM_EMAIL: Final = "system@unknown"
-# The holder of a setup link has no account (decisions 13.7); the details of what they do name the link.
+# The detail that names a setup link: its holder has no account.
 SETUP_LINK: Final = "setup_link_id"
-# The details of what a program does with a key of the organization name the key (decisions 5.13).
+# The detail that names the key of the organization with which a program has called.
 ORGANIZATION_KEY: Final = "organization_key_id"
 # The detail that names the workload that has called as that key.
 KEY_WORKLOAD: Final = "organization_key_workload_id"
-# The details of what was done while a user was impersonated: by whom, and in which session.
+# The detail that names the impersonator of a user; another one names the session.
 IMPERSONATOR: Final = "impersonator_id"
 IMPERSONATION_SESSION: Final = "impersonation_session"
 # An entry gets its id before it is committed, and the clocks of replicas differ. Older entries are all committed.
@@ -50,7 +50,7 @@ SETTLES_AFTER: Final = timedelta(hours=1)
 class AuditLogActor:
     """The actor. The id of background work is `system`; of a deleted user only the id is kept.
 
-    The id of a setup link's holder is `setup_link:` with the id of the link, and that of a program with a key of the
+    The id of a setup link's holder is `setup_link:` with the id of the link, and of a program with a key of the
     organization `api_key:` with the id of the key; both have no address.
     """
 
@@ -85,7 +85,7 @@ class AuditLogActor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """An entry of an audit log; `organization_id` is the organization concerned, if there is one."""
+    """An entry of an audit log; `organization_id` is its organization, if there is one."""
 
     id: UUID
     organization_id: UUID | None
@@ -102,7 +102,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLogEntry(LogEntry):
-    """An entry of an organization's audit log (operations 2.8)."""
+    """An entry of an organization's audit log."""
 
     organization_id: UUID
 
@@ -123,8 +123,8 @@ class FoundEntry(LogEntry):
 class SearchedEntries:
     """A part of what a search finds, the newest first.
 
-    `total` is exact up to `COUNTED_MAX`, and one more than that beyond. Unless it `is_exact`, it counts the matches
-    among the newest entries of the leading condition alone. `bound_id` is the id of the last entry that was looked at;
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond. Unless it `is_exact`, it only counts matches
+    among the newest entries of the leading condition. `bound_id` is the id of the last entry that the search looked at;
     None when nothing follows it.
     """
 
@@ -144,7 +144,7 @@ class SearchedEntries:
 class AuditLogPage:
     """A page of entries, newest first.
 
-    `looked_back_to` is the time of the oldest entry that a search has looked at, if there are others, and
+    `looked_back_to` is the time of the oldest entry that a search has looked at, if there are older ones, and
     `looked_back_to_id` its id; None without a search, and when it has looked at all.
     """
 
@@ -156,7 +156,7 @@ class AuditLogPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLogFilter(EntryCriteria):
-    """Which entries are requested; None means any."""
+    """The requested entries; None means any."""
 
     action: AuditAction | None = None
     target_type: TargetType | None = None
@@ -206,15 +206,15 @@ def event_types(uow: UnitOfWork, slug: str) -> list[EventTypeItem]:
 def page_of_search(
     uow: UnitOfWork, organization_id: UUID | None, search: EntrySearch, *, page: int, limit: int
 ) -> AuditLogPage:
-    """Return a page of what a search finds among the newest entries that it looks at; None is the platform's log."""
+    """Return a page of what a search finds among the newest entries; None is the platform's log."""
     offset = (page - 1) * limit
     found = uow.elsewhere.audit_searches.find(organization_id, search, limit=limit, offset=min(offset, COUNTED_MAX))
     return AuditLogPage(
         logs=found.entries,
-        # What lies beyond is reached by `until`, not by a page.
+        # A caller reaches older entries by `until`, not by a page.
         pagination=Pagination.of(page, limit, min(found.total, COUNTED_MAX)),
-        # Those of the same time are searched again rather than never. Where one request has written more of them than
-        # a search looks at, only the id goes on.
+        # Entries of the same time are searched again rather than never. Where one request has written more of them than
+        # a search looks at, only the id leads on.
         looked_back_to=moment_of(found.bound_id) + MILLISECOND if found.bound_id is not None else None,
         looked_back_to_id=found.bound_id,
     )

@@ -1,7 +1,7 @@
-"""The audit log of an organization as its console shows it: found by what people type, one entry, and what is new.
+"""The audit log of an organization as its console shows it: a search for typed text, one entry, and new entries.
 
-The conditions and their limits are in `search.py`. What is new is read in the order of the chain, whose positions are
-given to committed entries alone, so that a reader who goes on after a position misses none.
+The conditions and their limits are in `search.py`. New entries are read in the order of the chain: only committed
+entries have positions, so that a reader who goes on after a position misses none.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from core.organizations.access import Operation, authorize
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many positions one read of what is new passes when the filter leaves most of them out.
+# One read of new entries passes so many positions when the filter leaves most of them out.
 PASSED_MAX: Final = 5_000
 API_KEY: Final = "api_key_id"
 SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
-# Further details that are ids of what may have a name, also where they were changed.
+# Further details with ids that may have a name, also where they were changed.
 NAMED_DETAILS: Final = (
     *(API_KEY, SCIM_TOKEN, ORGANIZATION_KEY, "organization_id", "customer_id", "plan_id", "service_id", "tier_id"),
     *("connection_id", "provider_id", "route_id", "webhook_id", "user_id", "approved_by"),
@@ -46,7 +46,7 @@ class AuditEntryUnknown(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedEntries:
-    """What a person has typed to find entries; an empty text finds any. Times without a zone are in UTC."""
+    """The entries to find, as a person has typed; an empty text finds any. Times without a zone are in UTC."""
 
     actor: str = ""
     action: str = ""
@@ -64,7 +64,7 @@ class AskedEntries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryNames:
-    """The names of what entries name by ids, and the addresses of the impersonators."""
+    """The names for ids in entries, and the addresses of impersonators."""
 
     named: Mapping[UUID, str]
     impersonators: Mapping[UUID, str]
@@ -72,7 +72,7 @@ class EntryNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowsedEntries:
-    """A part of a log with the names of what it names; `chain` is None for the platform's log, which has none."""
+    """A part of a log with names for its ids; `chain` is None for the platform's log, which has none."""
 
     found: SearchedEntries
     names: EntryNames
@@ -90,7 +90,7 @@ class ShownEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntries:
-    """Entries that are new, the newest first, and the position after which the next ones come."""
+    """New entries, the newest first, and the position after which the next ones come."""
 
     entries: Sequence[FoundEntry]
     names: EntryNames
@@ -98,7 +98,7 @@ class NewEntries:
 
 
 def find(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
-    """Return a part of what is found, the newest first; raise `BadRequest` for what cannot be searched for."""
+    """Return a part of the found entries, the newest first; raise `BadRequest` for an invalid search."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     search = search_of(uow, organization.id, asked)
     found = uow.elsewhere.audit_searches.find(organization.id, search, limit=limit, before_id=before_id)
@@ -116,7 +116,7 @@ def begin_file(uow: UnitOfWork, slug: str) -> None:
 
 
 def listed(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
-    """Return a part of what `find` finds, without counting; for files."""
+    """Return a part of what `find` finds, without a count; for files."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     search = search_of(uow, organization.id, asked)
     found = uow.elsewhere.audit_searches.listed(organization.id, search, limit=limit, before_id=before_id)
@@ -143,11 +143,11 @@ def log_of(uow: UnitOfWork, slug: str) -> UUID:
 
 
 def newest(uow: UnitOfWork, slug: str, asked: AskedEntries, *, after: int, limit: int) -> NewEntries:
-    """Return the entries after a position of the chain, as far as they are sealed."""
+    """Return the sealed entries after a position of the chain."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     search = search_of(uow, organization.id, asked)
     sealed_through = uow.elsewhere.audit_chains.end(organization.id).sealed_through
-    # A position that no entry has yet was made for another log, or for this one before it was restored.
+    # A position beyond the end comes from another log, or from this one before it was restored.
     after = min(after, sealed_through)
     through = min(after + PASSED_MAX, sealed_through)
     found = uow.elsewhere.audit_searches.sealed_after(
@@ -168,7 +168,7 @@ def search_of(
     *,
     target_types: Collection[str] = tuple(TargetType),
 ) -> EntrySearch:
-    """Return the conditions of what was typed; raise `BadRequest` for what cannot be searched for."""
+    """Return the conditions of a typed search; raise `BadRequest` for an invalid one."""
     target_type, target_id = _target_of(uow, organization_id, asked.target, target_types)
     return EntrySearch(
         actor=actor_of(uow, asked.actor) if asked.actor.strip() else None,
@@ -182,7 +182,7 @@ def search_of(
 
 
 def names_of(uow: UnitOfWork, organization_id: UUID | None, entries: Iterable[FoundEntry]) -> EntryNames:
-    """Return the names of what entries name."""
+    """Return the names for ids in entries."""
     named: set[UUID] = set()
     impersonators: set[UUID] = set()
     for entry in entries:
@@ -197,7 +197,7 @@ def names_of(uow: UnitOfWork, organization_id: UUID | None, entries: Iterable[Fo
 
 
 def _values_of(entry: FoundEntry, name: str) -> Iterable[Any]:
-    """Return the values of a detail: the one that it has, and those before and after a change."""
+    """Return the values of a detail: its own, and the values before and after a change."""
     change = _object_in(_object_in(entry.details, "changes"), name)
     return [entry.details.get(name), *change.values()]
 
@@ -227,10 +227,10 @@ def _target_of(
 
 
 def _target_with_email(uow: UnitOfWork, organization_id: UUID | None, email: str) -> tuple[str, str]:
-    """Return the account with an address where the log has entries of it, else the invitation to the address.
+    """Return the account with an address if the log has entries about it, else the invitation to the address.
 
-    An entry about inviting has the id of the invitation in place of a user's. Everything is looked up for every
-    address, so that neither the answer nor its time tells who has an account.
+    An entry about inviting has the id of the invitation in place of a user's. Every address causes the same look-ups,
+    so that neither the answer nor its time tells who has an account.
     """
     user_id = uow.elsewhere.audit_searches.user_of(email)
     target_id = str(user_id) if user_id is not None else email
@@ -251,7 +251,7 @@ def _fits_seal(uow: UnitOfWork, organization_id: UUID, position: int) -> bool:
 
 
 def _ids_in(values: Iterable[Any]) -> set[UUID]:
-    """Return those of the values that are ids."""
+    """Return the values that are ids."""
     ids: set[UUID] = set()
     for value in values:
         try:

@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785): one sequence of bytes for each value, so that a hash of it can be computed anywhere."""
+"""Canonical JSON (RFC 8785): one sequence of bytes for each value, so that anyone can compute the same hash."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The hash chain of an organization's audit log: no sealed entry can be changed, removed or put in between unnoticed.
+"""The hash chain of an organization's audit log: no sealed entry can be changed, removed or inserted unnoticed.
 
 An actor seals committed entries some seconds after they were written (`seal_next`), so writers never wait for one
-another: it gives each entry the next position of its organization, and a hash over the hash before it and the entry.
+another: it gives each entry the next position of its organization, and a hash over the previous hash and the entry.
 Where very many wait, as after an upgrade, all organizations have a share of each batch, and new entries come first.
-Each transaction that writes entries marks their organizations, so that only those are looked at; `mark_overlooked`
-finds what has lost its mark.
-Personal fields enter the hash as salted digests. Anonymization deletes value and salt and keeps the digest, so the
-chain of the remaining entries still fits. `verification.py` checks a chain.
+Each transaction that writes entries marks their organizations, and the actor looks only at these; `mark_overlooked`
+finds entries whose organization has lost its mark. Personal fields enter the hash as salted digests. Anonymization
+deletes value and salt and keeps the digest, so the chain still fits. `verification.py` checks a chain
+(ops/decisions/0020).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 # The hash before the first entry.
 FIRST_HASH: Final = "0" * 64
-# Nothing depends on the end of a proof, but a signed token has one.
+# A signed token needs an end; no rule depends on the end of a proof.
 PROOF_LIFETIME: Final = timedelta(days=36_500)
-# Older entries that still wait are looked for now and then, in all months.
+# Older entries that still wait are found by an occasional search of all months.
 SEALED_WITHIN: Final = timedelta(days=7)
-# Newer entries than this are sealed before older ones that still wait.
+# Entries newer than this are sealed before older ones that still wait.
 FRESH: Final = timedelta(minutes=10)
 # So many of the largest logs share half of each batch.
 LARGEST_MAX: Final = 5
 # Per statement of an export.
 EXPORT_ENTRIES_MAX: Final = 500
-# Details may have any names; with this prefix none of them is the name of another field.
+# Details may have any names; this prefix keeps them apart from other fields.
 DETAIL: Final = "details."
-# What the hash covers as it is. The personal fields enter it through `digests`.
+# The fields that the hash covers directly. Personal fields enter it through `digests`.
 COVERED: Final = (
     *("id", "org_id", "position", "actor_user_id", "action", "target_type", "target_id", "success", "created_at"),
     "digests",
@@ -108,8 +108,8 @@ class OrganizationChain:
 class Unsealed:
     """The end of a chain, and the entries to append to it.
 
-    The last position in use is that of the end, unless the tables were changed by hand: then the chain is broken, but
-    sealing goes on, for this organization and for the others.
+    The end has the last position in use, unless the tables were changed by hand: then the chain is broken, but sealing
+    goes on, for this organization and for the others.
     """
 
     end: ChainEnd
@@ -119,9 +119,9 @@ class Unsealed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPart:
-    """The entries of all logs with these ids: from `since_id` on, and before `end_id`.
+    """The entries of all logs with ids from `since_id` on, and before `end_id`.
 
-    Where something waits is found `by_marks` of organizations, or in the logs themselves.
+    Waiting entries are found `by_marks` of organizations, or in the logs themselves.
     """
 
     since_id: UUID
@@ -130,7 +130,7 @@ class LogPart:
 
     @property
     def is_old(self) -> bool:
-        """Whether it has an end, so that what is written later is not in it."""
+        """Whether it has an end, so that it gets no new entries."""
         return self.end_id != LAST_ID
 
 
@@ -139,7 +139,7 @@ EVERYTHING: Final = LogPart(since_id=FIRST_ID, end_id=LAST_ID, by_marks=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turns:
-    """Organizations whose entries are sealed next, and marked ones in which nothing was found that waits."""
+    """Organizations whose entries are sealed next, and marked ones without waiting entries."""
 
     waiting: Sequence[UUID]
     idle: Sequence[UUID]
@@ -158,7 +158,7 @@ class UnsealedLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealingBacklog:
-    """How many entries of all logs are not sealed yet, and the logs that have most of them."""
+    """How many entries of all logs are not sealed yet, and the logs with most of them."""
 
     entries: int
     largest: Sequence[UnsealedLog]
@@ -174,7 +174,7 @@ class OutsideEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainState:
-    """The end of a chain, and the number of all entries of the log, sealed or not."""
+    """The end of a chain, and the number of entries of the log, sealed or not."""
 
     end: ChainEnd
     entries: int
@@ -198,12 +198,12 @@ class AuditLogProof:
 
 
 def state(uow: UnitOfWork, slug: str) -> ChainState:
-    """Return the end of an organization's chain, which a proof is made of."""
+    """Return the end of an organization's chain, for a proof."""
     return state_of(uow, authorize(uow, slug, Operation.AUDIT_LOG_READ).organization.id)
 
 
 def begin_export(uow: UnitOfWork, slug: str) -> ChainState:
-    """Return what `state` does, for an export, and record the export."""
+    """Return what `state` does for an export, and record the export."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     found = state_of(uow, organization.id)
     uow.record(
@@ -241,7 +241,7 @@ def seal_next(
     if sealed:
         uow.audit_chains.store(sealed)
     if complete and part.by_marks:
-        # Last: while a mark is removed, other transactions of the organization wait.
+        # Last, because other transactions of the organization wait while a mark is removed.
         uow.audit_chains.unmark(complete, part)
     return len(sealed)
 
@@ -251,15 +251,15 @@ def _since(moment: datetime) -> LogPart:
 
 
 def parts(uow: UnitOfWork) -> Sequence[LogPart]:
-    """Return the parts of all logs, the oldest first, in which one looks for old entries that still wait."""
+    """Return the parts of all logs, the oldest first, for a search for old entries that still wait."""
     return uow.audit_chains.parts()
 
 
 def shares_of(limit: int, waiting: Sequence[UUID], largest: Sequence[UnsealedLog]) -> dict[UUID, int]:
     """Return how many entries of each organization to seal, at least one.
 
-    Half are divided evenly among those whose turn it is, the other half among the largest logs by their backlog. So few
-    entries are sealed soon, and a large log is sealed in about the time of all the others.
+    Half are divided evenly among the organizations whose turn it is, the other half among the largest logs by their
+    backlog. So a few entries are sealed soon, and a large log is sealed in about the time of all others.
     """
     by_backlog = limit // 2 if largest else 0
     even = max(1, (limit - by_backlog) // len(waiting))
@@ -271,7 +271,7 @@ def shares_of(limit: int, waiting: Sequence[UUID], largest: Sequence[UnsealedLog
 
 
 def backlog(uow: UnitOfWork) -> SealingBacklog:
-    """Return what is not sealed yet; entries of the last moments are not counted."""
+    """Return what is not sealed yet, without the entries of the last moments."""
     return uow.audit_chains.backlog(LARGEST_MAX)
 
 
@@ -286,17 +286,17 @@ def page(uow: UnitOfWork, end: ChainEnd, after: int) -> Sequence[SealedEntry]:
 
 
 def first_misplaced(uow: UnitOfWork, organization_id: UUID, after: int, through: int) -> OutsideEntry | None:
-    """Return an entry with the position of another one, which only a change by hand can cause; for an operator."""
+    """Return an entry with the position of another one, which only a manual change can cause; for an operator."""
     return uow.audit_chains.first_misplaced(organization_id, after=after, through=through)
 
 
 def first_outside(uow: UnitOfWork, organization_id: UUID) -> OutsideEntry | None:
-    """Return an entry whose position is outside the chain, which only a change by hand can cause; for an operator."""
+    """Return an entry whose position is outside the chain, which only a manual change can cause; for an operator."""
     return uow.audit_chains.first_outside(organization_id)
 
 
 def head_claims(state: ChainState, *, audience: str) -> dict[str, Any]:
-    """Return the claims of the head of a proof, which say all that its plain fields say."""
+    """Return the claims of the head of a proof, which repeat all of its plain fields."""
     end = state.end
     return {
         "sub": str(end.organization_id),
@@ -310,7 +310,7 @@ def head_claims(state: ChainState, *, audience: str) -> dict[str, Any]:
 
 
 def written(fields: Mapping[str, Any]) -> bytes:
-    """Return a line of an export as it is written: a change of any of its bytes makes it another one."""
+    """Return the bytes of a line of an export; each line has only this form."""
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
@@ -331,7 +331,7 @@ def personal_fields(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digest_of(salt: str, value: Any) -> str:
-    """Return the digest with which a personal field enters the hash; the salt is hexadecimal."""
+    """Return the digest of a personal field for the hash; the salt is hexadecimal."""
     return hashlib.sha256(bytes.fromhex(salt) + canonical(value)).hexdigest()
 
 
@@ -381,13 +381,13 @@ def _fields_of(entry: ChainEntry, position: int) -> dict[str, Any]:
 
 
 def state_of(uow: UnitOfWork, organization_id: UUID) -> ChainState:
-    """Do what `state` does, for a caller who was authorized."""
+    """Do what `state` does for an authorized caller."""
     end = uow.elsewhere.audit_chains.end(organization_id)
     entries, _ = uow.elsewhere.audit_log.page(organization_id, AuditLogFilter(), limit=1, offset=0)
     return ChainState(end=end, entries=entries)
 
 
 def time_text(moment: datetime) -> str:
-    """Return a time in the one form that the hash covers: UTC, with microseconds."""
+    """Return a time in the form that the hash covers: UTC, with microseconds."""
     # Several times as fast as `strftime`, and this runs for every entry.
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"

@@ -1,8 +1,8 @@
 """What an organization knows of one of its people: services, sessions, the last sign-ins, and the last audit entries.
 
-The console shows it on the page of a member and on that of an end user. Nothing here tells more than the interface
-does: each part takes the capability of its route, and the sessions and sign-ins are those in the context of the
-organization, of people who have confirmed that they belong to it (decisions 5.6).
+The pages of a member and of an end user show it. They tell no more than the JSON interface does: each part requires the
+capability of its route, and sessions and sign-ins are only those in the context of the organization, of people who have
+confirmed that they belong to it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ENTRIES_MAX: Final = 10
 class PersonService:
     """A service that a person is linked to, with the live subscription there; without one, `plan` is None.
 
-    `is_billed` tells that the payment provider bills it. `last_sign_in_at` is None until the person has signed in.
+    `is_billed` means that the payment provider bills it. `last_sign_in_at` is None until the person has signed in.
     """
 
     slug: str
@@ -67,13 +67,13 @@ class PersonSession:
 
     @property
     def client(self) -> Description:
-        """What the browser or program says of itself."""
+        """The browser or program, by its own description."""
         return user_agents.describe(self.user_agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonEntries:
-    """The newest audit entries about a person or of what they did, with the names of what the entries name."""
+    """The newest audit entries about a person or by them, with names for the ids in them."""
 
     entries: Sequence[FoundEntry]
     names: EntryNames
@@ -83,9 +83,9 @@ class PersonEntries:
 class PersonRecord:
     """What an organization knows of a person; a part that the role of the reader does not include is None.
 
-    `is_told` is false until the person has confirmed that they belong to the organization: so long it is told neither
-    of sessions nor of sign-ins. Of an account that the organization has made it is told from the beginning; its data
-    `may_be_exported` once the person has used it here, like those of others. `sessions` holds the ones used last, and
+    `is_told` is false until the person has confirmed that they belong to the organization: before, it sees neither
+    sessions nor sign-ins. For an account that the organization has made it is true from the beginning; its data
+    `may_be_exported` once the person has used it here, as for other accounts. `sessions` has the ones used last, and
     `sessions_total` counts all.
     """
 
@@ -100,7 +100,7 @@ class PersonRecord:
 
     @property
     def is_end_user(self) -> bool:
-        """Whether the reader is told of services that the person is linked to."""
+        """Whether the reader sees services that the person is linked to."""
         return bool(self.services)
 
 
@@ -153,7 +153,7 @@ def _entries(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> PersonEnt
 def _signed_in(
     uow: UnitOfWork, organization_id: UUID, user_id: UUID, since: datetime | None
 ) -> tuple[Sequence[PersonSession], int, Sequence[SignIn]]:
-    """Return the sessions and their number, and the last sign-ins, of a person who has confirmed since a moment."""
+    """Return the sessions, their number, and the last sign-ins of a person since the moment of their confirmation."""
     if since is None:
         return (), 0, ()
     sessions, total = uow.elsewhere.person_records.sessions(organization_id, user_id, limit=SESSIONS_MAX)

@@ -1,9 +1,9 @@
-"""Finding entries in the audit log of an organization or the platform, by who did what, to what, from where and when.
+"""Finding entries in the audit log of an organization or the platform: by actor, action, target, address and time.
 
 Each of these conditions is a range of an index, of which at most `COUNTED_MAX` entries are counted. Of several, the one
-with the fewest entries leads: its newest entries, at most `LOOKED_AT_MAX`, are read and compared with the others.
-So no search reads a log whole, and one that finds little says how far it has looked; the next page goes on from there.
-The ids bound a time, and the entries at both of its ends are compared with it (`core/log_times.py`).
+with the fewest entries leads: its newest entries, at most `LOOKED_AT_MAX`, are read and compared with the others. So no
+search reads a whole log; one that finds little says how far it has looked, and the next page goes on from there. The
+ids bound a time, and the entries at both of its ends are compared with it (`core/log_times.py`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ACTOR_MALFORMED: Final = (
 class EntryCriteria:
     """What the interface can search for besides actions and targets; None means any.
 
-    `before_id` is an entry after which a list goes on, with older ones.
+    A list goes on with entries that are older than `before_id`.
     """
 
     actor: str | None = None
@@ -56,7 +56,7 @@ class EntryCriteria:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySearch:
-    """The conditions of a search as they are stored; None means any. Entries have ids before `before_id`."""
+    """The conditions of a search by stored values; None means any. Entries have ids before `before_id`."""
 
     actor: str | None = None
     action: str | None = None
@@ -71,7 +71,7 @@ class EntrySearch:
 def actor_of(uow: UnitOfWork, typed: str) -> str:
     """Return the actor with an address or an id; `NO_ACTOR` for an address without an account.
 
-    Raise `BadRequest` for what is neither.
+    Raise `BadRequest` for any other text.
     """
     trimmed = typed.strip()
     if "@" in trimmed:
@@ -83,7 +83,7 @@ def actor_of(uow: UnitOfWork, typed: str) -> str:
 
 
 def place_of(typed: str) -> tuple[str | None, str | None]:
-    """Return what a text names: an IP address, or else the id of a request, as the pair of both."""
+    """Return what a text names, an IP address or else the id of a request, as a pair of both."""
     trimmed = typed.strip()
     try:
         return str(ipaddress.ip_address(trimmed)), None

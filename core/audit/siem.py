@@ -1,9 +1,8 @@
-"""The SIEM of an organization: where its audit log and its sign-ins are streamed to.
+"""The SIEM of an organization: the receiver of a stream of its audit log and its sign-ins.
 
-`siem_stream.py` decides what is sent when, and `siem_sign_ins.py` which sign-ins these are.
-
-An organization has at most one. Its token is stored sealed and never shown. Replacing the configuration keeps the
-cursor, so that nothing is skipped while a token or an endpoint is changed; to start anew, delete it and create another.
+`siem_stream.py` decides what is sent when, and `siem_sign_ins.py` which sign-ins are sent. An organization has at most
+one stream. Its token is stored sealed and never shown. Replacing the configuration keeps the cursor, so that nothing is
+skipped while a token or an endpoint is changed; to start anew, delete it and create another.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class SiemProvider(StrEnum):
 
 
 class SiemStart(StrEnum):
-    """Which entries a new stream begins with."""
+    """Where a new stream begins."""
 
     NOW = "now"
     BEGINNING = "beginning"
@@ -91,7 +90,7 @@ class SiemContent(StrEnum):
 
 
 class SiemStatus(StrEnum):
-    """How a stream is doing; `waiting` means that nothing was sent yet."""
+    """The health of a stream; `waiting` means that nothing was sent yet."""
 
     DISABLED = "disabled"
     WAITING = "waiting"
@@ -101,7 +100,7 @@ class SiemStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemOptions:
-    """What the receiver is told besides the entries; each has a default that fits.
+    """Options of the receiver, each with a default that fits.
 
     `start` counts when the configuration is created: from now on, or from the beginning of the log. `index` is for
     Splunk and Elastic, `source` and `sourcetype` are for Splunk, `service` and `tags` for Datadog.
@@ -118,7 +117,7 @@ class SiemOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemRequest:
-    """A configuration as it is requested; None keeps the token of the same receiver, and an empty text removes it."""
+    """A requested configuration; None keeps the token of the same receiver, and an empty text removes it."""
 
     provider: SiemProvider
     endpoint: str
@@ -131,7 +130,7 @@ class SiemRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInCursor:
-    """A place among the sign-ins of an organization, which stand by their times; behind the one with this id."""
+    """A place among the sign-ins of an organization in the order of their times, behind the one with this id."""
 
     at: datetime
     id: UUID = LAST_ID
@@ -139,7 +138,7 @@ class SignInCursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemStream:
-    """A stored stream. `position` is that of the last entry in the chain up to which everything was received.
+    """A stored stream; everything up to the entry at `position` of the chain was received.
 
     `sign_ins` is the same for sign-ins; None for a stream without them.
     """
@@ -164,7 +163,7 @@ class SiemStream:
 
     @property
     def status(self) -> SiemStatus:
-        """How the stream is doing."""
+        """The health of the stream."""
         if not self.enabled:
             return SiemStatus.DISABLED
         if self.failures:
@@ -178,11 +177,11 @@ class SiemStream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemConfiguration:
-    """The configuration and the state of the stream (decisions 7.7).
+    """The configuration and the state of the stream.
 
     `cursor` is the position of the last entry that was received or left out, `lag` the number of sealed entries after
-    it, and `pending` that of entries which are not sealed yet. `sign_ins_through` is the time up to which all sign-ins
-    were received. `last_error` says why the last attempt failed.
+    it, and `pending` the number of entries that are not sealed yet. `sign_ins_through` is the time up to which all
+    sign-ins were received. `last_error` says why the last attempt failed.
     """
 
     id: UUID
@@ -250,7 +249,7 @@ def change(
     made_by: UUID,
     may_read_sign_ins: bool,
 ) -> SiemConfiguration:
-    """Do what `configure` does, for a caller who was authorized and has locked the organization."""
+    """Do what `configure` does for an authorized caller who has locked the organization."""
     endpoint, event_filter, _, _ = all_valid(
         lambda: checked_url(wanted.endpoint, allowed, field="endpoint"),
         lambda: _checked_filter(wanted.event_filter),
@@ -322,9 +321,9 @@ def remove(uow: UnitOfWork, slug: str, *, seen_at: datetime | None = None) -> No
 
 
 def require_unchanged(stream: SiemStream | None, seen_at: datetime | None) -> None:
-    """Raise `SiemChanged` when the stream is another one than that which was changed at the time `seen_at`, if given.
+    """Raise `SiemChanged` unless the stream was last changed at the time `seen_at`, if that is given.
 
-    A caller who saw no stream names no time.
+    A caller who saw no stream gives no time.
     """
     if seen_at is not None and (stream is None or stream.updated_at != seen_at):
         raise SiemChanged
@@ -333,15 +332,14 @@ def require_unchanged(stream: SiemStream | None, seen_at: datetime | None) -> No
 def first_sign_in(uow: UnitOfWork, since: datetime | None) -> SignInCursor:
     """Return the place before the sign-ins since a moment, or before all that are kept."""
     kept_since = uow.now - SIGN_INS_KEPT_FOR
-    # What has that time itself comes after the place.
+    # Sign-ins of that exact time come after the place.
     return SignInCursor(at=max(since, kept_since) if since is not None else kept_since, id=FIRST_ID)
 
 
 def _included(wanted: SiemRequest, before: SiemStream | None, *, may_read: bool) -> list[SiemContent]:
-    """Return what the stream sends: what was wanted, else what it did, else both.
+    """Return the content of the stream: what is wanted, else what it was before, else both.
 
-    The receiver of a caller who may not read sign-ins gets none; raise `SignInsNotReadable` where
-    they were wanted by name.
+    The receiver of a caller who may not read sign-ins gets none; raise `SignInsNotReadable` if they are wanted by name.
     """
     if wanted.include is not None:
         if SiemContent.SIGN_INS in wanted.include and not may_read:
@@ -391,7 +389,7 @@ def _check_options(options: SiemOptions) -> None:
 
 
 def _checked_filter(prefixes: Sequence[str] | None) -> list[str] | None:
-    """Return the prefixes, each once; raise `BadRequest` for one with which no action begins."""
+    """Return the prefixes, each once; raise `BadRequest` for a prefix of no action."""
     if prefixes is None:
         return None
     if not 0 < len(prefixes) <= PREFIXES_MAX:

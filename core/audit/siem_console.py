@@ -1,7 +1,7 @@
-"""The stream to a SIEM as the console looks after it: how it is doing, pausing it, and sending entries again.
+"""The stream to a SIEM in the console: its health, pausing it, and sending entries again.
 
-A form says when the configuration that its page has shown was changed (`seen_at`), so that of two people at once the
-second sees what the first has done; a program says nothing.
+A form sends when the configuration on its page was changed (`seen_at`), so that of two people at once the second sees
+what the first has done; a program sends nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemThroughput:
-    """What the receiver has taken, repeated entries included, and last at once; None when it took nothing.
+    """What the receiver has taken, with repetitions, in all and last at once; None when it took nothing.
 
-    `waiting_since` is when the first sealed entry was written that is not sent; None without one. `off_reason` is why
-    the stream was switched off by itself; None when it was not.
+    `waiting_since` is when the first unsent sealed entry was written; None without one. `off_reason` is why Gatehouse
+    switched the stream off; None when it did not.
     """
 
     sent_entries: int
@@ -54,9 +54,9 @@ def look_at(uow: UnitOfWork, slug: str) -> tuple[SiemConfiguration, SiemThroughp
 def replace_seen(
     uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Iterable[Network], seen_at: datetime | None
 ) -> SiemConfiguration:
-    """Do what `configure` does, for a caller who has seen the present configuration; what they did not see stays.
+    """Do what `configure` does for a caller who has seen the present configuration; what they did not see stays.
 
-    These are the options besides the index, the filter, and whether entries are sent. Raise `SiemChanged`.
+    That is every option but the index, the filter, and whether entries are sent. Raise `SiemChanged`.
     """
     authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
     organization_id = authorized.organization.id
@@ -98,15 +98,15 @@ def switch(
         wanted,
         allowed=allowed,
         made_by=authorized.caller.maker_id,
-        # They go where they went.
+        # Sign-ins go on to the same receiver.
         may_read_sign_ins=True,
     )
 
 
 def plan_restart(uow: UnitOfWork, slug: str, since: str) -> tuple[SiemConfiguration, int]:
-    """Return the configuration, and how many entries `restart` would look at that are sealed; raise `SiemUnknown`.
+    """Return the configuration, and how many sealed entries `restart` would look at; raise `SiemUnknown`.
 
-    `since` is a time as it was typed, empty for the beginning of the log; raise `BadRequest` for any other text.
+    `since` is a typed time, empty for the beginning of the log; raise `BadRequest` for any other text.
     """
     organization_id = authorize(uow, slug, Operation.SIEM_CONFIGURE).organization.id
     stream = uow.siem_streams.find(organization_id)
@@ -155,7 +155,7 @@ def restart(
 
 
 def _position_before(uow: UnitOfWork, organization_id: UUID, stream: SiemStream, since: datetime | None) -> int:
-    """Return the position after which the entries since a moment come; 0, that before all, for None."""
+    """Return the position after which the entries since a moment come; 0, before all entries, for None."""
     if since is None:
         return 0
     found = uow.siem_streams.position_before(organization_id, first_id_at(since))

@@ -1,10 +1,10 @@
-"""The sign-ins that a SIEM gets beside the audit log, outside of its chain (decisions 15.7).
+"""The sign-ins that a SIEM gets beside the audit log, outside of its chain.
 
-They are those of the organization's context, and of its people at products and by its connections; refused ones too.
-One that waits for a second factor is none yet. They are read from the log of sign-ins in the order of their times, from
-a stored place on: a row may be written or finished a moment after its time, so that what is younger than
-`SETTLED_AFTER` waits, and none is passed over. Who it was is told as in `sign_in_log.py`: of the organization's own
-people, since they have confirmed that they are.
+These are the sign-ins in the organization's context, and of its people at products and by its connections, also refused
+ones; not those that still wait for a second factor. They are read from the log of sign-ins in the order of their times,
+from a stored place on. A row may be written or finished a moment after its time, so rows younger than `SETTLED_AFTER`
+wait, and none is missed. As in `sign_in_log.py`, they name the organization's own people alone, from the time of their
+confirmation on.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 TYPE: Final = "sign_in"
-# Clocks differ, and a transaction that began at a time is committed within this one more.
+# Clocks differ, and a transaction is committed within a minute after its time.
 SETTLED_AFTER: Final = CLOCKS_DIFFER_MAX + timedelta(minutes=1)
-# How much of the log one statement puts in the order of times.
+# One statement puts so much of the log in the order of times.
 WINDOW: Final = timedelta(minutes=10)
 # How often a stream looks for new ones.
 LOOKED_FOR_EVERY: Final = timedelta(seconds=30)
@@ -34,7 +34,7 @@ LOOKED_FOR_EVERY: Final = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedSignIn:
-    """A sign-in as the log has it. Who it was and from where is None where the organization may not know."""
+    """A sign-in of the log; the person and the address are None where the organization may not know them."""
 
     id: UUID
     created_at: datetime
@@ -54,12 +54,12 @@ class StreamedSignIn:
 
     @property
     def outcome(self) -> str:
-        """What became of it."""
+        """The outcome."""
         return "success" if self.success else "refused"
 
     @property
     def payload(self) -> dict[str, Any]:
-        """What a receiver gets."""
+        """The form for a receiver."""
         known = None if self.success else reason_of(self.reason) or SignInReason.NOT_RECORDED
         return {
             "type": TYPE,
@@ -77,7 +77,7 @@ class StreamedSignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInPart:
-    """A part of the log in the order of times: what is to be sent, up to which place, and whether more follows."""
+    """A part of the log in the order of times: the sign-ins to send, the place behind them, and whether more follow."""
 
     found: Sequence[StreamedSignIn]
     through: SignInCursor
@@ -85,7 +85,7 @@ class SignInPart:
 
 
 def next_part(uow: UnitOfWork, organization_id: UUID, after: SignInCursor, *, limit: int) -> SignInPart:
-    """Return the next sign-ins after a place, at most so many."""
+    """Return the next sign-ins after a place, at most `limit`."""
     settled = uow.now - SETTLED_AFTER
     if settled <= after.at:
         return SignInPart(found=(), through=after, has_more=False)

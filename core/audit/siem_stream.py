@@ -1,11 +1,11 @@
 """Streaming an audit log to a SIEM: in the order of the chain, at least once, from a stored cursor.
 
-Sign-ins have a cursor of their own (`siem_sign_ins.py`). A batch has entries or sign-ins, those of which the first is
-the older one, so that neither waits for all of the other.
+Sign-ins have a cursor of their own (`siem_sign_ins.py`). A batch has either entries or sign-ins, whichever begin with
+the older one, so that neither kind waits for all of the other.
 
 A streamer leases a stream (`lease`), reads the next entries (`next_batch`), sends them outside any transaction, and
-records how many were received (`record`), which also ends the lease. The process may die in between: the lease ends,
-and the entries are sent again. Positions are given to committed entries, so the cursor passes none that comes late.
+records how many were received (`record`), which also ends the lease. If the process dies in between, the lease ends,
+and the entries are sent again. Only committed entries have positions, so the cursor passes none that comes late.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from core.secrets import Secret
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Limits of a batch: entries, bytes before compression, and how long entries are collected after the last batch.
+# Limits of a batch: entries, bytes before compression, and the time to collect entries after the last batch.
 BATCH_EVENTS_MAX: Final = 500
 BATCH_BYTES_MAX: Final = 2**20
 BATCH_EVERY: Final = timedelta(seconds=5)
-# How many positions one statement passes when the filter leaves most of them out.
+# One statement passes so many positions when the filter leaves most of them out.
 SCANNED_MAX: Final = 5_000
 # Longer than the slowest attempt and the time to record it; after it another streamer may send.
 LEASE: Final = timedelta(seconds=60)
 BACKOFF_MIN: Final = timedelta(seconds=5)
 BACKOFF_MAX: Final = timedelta(minutes=10)
-# Each delay is shortened by up to this share, so that streams which failed together are not retried together.
+# Each delay is shortened by up to this share, so that streams that failed together are not retried together.
 BACKOFF_JITTER: Final = 0.5
 ERROR_CHARACTERS_MAX: Final = 500
 TEST_ACTION: Final = "siem.test"
@@ -51,7 +51,7 @@ _DOUBLINGS_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemTarget:
-    """The receiver of an organization, and how it is spoken to."""
+    """The receiver of an organization, with its interface and options."""
 
     organization_id: UUID
     provider: SiemProvider
@@ -80,7 +80,7 @@ class LeasedStream:
 class SiemEvent:
     """An entry or a sign-in as a receiver gets it; a sign-in has no position, but the place behind it.
 
-    `id` is another one for each state of a sign-in that was refused and went on.
+    `id` differs for each state of a sign-in that was refused and went on.
     """
 
     id: str
@@ -95,8 +95,8 @@ class SiemEvent:
 class SiemBatch:
     """The next entries of a stream, or the next sign-ins.
 
-    `through` is the position up to which the filter leaves out everything else, and `sign_ins` the place up to which
-    there are no other sign-ins; `has_more` tells whether more of either is to be sent.
+    Up to the position `through` the filter leaves out everything else, and up to the place `sign_ins` there are no
+    other sign-ins; `has_more` says whether more of either waits.
     """
 
     events: Sequence[SiemEvent]
@@ -107,9 +107,9 @@ class SiemBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamReceipt:
-    """What an attempt got: how many events from the first on were received, and why not the others.
+    """The result of an attempt: how many events, from the first on, were received, and why the others were not.
 
-    Without an error, events that were not received were not sent, or did not fit.
+    Without an error, the others were not sent, or did not fit.
     """
 
     received: int
@@ -119,9 +119,9 @@ class StreamReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The state of a stream after an attempt; `next_at` is when it goes on if there is more to send.
+    """The state of a stream after an attempt; it goes on at `next_at` if there is more to send.
 
-    `looks_at` is when it looks for sign-ins if the chain has no more entries; None for a stream without them.
+    It looks for sign-ins at `looks_at` if the chain has no more entries; None for a stream without sign-ins.
     """
 
     position: int
@@ -139,7 +139,7 @@ class Progress:
 
 
 def lease(uow: UnitOfWork, streams_max: int) -> Sequence[LeasedStream]:
-    """Lease streams that are due, those that waited longest first; none of an organization that is not active."""
+    """Lease due streams, the longest-waiting first; none of an organization that is not active."""
     return uow.siem_streams.lease(streams_max=streams_max, leased_until=uow.now + LEASE)
 
 
@@ -155,7 +155,7 @@ def next_batch(uow: UnitOfWork, stream: LeasedStream) -> SiemBatch:
         return replace(entries, has_more=has_more, sign_ins=stream.sign_ins if sign_ins else part.through)
     return SiemBatch(
         events=sign_ins,
-        # Without entries to send, what the filter leaves out is passed meanwhile.
+        # Without entries to send, the cursor passes what the filter leaves out.
         through=stream.position if entries.events else entries.through,
         has_more=part.has_more or entries.has_more or bool(entries.events),
         sign_ins=part.through,
@@ -174,12 +174,12 @@ def _next_entries(uow: UnitOfWork, stream: LeasedStream) -> SiemBatch:
 
 
 def to_send(stream: LeasedStream, batch: SiemBatch) -> Sequence[SiemEvent]:
-    """Return the events to send: half as many after each failure, for a receiver that takes few at once."""
+    """Return the events to send: half as many after each failure, in case the receiver takes few at once."""
     return batch.events[: max(1, len(batch.events) >> stream.failures)]
 
 
 def record(uow: UnitOfWork, stream: LeasedStream, batch: SiemBatch, receipt: StreamReceipt) -> Progress | None:
-    """Move the cursor past what was received, and end the lease; None when the stream was replaced or leased anew."""
+    """Move the cursor past the received events, and end the lease; None when the stream was replaced or leased anew."""
     progress = progress_of(stream, batch, receipt, at=uow.now)
     return progress if uow.siem_streams.record(stream, progress) else None
 
@@ -211,7 +211,7 @@ def progress_of(stream: LeasedStream, batch: SiemBatch, receipt: StreamReceipt, 
 
 
 def _after_part(stream: LeasedStream, received: Sequence[SiemEvent]) -> tuple[int, SignInCursor | None]:
-    """Return where a stream is after a part of a batch, which has entries or sign-ins."""
+    """Return the cursors of a stream after a part of a batch, which has entries or sign-ins."""
     if not received:
         return stream.position, stream.sign_ins
     last = received[-1]
@@ -221,7 +221,7 @@ def _after_part(stream: LeasedStream, received: Sequence[SiemEvent]) -> tuple[in
 
 
 def backoff(stream_id: UUID, failures: int) -> timedelta:
-    """Return the delay after so many failures in a row, which differs between streams."""
+    """Return the delay after a number of failures in a row, which differs between streams."""
     delay = min(BACKOFF_MIN * 2 ** min(failures - 1, _DOUBLINGS_MAX), BACKOFF_MAX)
     digest = hashlib.sha256(stream_id.bytes + failures.to_bytes(8)).digest()
     return delay * (1 - BACKOFF_JITTER * int.from_bytes(digest[:4]) / 2**32)
@@ -254,7 +254,7 @@ def event_of(entry: AuditLogEntry, *, position: int, entry_hash: str | None) -> 
 
 
 def _event_of_sign_in(sign_in: StreamedSignIn) -> SiemEvent:
-    # The same row tells of a refusal and, when the person goes on, of the sign-in.
+    # The same row records a refusal and, when the person goes on, the sign-in.
     return SiemEvent(
         id=f"{sign_in.id}-{time_text(sign_in.created_at)}",
         position=0,

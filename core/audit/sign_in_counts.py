@@ -1,9 +1,9 @@
 """Sign-ins and active users by day: what plots show, counted in advance by an actor.
 
-An actor adds what the log of sign-ins has gained to the counts, each sign-in once. A page adds what is not counted yet
-from the log itself, so that its numbers are those of the log at this moment (`sign_in_log.py` lists it). While the log
-is counted for the first time, pages say up to when. A user is active on a day with a successful sign-in, and counts
-once in each window of seven and of thirty days. Days are in UTC. The counts outlive the log and name no person.
+An actor adds new sign-ins of the log to the counts, each once. A page adds what is not counted yet from the log itself,
+so that its numbers fit the present log (`sign_in_log.py` lists it). While the log is counted for the first time, pages
+say up to when. A user is active on a day with a successful sign-in, and counts once in each window of seven and of
+thirty days. Days are in UTC. The counts outlive the log and name no person.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from core.organizations.access import Operation, authorize
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# So much of the log is added by a page itself; further behind, pages show what is counted.
+# A page itself adds so much of the log; if counting is further behind, pages show only what is counted.
 NEWER_MAX: Final = timedelta(days=1)
 WEEK_DAYS: Final = 7
 MONTH_DAYS: Final = 30
-# Who was active earlier is in no window that still changes.
+# Earlier activity is in no window that still changes.
 DAYS_KEPT: Final = timedelta(days=MONTH_DAYS + 2)
-# The periods of plots, in days, with how many days a bar has: active users are known of these windows.
+# The periods of plots and the days of a bar in each: active users are known for these windows.
 BAR_DAYS: Final[Mapping[int, int]] = {7: 1, 30: 1, 90: WEEK_DAYS, 365: MONTH_DAYS}
 PERIOD_DAYS_DEFAULT: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInFilter:
-    """Which sign-ins to count or list; None means any. `service_id` is zero for those to no service.
+    """The sign-ins to count or list; None means any. `service_id` is zero for sign-ins to no service.
 
-    `address` is that of the network and `email` the whole address of a person, neither of which counts have.
+    `address` is the network address and `email` the whole address of a person; the counts have neither.
     """
 
     succeeded: bool | None = None
@@ -51,7 +51,7 @@ class SignInFilter:
 
     @property
     def narrowing(self) -> Narrowing | None:
-        """Whom the sign-ins are narrowed to: a person, a network or both; None for those of everybody."""
+        """The person, the network or both to which the sign-ins are narrowed; None for all sign-ins."""
         if self.email is None and self.address is None:
             return None
         return Narrowing(text=self.email.strip().lower() if self.email else None, network=self.address)
@@ -67,7 +67,7 @@ class SignInsOfDay:
 
     @property
     def total(self) -> int:
-        """How many there were."""
+        """The number of sign-ins, refused ones too."""
         return self.succeeded + self.refused
 
 
@@ -90,7 +90,7 @@ class SignInsByMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInsToService:
-    """The sign-ins to a service; its id is zero for those to no service, its name None where it is deleted."""
+    """The sign-ins to a service; the id is zero for sign-ins to no service, the name None for a deleted one."""
 
     service_id: UUID
     name: str | None
@@ -100,9 +100,9 @@ class SignInsToService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInFigures:
-    """The sign-ins of a period in several ways, what has none left out.
+    """The sign-ins of a period, grouped in several ways, without empty groups.
 
-    Days are in order, else the largest number comes first.
+    Days are in order; elsewhere the largest number comes first.
     """
 
     days: Sequence[SignInsOfDay]
@@ -123,9 +123,9 @@ class ActiveUsers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counting:
-    """How far the log is counted. `until` is None before the first time.
+    """How far the log is counted. `until` is None before the first count.
 
-    When it is complete, newer sign-ins are added by each page. `newer_since` is the time from which on these happened.
+    When it is complete, each page adds the newer sign-ins, which are those from `newer_since` on.
     """
 
     until: datetime | None
@@ -170,7 +170,7 @@ def count_next(uow: UnitOfWork, limit: int) -> int:
 
 
 def forget_days(uow: UnitOfWork, limit: int) -> int:
-    """Delete who was active on which day where no count needs it any more, at most `limit` rows; return how many."""
+    """Delete the days of active users that no count needs any more, at most `limit` rows; return how many."""
     until = counting(uow).until
     return uow.sign_in_counts.forget_days(until.date() - DAYS_KEPT, limit) if until is not None else 0
 
@@ -210,7 +210,7 @@ def days_of(period: Period) -> list[date]:
 
 
 def bars_of(period: Period, days: int) -> list[Period]:
-    """Return the parts of a period that have so many days each, in order; the first one has fewer where it must."""
+    """Return the parts of a period with `days` days each, in order; the first one may have fewer."""
     parts: list[Period] = []
     end = period.end
     while end >= period.start:

@@ -1,8 +1,8 @@
-"""The log of sign-ins behind the plots: those of an organization or of the platform, found by day, outcome and more.
+"""The log of sign-ins behind the plots, of an organization or of the platform: a search by day, outcome and more.
 
-The counts of `sign_in_counts.py` say on which days there are sign-ins that fit, so that the log is read on these days
-alone, however few there are; and how many there are in all. Those of one person, and those from an address of a
-network, are read without the counts; of an address so many at a time, and the next page goes on from there.
+The counts of `sign_in_counts.py` say on which days there are fitting sign-ins, so that only these days of the log are
+read, and how many there are in all. Sign-ins of one person, or from a network address, are read without the counts;
+from an address so many at a time, and the next page goes on from there.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from core.sign_in.sign_ins import SignInOutcome, outcome_of
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# So many days are read for a page.
+# A page reads so many days.
 DAYS_AT_ONCE: Final = 40
 DAYS_OF_PLATFORM_AT_ONCE: Final = 2
-# Among so many sign-ins from an address those are looked for that fit the other filters of a search.
+# A search looks at so many sign-ins from an address for ones that fit the other filters.
 LOOKED_AT_MAX: Final = 2_000
-# More services are not offered in the filter of a list.
+# The filter of a list offers so many services.
 SERVICES_MAX: Final = 100
 NO_SERVICE: Final = UUID(int=0)
-# How many days active users are counted of.
+# The windows of active users, in days.
 WINDOWS: Final = frozenset({1, WEEK_DAYS, MONTH_DAYS})
 # No sign-in is older, and dates before it have no windows.
 FIRST_DAY: Final = date(2000, 1, 1)
@@ -49,8 +49,8 @@ FIRST_DAY: Final = date(2000, 1, 1)
 class LoggedSignIn:
     """One sign-in of the log.
 
-    Who it was and from where is None where the reader may not know: `email` tells whether they may. `is_member` is
-    about the organization that reads it.
+    The person and the address are None where the reader may not know them, as `email` shows. `is_member` concerns the
+    organization that reads it.
     """
 
     id: UUID
@@ -79,7 +79,7 @@ class LoggedSignIn:
 
     @property
     def known_reason(self) -> SignInReason | None:
-        """Why it was refused; None for a success. A later version may have reasons that this one does not know."""
+        """The reason of a refusal; None for a success. A later version may have reasons that this one does not know."""
         return None if self.success else reason_of(self.reason) or SignInReason.NOT_RECORDED
 
     @property
@@ -89,17 +89,17 @@ class LoggedSignIn:
 
     @property
     def device(self) -> str:
-        """What the browser or program says of itself."""
+        """The browser or program, by its own description."""
         return user_agents.describe(self.user_agent).name
 
     def without_person(self) -> LoggedSignIn:
-        """Return the sign-in as one reads it who may not know whose it was."""
+        """Return the sign-in for a reader who may not know the person."""
         return replace(self, user_id=None, email=None, ip_address=None, user_agent=None, request_id=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInPerson:
-    """Whose sign-ins are listed: all of them, or those to an organization since they have confirmed to belong to it."""
+    """The person whose sign-ins are listed: all, or the ones to an organization since the person confirmed it."""
 
     user_id: UUID
     organization_id: UUID | None = None
@@ -110,7 +110,7 @@ class SignInPerson:
 class ActiveUser:
     """A user who signed in; `email` is None where the reader may not know who it is.
 
-    `is_member` is about the organization that reads it.
+    `is_member` concerns the organization that reads it.
     """
 
     user_id: UUID
@@ -123,8 +123,8 @@ class ActiveUser:
 class FoundActiveUsers:
     """Users who signed in on some days, the oldest accounts first.
 
-    `total` is that of the counts, None where they are not complete; `next` is the id after which the list goes on, None
-    at its end.
+    `total` comes from the counts, None where they are not complete. The list goes on after the id `next`, None at its
+    end.
     """
 
     period: Period
@@ -137,8 +137,8 @@ class FoundActiveUsers:
 class FoundSignIns:
     """A part of the sign-ins that were found, the newest first.
 
-    `total` is that of the counts, None where they do not tell; `next` is where the list goes on, None at its end.
-    `looked_back_to` is the first day that was searched, where the list goes on before it was filled.
+    `total` comes from the counts, None where they do not tell. The list goes on at `next`, None at its end.
+    `looked_back_to` is the first day that was searched, where the search stopped before the page was full.
     """
 
     found: Sequence[LoggedSignIn]
@@ -149,9 +149,9 @@ class FoundSignIns:
 
 
 def listed(uow: UnitOfWork, slug: str, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:
-    """Return sign-ins to an organization; who it was is told of its own people alone.
+    """Return sign-ins to an organization; only its own people are named.
 
-    Any other address is answered as one that has never signed in.
+    The address of any other person finds nothing, as if they had never signed in.
     """
     organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
     if asked.email is None:
@@ -167,15 +167,15 @@ def listed(uow: UnitOfWork, slug: str, asked: SignInFilter, *, after: Position |
 def listed_of_service(
     uow: UnitOfWork, slug: str, service_slug: str, asked: SignInFilter, *, after: Position | None, limit: int
 ) -> FoundSignIns:
-    """Do what `listed` does, for the sign-ins to one service; raise `ServiceUnknown`."""
+    """Do what `listed` does for the sign-ins to one service; raise `ServiceUnknown`."""
     service = access.authorize(uow, slug, service_slug, Operation.SIGN_INS_READ).service
     return listed(uow, slug, replace(asked, service_id=service.id), after=after, limit=limit)
 
 
 def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position | None, limit: int) -> FoundSignIns:
-    """Return sign-ins of the whole platform, as a platform owner or support, who is told nothing of platform owners.
+    """Return sign-ins of the whole platform to a platform owner or support, which sees nothing of platform owners.
 
-    That support has asked for those of one person or one network is recorded.
+    A search of support that is narrowed to a person or a network is recorded.
     """
     caller = helped_accounts.open_list(uow, NarrowedList.SIGN_INS, asked)
     if asked.email is not None:
@@ -192,13 +192,13 @@ def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position
 
 
 def active_users(uow: UnitOfWork, slug: str, window: Period, *, after: UUID, limit: int) -> FoundActiveUsers:
-    """Return who signed in to an organization in a window; who it was is told of its own people alone."""
+    """Return who signed in to an organization in a window; only its own people are named."""
     organization_id = authorize(uow, slug, Operation.SIGN_INS_READ).organization.id
     return find_active(uow, organization_id, window, after=after, limit=limit)
 
 
 def active_users_of_platform(uow: UnitOfWork, window: Period, *, after: UUID, limit: int) -> FoundActiveUsers:
-    """Return who signed in to the platform in a window of the last thirty days, as a platform owner or support."""
+    """Return who signed in to the platform in a window of the last thirty days, to a platform owner or support."""
     sees_owners = authorize_support(uow).acts_as_platform_owner
     page = find_active(uow, None, window, after=after, limit=limit)
     shown = [one if sees_owners or not one.is_platform_owner else replace(one, email=None) for one in page.found]
@@ -212,7 +212,7 @@ def services_to_choose(uow: UnitOfWork, slug: str) -> list[tuple[str, str]]:
 
 
 def window_of(today: date, day: date | None, days: int, *, kept_days: int | None = None) -> Period:
-    """Return the window of one, seven or thirty days that ends with a day; today where another one is named.
+    """Return the window of one, seven or thirty days that ends with a day; one day for any other number.
 
     With `kept_days`, it begins no earlier than so many days ago.
     """
@@ -226,7 +226,7 @@ def window_of(today: date, day: date | None, days: int, *, kept_days: int | None
 def days_to_read(counted: Sequence[SignInsOfDay], *, after: date | None, enough: int, days_max: int) -> Sequence[date]:
     """Return the latest days that together have enough sign-ins, none after the day where the page begins.
 
-    That day may have been shown in part, so it does not count.
+    That first day does not count, because the page before may have shown a part of it.
     """
     days: list[date] = []
     rows = 0
@@ -248,7 +248,7 @@ def find(
     limit: int,
     days_max: int,
 ) -> FoundSignIns:
-    """Return sign-ins to an organization, None for all, and read so many days at most; the caller may see them."""
+    """Return sign-ins to an organization, None for all, from at most `days_max` days; the caller may see them."""
     if asked.address is not None:
         return _find_of_address(uow, organization_id, asked, after=after, limit=limit)
     state = counting(uow)
@@ -266,7 +266,7 @@ def find(
     if len(rows) > limit:
         following = rows[limit - 1].position
     elif days and days[-1] != counted[-1].day:
-        # Before the first moment of that day.
+        # The list goes on before the first moment of that day.
         looked_back_to = days[-1]
         begin = datetime.combine(looked_back_to, time(), UTC)
         following = Position(at=begin - timedelta(microseconds=1), id=first_id_since(begin))
@@ -282,7 +282,7 @@ def find(
 def _find_of_address(
     uow: UnitOfWork, organization_id: UUID | None, asked: SignInFilter, *, after: Position | None, limit: int
 ) -> FoundSignIns:
-    """Return sign-ins from an address of a network; the caller may see them."""
+    """Return sign-ins from a network address; the caller may see them."""
     others = (asked.succeeded, asked.reason, asked.provider, asked.service_id)
     looked_at_max = limit + 1 if others == (None,) * len(others) else LOOKED_AT_MAX
     rows, last_id = uow.elsewhere.sign_in_log.of_address(

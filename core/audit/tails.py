@@ -1,7 +1,7 @@
-"""Following an audit log: how many readers may wait for new entries, for how long, and what each log has at present.
+"""Following an audit log: how many readers may wait for new entries, for how long, and the present end of each log.
 
 Readers wait without a connection to the database. While some wait, one statement a second finds which of their logs
-have new entries, however many readers there are; an organization has so many places that it does not fill a process.
+have new entries, however many readers there are; the places of an organization are so few that it fills no process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PLATFORM_LOG: Final = UUID(int=0)
 
 
 class TailsTaken(RateLimitExceeded):
-    """As many readers as may wait for new entries of this log are waiting."""
+    """The maximum of readers waits for new entries of this log already."""
 
     limit = "audit_tails"
     counts = "readers"
@@ -36,7 +36,7 @@ class TailsTaken(RateLimitExceeded):
 def positions(uow: UnitOfWork, logs: Collection[UUID]) -> Mapping[UUID, int]:
     """Return the present position of each log that has one.
 
-    It is the last one that is sealed; that of the platform is the number of its newest id.
+    It is the last sealed position; for the platform it is the number of its newest id.
     """
     found = dict(uow.audit_searches.newest_positions([log for log in logs if log != PLATFORM_LOG]))
     newest = uow.audit_searches.newest_of_platform() if PLATFORM_LOG in logs else None

@@ -1,7 +1,7 @@
 """Verifying a chain of audit entries, line by line: the same for an export and for the database.
 
-What a chain alone cannot show is a log that was rewritten from some entry on, with all hashes after it. A proof that
-was kept elsewhere shows that: compare it with the chain through `require_kept`.
+A chain alone does not show that a log was rewritten from some entry on, with all hashes after it. A proof that was kept
+elsewhere shows that: compare it with the chain through `require_kept`.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import Any, Final, cast
 from core.audit.chain import COVERED, DETAIL, FIRST_HASH, digest_of, hash_of, personal_fields
 from core.lazy_dataclasses import dataclass
 
-# What anonymization writes instead of a value (`core/privacy/anonymization.py`). A field without a salt must show it,
-# or deleting a salt would be enough to change a value.
+# What anonymization writes instead of a value (`core/privacy/anonymization.py`). A field without a salt must have it,
+# else deleting a salt would be enough to change a value.
 ANONYMIZED_IP_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - no address to listen on
 ANONYMIZED_USER_AGENT: Final = "anonymized"
 _ANONYMIZED_EMAIL: Final = re.compile(r"anonymized-[0-9]{20}@deleted\.local")
-# In lower case alone, or a change of the case would go unnoticed.
+# Only lower case, else a change of the case would go unnoticed.
 _SALT: Final = re.compile(r"([0-9a-f]{2})+")
-# The greatest number up to which each whole number is one double, as canonical JSON has it (RFC 7493, 2.2).
+# Up to this number each whole number is one double, as canonical JSON needs it (RFC 7493, 2.2).
 _EXACT_MAX: Final = 2**53
 FIELDS: Final = frozenset({*COVERED, "ip_address", "user_agent", "details", "salts", "previous_hash", "hash"})
-# The plain fields of a proof, and the claims of its head that say the same.
+# The plain fields of a proof, and the claims of its head that repeat them.
 _PROVED: Final = {"entries": "entries", "sealed_through": "position", "pending": "pending", "sealed_at": "sealed_at"}
 
 
 class ChainBroken(Exception):
-    """The first entry that does not fit; the message says how."""
+    """An entry does not fit; the message says how."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptHead:
-    """The position and the hash that the head of a proof names."""
+    """The position and the hash in the head of a proof."""
 
     position: int
     hash: str
@@ -46,12 +46,12 @@ class ChainVerifier:
 
     position: int = 0
     head: str = FIRST_HASH
-    # Fields whose present values no digest covers any more.
+    # Counts fields whose present values no digest covers any more.
     anonymized_fields: int = 0
     kept: list[KeptHead] = field(default_factory=list[KeptHead])
 
     def require_kept(self, head: KeptHead) -> None:
-        """Require that the chain still contains the entry that an earlier proof names; call this before `check`."""
+        """Require that the chain still contains the entry of an earlier proof; call this before `check`."""
         self.kept.append(head)
 
     def check(self, line: Mapping[str, Any]) -> None:
@@ -88,7 +88,7 @@ class ChainVerifier:
 def wrong_field_of_proof(fields: Mapping[str, Any], claims: Mapping[str, Any]) -> str | None:
     """Return the first plain field of a proof that its signed head does not confirm; None when it confirms all.
 
-    Heads of earlier versions name neither `entries` nor `pending`, which then have to fit each other.
+    Heads of earlier versions have neither `entries` nor `pending`, which then have to fit each other.
     """
     confirmed = {name: claims[claim] for name, claim in _PROVED.items() if claim in claims}
     if confirmed.get("sealed_at") is not None:
@@ -128,7 +128,7 @@ def _problem_of_hash(line: Mapping[str, Any], previous_hash: str) -> str | None:
 
 
 def _problem_of_form(line: Mapping[str, Any]) -> str | None:
-    """Return where a line is written in another way than its hash and its digests have it."""
+    """Return where a line is written in another form than its hash and its digests cover."""
     salts, digests = line["salts"], line["digests"]
     if unknown := sorted((line.keys() ^ FIELDS) | (salts.keys() - digests.keys())):
         return f"the field {unknown[0]} was added or removed"

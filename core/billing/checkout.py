@@ -1,8 +1,8 @@
-"""Checkout: a member buys a plan of a service on a page of the payment provider (operations 4.1).
+"""Checkout: a member buys a plan of a service on a page of the payment provider.
 
 The provider is asked between two transactions. The first one authorizes, finds the plan and stores the checkout; its id
-is the key under which the provider makes the page. A checkout that got no answer, because Gatehouse or the provider
-stopped, is taken up again by the next request for the same purchase, under the same key.
+is the key under which the provider makes the page. If a checkout got no answer, because Gatehouse or the provider
+stopped, the next request for the same purchase continues it under the same key.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class PlanNotForSale(BadRequest):
 
 
 class AlreadySubscribed(Conflict):
-    """The buyer has a live subscription to the service; another one would be paid for and have no effect."""
+    """The buyer has a live subscription to the service, so they would pay for another one without an effect."""
 
     default_message = (
         "You already have a subscription to this service. Change or cancel it in the billing portal instead of buying"
@@ -86,7 +86,7 @@ class Checkout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """A started checkout: what to ask the provider for. `customer` is set when one has to be made first."""
+    """A started checkout: the request to the provider. `customer` is set when a customer has to be made first."""
 
     checkout: Checkout
     customer_id: str | None
@@ -118,7 +118,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A plan that the caller may buy; `is_subscribed` tells that they have a live subscription to the service."""
+    """A plan that the caller may buy; `is_subscribed` means that they have a live subscription to the service."""
 
     service: Service
     plan: Plan
@@ -148,7 +148,7 @@ def start(
     cancel_url: str,
     mode: BillingMode,
 ) -> Started:
-    """Store a checkout of the caller, or take up one that the provider has not answered."""
+    """Store a checkout of the caller, or continue one that the provider has not answered."""
     authorized = authorize(uow, slug, Operation.CHECKOUT)
     success_url, cancel_url = checked_urls(success_url, cancel_url)
     organization = authorized.organization
@@ -181,7 +181,7 @@ def start(
 def begin(
     uow: UnitOfWork, plan: Plan, price_id: str, user_id: UUID, *, success_url: str, cancel_url: str, mode: BillingMode
 ) -> Checkout:
-    """Store a checkout of a plan, or return the same one that the provider has not answered."""
+    """Store a checkout of a plan, or return an equal one that the provider has not answered."""
     checkout = Checkout(
         id=uow.randomness.new_id(),
         organization_id=plan.organization_id,
@@ -207,7 +207,7 @@ def customer_or_wish(
 
 
 def bind_wished(uow: UnitOfWork, wish: CustomerWish, customer_id: str, mode: BillingMode) -> str:
-    """Bind a customer that was made as wished; return the customer to use, which may be another one."""
+    """Bind a customer that the provider has made; return the customer to use, which may be another one."""
     if wish.service_id is None or wish.user_id is None:
         return bind_customer(uow, wish.organization_id, customer_id, mode)
     of = (wish.organization_id, wish.service_id, wish.user_id)
@@ -233,12 +233,12 @@ def bind_customer(uow: UnitOfWork, organization_id: UUID, customer_id: str, mode
 
 
 def finish(uow: UnitOfWork, checkout: Checkout, session_id: str) -> None:
-    """Record the session that the provider has made."""
+    """Record the provider's session of a checkout."""
     uow.billing_checkouts.finish(checkout, session_id)
 
 
 def abandon(uow: UnitOfWork, checkout: Checkout) -> None:
-    """Forget a checkout that the provider has refused: the provider would repeat that answer under the same key."""
+    """Forget a checkout that the provider has refused, because it would repeat that answer under the same key."""
     uow.billing_checkouts.remove(checkout)
 
 
@@ -251,7 +251,7 @@ def checked_urls(success_url: str, cancel_url: str) -> tuple[str, str]:
 
 
 def checked_url(field: str, url: str, *, may_have_placeholder: bool = False) -> str:
-    """Return an address that the buyer is sent to; raise `BadRequest` unless it is an absolute http(s) address."""
+    """Return an address to send the buyer to; raise `BadRequest` unless it is an absolute http(s) address."""
     plain = url.replace(SESSION_PLACEHOLDER, "") if may_have_placeholder else url
     if len(url) > URL_CHARACTERS_MAX or _UNSAFE.search(plain) or not _is_web_address(plain):
         raise BadRequest.of_field(

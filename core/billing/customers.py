@@ -1,10 +1,10 @@
 """Customers at the payment provider: one for each organization, made when it first buys or opens the billing portal.
 
-An end user who buys through a service is a customer of their own for that service, and never the organization's
-(decisions 6.4); that customer is bound by the checkout that made it alone.
+An end user who buys through a service is a customer of their own for that service, never the organization's. Only the
+checkout that made such a customer binds it.
 
-A customer is bound to its organization by the checkout that made it, or by `customer.created` with the organization in
-its metadata, whichever comes first (decisions 6.5). Its profile and its default payment method follow its events.
+The checkout that made the customer of an organization binds it, or `customer.created` with the organization in its
+metadata, whichever comes first. Its profile and its default payment method follow its events.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 CREATED: Final = "customer.created"
-# What the default payment method is computed from.
+# The events that decide the default payment method.
 METHOD_EFFECTS: Final = frozenset({Effect.CUSTOMER, Effect.METHOD_ATTACHED, Effect.METHOD_DETACHED})
 CUSTOMER_EFFECTS: Final = METHOD_EFFECTS | {Effect.CUSTOMER_DELETED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillingCustomer:
-    """A customer; without an organization nothing of it concerns us yet.
+    """A customer; without an organization it does not concern us yet.
 
-    With a service and a user, the customer is that end user, and the organization the one that sells.
+    With a service and a user, the customer is that end user, and the organization is the seller.
     """
 
     id: str
@@ -47,14 +47,14 @@ class BillingCustomer:
     user_id: UUID | None = None
 
     def may_buy(self, binding: SubscriptionBinding) -> bool:
-        """Return whether a purchase is of the customer's organization and, if the customer is a user, of that user."""
+        """Return whether a purchase is for the customer's organization and, for a user's customer, for that user."""
         is_own = self.organization_id == binding.organization_id
         return is_own and (self.user_id is None or (self.service_id, self.user_id) == binding.buyer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerWish:
-    """A customer to be made; the key is the same for everybody who needs this customer.
+    """A customer to be made; every request that needs this customer has the same key.
 
     With a service and a user, it is that end user's own.
     """
@@ -68,7 +68,7 @@ class CustomerWish:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Whose customer it is, as the provider is told; an end user's names no organization, which it would bind."""
+        """The metadata for the provider; an end user's has no organization, because that would bind the customer."""
         return customer_metadata(self.organization_id, self.service_id, self.user_id)
 
 
@@ -84,7 +84,7 @@ class MethodEntry:
 
 def wish(uow: UnitOfWork, organization_id: UUID, name: str, mode: BillingMode) -> CustomerWish:
     """Return the customer to make for an organization that has none."""
-    # Not counting a customer that a concurrent request has just bound, whose key this has to be. One that was deleted
+    # A customer that a concurrent request has just bound does not count, because both need the same key. A deleted one
     # counts, because the provider would answer its key with the deleted customer.
     number = uow.billing_customers.count_deleted(organization_id, mode) + 1
     return CustomerWish(
@@ -110,7 +110,7 @@ def wish_of_user(
 
 
 def apply(uow: UnitOfWork, event: BillingEvent, customer: BillingCustomer) -> bool:
-    """Apply an event to its customer, which is locked; return whether its subscriptions have to be settled again."""
+    """Apply an event to its locked customer; return whether its subscriptions have to be settled again."""
     match event.effect:
         case Effect.CUSTOMER_DELETED:
             uow.billing_customers.mark_deleted(customer.id, at=event.occurred_at)

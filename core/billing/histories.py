@@ -1,9 +1,8 @@
-"""What the events of a subscription add up to, in whatever order and however often they arrived.
+"""The state of a subscription from its events, in whatever order and however often they arrived (ops/decisions/0019).
 
-The state is computed from the set of stored events, so the order of their arrival cannot matter: the newest whole
-subscription counts, then the invoices after it. An end is final, however late an older event arrives. Two events of
-one second have no order; then the subscription has to be read from the provider, and until that is done a fixed order
-decides.
+The state is computed from the set of stored events, so the order of their arrival does not matter: the newest whole
+subscription counts, then the invoices after it. An end is final, however late an older event arrives. Two events of one
+second have no order; then the subscription has to be read from the provider, and until then a fixed order decides.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ _FINAL: Final = frozenset(SubscriptionStatus) - LIVE
 _INVOICES: Final = PartialTable(
     {Effect.PAID: SubscriptionStatus.ACTIVE, Effect.PAYMENT_FAILED: SubscriptionStatus.PAST_DUE}
 )
-# Which of two events of one second counts as the later one.
+# The order of two events of one second, the later one last.
 _ORDER: Final = (Effect.SESSION, Effect.SNAPSHOT, Effect.PAYMENT_FAILED, Effect.PAID, Effect.ENDED)
-# The effects from which a history is made.
+# The effects of the events in a history.
 HISTORICAL: Final = frozenset(_ORDER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """A stored event of a subscription; `is_read` marks the subscription as it was read from the provider."""
+    """A stored event of a subscription; `is_read` marks a reading of the subscription from the provider."""
 
     event_id: str
     occurred_at: datetime
@@ -43,7 +42,7 @@ class HistoryEntry:
 
     @property
     def status(self) -> SubscriptionStatus | None:
-        """The status that the event tells."""
+        """The status in the event."""
         if self.effect is Effect.ENDED and self.facts.status not in _FINAL:
             return SubscriptionStatus.CANCELLED
         return _INVOICES.get(self.effect, self.facts.status)
@@ -61,17 +60,17 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What a history adds up to; `price_id` is None when no event names a price."""
+    """The state after a history; `price_id` is None when no event names a price."""
 
     status: SubscriptionStatus
     price_id: str | None
     period_end: datetime | None
-    # Whether events of one second leave open what the state is.
+    # Whether events of one second leave the state open.
     is_ambiguous: bool = False
 
 
 def state_of(entries: Iterable[HistoryEntry], *, is_customer_deleted: bool = False) -> State | None:
-    """Return what the entries add up to; None when none of them tells that the subscription exists."""
+    """Return the state after the entries; None when none of them shows that the subscription exists."""
     history = sorted(entries, key=lambda entry: entry.order)
     base = _base(history)
     if base is None or base.status is None:
@@ -88,7 +87,7 @@ def state_of(entries: Iterable[HistoryEntry], *, is_customer_deleted: bool = Fal
 
 
 def _base(history: Sequence[HistoryEntry]) -> HistoryEntry | None:
-    """Return what the rest builds upon: the end, else the newest whole subscription, else the completed checkout."""
+    """Return the entry that others build upon: the end, else the newest whole subscription, else the checkout."""
     ends = [entry for entry in history if entry.is_final]
     snapshots = [entry for entry in history if entry.effect is Effect.SNAPSHOT]
     sessions = [entry for entry in history if entry.effect is Effect.SESSION]

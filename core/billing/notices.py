@@ -1,6 +1,6 @@
-"""Mails to buyers: the end of a trial, and a payment that only they can complete (operations 4.2, "notify user").
+"""Mails to buyers: the end of a trial, and a payment that only they can complete.
 
-A mail is queued once for each event: at once, or when it becomes known whose subscription the event is about.
+A mail is queued once for each event: at once, or when the buyer of the subscription becomes known.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NOTICES: Final = tuple(_TEMPLATES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buyer:
-    """Who is told, and the names to tell it with."""
+    """The recipient, and the names in the mail."""
 
     email: str
     service_name: str

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class BillingOverview:
     """The tier of an organization, what it has of each limit (None is no limit), and what it sells.
 
-    `has_plans` tells whether any of its services has a plan besides the default one.
+    `has_plans` says whether any of its services has a plan besides the default one.
     """
 
     tier: str | None
@@ -31,7 +31,7 @@ class BillingOverview:
 
 
 def show(uow: UnitOfWork, slug: str, *, days: int) -> BillingOverview:
-    """Return the overview, with what was sold over so many days that end today."""
+    """Return the overview, with the sales of the last `days` days."""
     organization = authorize(uow, slug, Operation.BILLING_READ).organization
     tier = uow.tiers.defer_by_id(organization.tier_id)()
     limits = members.limits_of(

@@ -1,7 +1,7 @@
-"""What a person has subscribed to, over all services, and the portal of the payment provider for what they pay.
+"""The subscriptions of a person to all services, and the portal of the payment provider for what they pay.
 
-An end user pays as a customer of their own for each service (decisions 6.4); what a member bought is on the account of
-the organization, whose portal is in `portal.py`.
+An end user pays as a customer of their own for each service; a member's purchase is on the account of the organization,
+whose portal is in `portal.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SUBSCRIPTIONS_MAX: Final = 100
 
 
 class NothingToManage(NotFound):
-    """The person pays nothing for the service as a customer of their own, or has no such service."""
+    """The person pays nothing for the service as a customer of their own, or does not use such a service."""
 
     default_message = "You pay nothing for this application yourself, so there is nothing to manage."
 
@@ -82,7 +82,7 @@ def list_mine(uow: UnitOfWork, mode: BillingMode) -> PersonalSubscriptions:
 
 
 def request_portal(uow: UnitOfWork, service_id: UUID, *, return_url: str, mode: BillingMode) -> PersonalPortal:
-    """Return the customer that the caller is for a service; raise `NothingToManage` when they are none."""
+    """Return the caller's own customer for a service; raise `NothingToManage` without one."""
     caller = uow.caller
     caller.require(Act.IN_PERSON)
     checked = checkout.checked_url("return_url", return_url)
@@ -94,7 +94,7 @@ def request_portal(uow: UnitOfWork, service_id: UUID, *, return_url: str, mode: 
 
 
 def record_opened(uow: UnitOfWork, service_id: UUID, portal: PersonalPortal, *, mode: BillingMode) -> None:
-    """Record that the caller gets the address of their portal, with which anybody can use it for a while."""
+    """Record that the caller gets the address of their portal, which works for anyone who has it for a while."""
     caller = uow.caller
     uow.record(
         AuditAction.BILLING_PORTAL_OPENED,

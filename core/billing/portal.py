@@ -1,4 +1,4 @@
-"""The billing portal: pages of the payment provider where an organization changes what it pays for (decisions 6.5)."""
+"""The billing portal: pages of the payment provider where an organization changes what it pays for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortalRequest:
-    """Whose portal is to be opened; `customer` is set when a customer has to be made first."""
+    """The portal to open; `customer` is set when a customer has to be made first."""
 
     organization_id: UUID
     customer_id: str | None
@@ -35,6 +35,6 @@ def request(uow: UnitOfWork, slug: str, *, return_url: str, mode: BillingMode) -
 
 
 def record_opened(uow: UnitOfWork, slug: str, *, mode: BillingMode) -> None:
-    """Record that the caller gets the address of the portal, with which anybody can use it for a while."""
+    """Record that the caller gets the address of the portal, which works for anyone who has it for a while."""
     organization = authorize(uow, slug, Operation.BILLING_PORTAL).organization
     uow.record(AuditAction.BILLING_PORTAL_OPENED, organization.id, organization_id=organization.id, mode=mode.value)

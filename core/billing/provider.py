@@ -1,4 +1,4 @@
-"""The payment provider as Gatehouse uses it: what it is asked for, what it answers, and how it fails.
+"""The payment provider as Gatehouse uses it: requests, answers, and failures.
 
 The port is `ports/billing/gateway.py`. It has two adapters, the Stripe API and the embedded sandbox, and `BillingMode`
 says with which of them a customer was made.
@@ -18,7 +18,7 @@ from core.secrets import Secret
 
 # Ids of the provider are stored as they are; this is its own limit.
 PROVIDER_ID_CHARACTERS_MAX: Final = 255
-# How the keys begin that open test data alone.
+# Keys that open only test data begin so.
 _TEST_KEYS: Final = ("sk_test_", "rk_test_")
 
 
@@ -31,7 +31,7 @@ class BillingMode(StrEnum):
 
 
 def mode_of_key(key: Secret) -> BillingMode:
-    """Return which data a secret key of the provider opens."""
+    """Return the mode of the data that a secret key of the provider opens."""
     return BillingMode.TEST if key.reveal().startswith(_TEST_KEYS) else BillingMode.LIVE
 
 
@@ -43,12 +43,12 @@ class BillingFailed(Refusal):
 
     def __init__(self, *, is_refused: bool = False) -> None:
         super().__init__()
-        # The provider has refused the request; otherwise it is unknown whether it was executed.
+        # Whether the provider has refused the request; otherwise it may have been executed.
         self.is_refused = is_refused
 
 
 class NothingForSale(BillingFailed):
-    """No payment provider is set, and the sandbox is off: nothing can be bought (decisions 6.5)."""
+    """No payment provider is set, and the sandbox is off, so nothing can be bought."""
 
     default_message = (
         "Nothing can be bought here: this installation has no payment provider. Ask its operator to set"
@@ -69,7 +69,7 @@ class BillingRateLimited(BillingFailed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckoutOrder:
-    """What a checkout page sells. The sandbox shows the names and the price; the provider has its own by `price_id`."""
+    """The product of a checkout page; the sandbox shows these names and price, the provider its own by `price_id`."""
 
     customer_id: str
     price_id: str
@@ -84,7 +84,7 @@ class CheckoutOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckoutSession:
-    """A checkout page of the provider; the field names are those of operations 2.11."""
+    """A checkout page of the provider; the names of the fields are the interface's."""
 
     checkout_url: str
     session_id: str
@@ -92,7 +92,7 @@ class CheckoutSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSubscription:
-    """A subscription as the provider has it, at a time by the provider's own clock."""
+    """A subscription as read from the provider, at a time by the provider's clock."""
 
     customer_id: str | None
     facts: Facts

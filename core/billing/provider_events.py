@@ -1,6 +1,6 @@
-"""The events of the payment provider: their types, what each is about, and what it says (operations 4.2).
+"""The events of the payment provider: their types, subjects and contents.
 
-`EFFECTS` is the table of the handled types. An event of another type, or of a handled one about an object that cannot
+`EFFECTS` is the table of the handled types. An event of another type, or of a handled type about an object that cannot
 be read, has the effect `NONE`: it is stored, changes nothing and is answered like the others.
 """
 
@@ -26,7 +26,7 @@ class EventInvalid(BadRequest):
 
 
 class Effect(StrEnum):
-    """What an event says; the value is stored."""
+    """The meaning of an event; the value is stored."""
 
     SNAPSHOT = "snapshot"  # The whole subscription.
     ENDED = "ended"  # The subscription has ended for good.
@@ -64,7 +64,7 @@ OF_INVOICE: Final = frozenset({Effect.PAID, Effect.PAYMENT_FAILED, Effect.ACTION
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerProfile:
-    """What an event says about a customer; it is stored with the customer, never with the event."""
+    """The customer in an event; it is stored with the customer, never with the event."""
 
     organization_id: UUID | None
     name: str | None
@@ -82,10 +82,10 @@ class BillingEvent:
     subscription_id: str | None = None
     customer_id: str | None = None
     facts: Facts = NOTHING
-    # Set where the event is about a payment method, or names the default one of a customer.
+    # Set if the event is about a payment method, or names the default one of a customer.
     payment_method: str | None = None
     profile: CustomerProfile | None = None
-    # Where the buyer completes a payment; it is only mailed, because whoever has it can open the invoice.
+    # Where the buyer completes a payment; it is mailed and not stored, because it opens the invoice to its holder.
     invoice_url: str | None = None
 
 
@@ -107,14 +107,14 @@ def parse(event: object) -> BillingEvent:
 
 
 def _said(effect: Effect, data: Object) -> dict[str, Any] | None:
-    """Return what the object of an event says; None when it does not even say what it is about."""
+    """Return the content of the object of an event; None when not even its subject can be read."""
     subject = data.get("object")
     if not isinstance(subject, Mapping):
         return None
     subject = cast("Object", subject)
     if effect in OF_SUBSCRIPTION:
         said = _of_subscription(subject)
-        # Of a state that we do not know, nothing can be said.
+        # A subscription in an unknown state is not used.
         is_usable = effect is not Effect.SNAPSHOT or said is None or said["facts"].status is not None
         return said if is_usable else None
     if effect in OF_INVOICE:
@@ -135,7 +135,7 @@ def _of_subscription(subscription: Object) -> dict[str, Any] | None:
 
 
 def _of_invoice(invoice: Object) -> dict[str, Any] | None:
-    # An invoice that is for no subscription is none of our business.
+    # An invoice without a subscription does not concern us.
     subscription_id = provider_objects.invoice_subscription(invoice)
     if subscription_id is None:
         return None
@@ -174,7 +174,7 @@ def _of_customer(customer: Object, _data: Object) -> dict[str, Any] | None:
 
 
 def _of_payment_method(method: Object, data: Object) -> dict[str, Any] | None:
-    # One that was detached has no customer any more; the event says whose it was.
+    # A detached payment method has no customer any more; the event has the previous one.
     before = data.get("previous_attributes")
     previous = reference(cast("Object", before).get("customer")) if isinstance(before, Mapping) else None
     customer_id, method_id = reference(method.get("customer")) or previous, reference(method.get("id"))

@@ -1,8 +1,8 @@
 """Reading the objects of the Stripe API, in their older and their current shapes.
 
-The period of a subscription was a field of the subscription and is now one of its items; an invoice named its
-subscription at the top and does so now under `parent`; a price was a `plan`. A reference may be an id or the object
-itself. What an object does not have, or has in an unusable form, is None here: a caller decides what that means.
+The period of a subscription was a field of the subscription and is now a field of its items; an invoice named its
+subscription at the top and now names it under `parent`; a price was a `plan`. A reference may be an id or the object
+itself. A missing or unusable value is None here, and the caller decides what that means.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Object: TypeAlias = Mapping[str, Any]
 
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,255}")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-# The end of the year 9999, the last one that a date can have.
+# The end of the year 9999, the last year of a date.
 SECONDS_MAX: Final = 253_402_300_799
 TEXT_CHARACTERS_MAX: Final = 254
 
-# The states of the provider (decisions 6.5); an object with another state is not used.
+# The states of the provider; an object with another state is not used.
 STATUSES: Final[Mapping[str, SubscriptionStatus]] = {
     "active": SubscriptionStatus.ACTIVE,
     "trialing": SubscriptionStatus.ACTIVE,
@@ -44,7 +44,7 @@ USER_ID: Final = "user_id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionBinding:
-    """The metadata of a subscription: what it was bought for (operations 4.1)."""
+    """The metadata of a subscription: the organization, service, plan and user that it was bought for."""
 
     organization_id: UUID
     service_id: UUID
@@ -53,12 +53,12 @@ class SubscriptionBinding:
 
     @property
     def buyer(self) -> tuple[UUID, UUID]:
-        """The service, and the user of it who has bought."""
+        """The service, and its user who has bought."""
         return self.service_id, self.user_id
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The binding as it is given to the provider."""
+        """The binding in the form for the provider."""
         return {
             USER_ID: str(self.user_id),
             SERVICE_ID: str(self.service_id),
@@ -69,7 +69,7 @@ class SubscriptionBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What an object says about a subscription; None is what it does not say."""
+    """The content of an object about a subscription; None for what it lacks."""
 
     status: SubscriptionStatus | None = None
     price_id: str | None = None
@@ -81,7 +81,7 @@ NOTHING: Final = Facts()
 
 
 def subscription_facts(subscription: Object) -> Facts:
-    """Return what a subscription says about itself."""
+    """Return the content of a subscription."""
     items = _list(_object(subscription.get("items")).get("data"))
     ends = [
         time_of(subscription.get("current_period_end")),
@@ -102,7 +102,7 @@ def invoice_subscription(invoice: Object) -> str | None:
 
 
 def invoice_facts(invoice: Object) -> Facts:
-    """Return what an invoice says about its subscription: until when its lines pay, and the metadata it repeats."""
+    """Return the content of an invoice about its subscription: the period that its lines pay, and the metadata."""
     lines = _list(_object(invoice.get("lines")).get("data"))
     return Facts(
         period_end=_latest([time_of(_object(line.get("period")).get("end")) for line in lines]),
@@ -111,7 +111,7 @@ def invoice_facts(invoice: Object) -> Facts:
 
 
 def session_facts(session: Object) -> Facts:
-    """Return what a completed checkout says about its subscription."""
+    """Return the content of a completed checkout about its subscription."""
     is_paid = session.get("payment_status") in {"paid", "no_payment_required"}
     status = SubscriptionStatus.ACTIVE if is_paid else SubscriptionStatus.PAST_DUE
     return Facts(status=status, binding=binding_of(session))
@@ -128,7 +128,7 @@ def binding_of(owner: Object) -> SubscriptionBinding | None:
 
 
 def organization_of(customer: Object) -> UUID | None:
-    """Return the organization that the metadata of a customer name; None for an end user's (decisions 6.4)."""
+    """Return the organization in the metadata of a customer; None for the customer of an end user."""
     metadata = _object(customer.get("metadata"))
     return None if USER_ID in metadata else uuid_of(metadata.get(ORG_ID))
 
@@ -141,12 +141,12 @@ def customer_metadata(organization_id: UUID, service_id: UUID | None, user_id: U
 
 
 def default_payment_method_of(customer: Object) -> str | None:
-    """Return the payment method that a customer's invoices are charged to."""
+    """Return the payment method for a customer's invoices."""
     return reference(_object(customer.get("invoice_settings")).get("default_payment_method"))
 
 
 def reference(value: Any) -> str | None:
-    """Return the id of an object that is given as its id or as a whole."""
+    """Return the id of an object, which is given as its id or as a whole."""
     found = _object(value).get("id") if isinstance(value, Mapping) else value
     return found if isinstance(found, str) and _ID.fullmatch(found) else None
 
@@ -157,7 +157,7 @@ def word(value: Any) -> str:
 
 
 def text(value: Any) -> str | None:
-    """Return a text that can be stored, shortened; None for one that cannot be."""
+    """Return a text that can be stored, shortened; None for any other value."""
     if not isinstance(value, str) or not value.isprintable():
         return None
     return value[:TEXT_CHARACTERS_MAX] or None

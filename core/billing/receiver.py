@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class EventReceipt(StrEnum):
-    """What became of an event; every one of them is answered 200."""
+    """What became of an event; the answer is 200 for all of them."""
 
     DUPLICATE = "duplicate"
-    IGNORED = "ignored"  # Nothing that we handle.
+    IGNORED = "ignored"  # It has no effect here.
     PARKED = "parked"
     APPLIED = "applied"
     CONFLICT = "conflict"
@@ -28,7 +28,7 @@ class EventReceipt(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """The result for the log: what became of the event, and the events that contradict what is known."""
+    """The result for the log: what became of the event, and the events that contradict stored data."""
 
     receipt: EventReceipt
     refused: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ def receive(uow: UnitOfWork, event: BillingEvent, mode: BillingMode) -> Received
     """Store an event, and apply it unless it was received before."""
     is_new = uow.billing_events.defer_add(event)
     if event.subscription_id is not None:
-        # The same order in every transaction: the customer, then its subscription.
+        # Every transaction locks in the same order: the customer, then its subscription.
         if event.customer_id is not None:
             uow.billing_customers.defer_hold(event.customer_id)
         known = uow.billing_subscriptions.defer_known(event.subscription_id, event.customer_id)

@@ -1,7 +1,7 @@
-"""Reconciliation: reading subscriptions from the provider whose events may have been lost or have no order.
+"""Reconciliation: reads subscriptions from the provider whose events may be lost or have no order.
 
 A subscription is due when its period has ended, when it had no event for long, or when two events of one second left
-its state open. One replica reads those of an organization at a time: it holds a lease on the organization's customer.
+its state open. One replica at a time reads the subscriptions of an organization: it leases the organization's customer.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 # Longer than reading a whole batch may take.
 LEASE: Final = timedelta(minutes=15)
-# When a subscription that the provider does not know is read again.
+# Until a subscription that the provider does not know is read again.
 UNKNOWN_RETRY: Final = timedelta(days=1)
-# When one is read again after a failure of the provider.
+# Until a subscription is read again after a failure of the provider.
 FAILURE_RETRY: Final = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueSubscription:
-    """A subscription to read, and the time of its newest event, which any reading from now on reflects."""
+    """A subscription to read, and the time of its newest event, which every later reading reflects."""
 
     id: str
     newest_event_at: datetime | None
@@ -66,13 +66,13 @@ def release(uow: UnitOfWork, batch: Batch) -> None:
 
 
 def record(uow: UnitOfWork, due: DueSubscription, read: ReadSubscription) -> Settlement:
-    """Store a subscription as it was read, and settle it; a difference to what was known is repaired and recorded."""
+    """Store a reading of a subscription, and settle it; a difference to the stored state is repaired and recorded."""
     known = subscriptions.lock(uow, due.id)
     before = known.subscription
-    # The reading began after these events, so it is newer than they are, whatever the clocks say.
+    # The reading began after these events, so it is newer, whatever the clocks say.
     times = [time for time in (read.as_of, due.newest_event_at, before.read_as_of) if time is not None]
     uow.billing_subscriptions.save(replace(before, read=read.facts, read_as_of=max(times)))
-    # Again, because the plan of the price that was read is among what is known now.
+    # Locked again, because the plan of the read price is known now.
     return subscriptions.settle(uow, subscriptions.lock(uow, due.id), source=Source.RECONCILIATION)
 
 
@@ -82,5 +82,5 @@ def record_failure(uow: UnitOfWork, due: DueSubscription) -> None:
 
 
 def record_unknown(uow: UnitOfWork, due: DueSubscription) -> None:
-    """Read the subscription again later, although the provider does not know it; nothing is concluded from that."""
+    """Read the subscription again later, although the provider does not know it; that changes nothing."""
     uow.billing_subscriptions.postpone(due.id, until=uow.now + UNKNOWN_RETRY)

@@ -1,9 +1,8 @@
 """The embedded sandbox provider: customers, checkout and portal pages, and subscriptions for trying things out.
 
-It stands in for the payment provider while no key is set, in development mode or where the operator has turned it on
-(decisions 6.5): no money moves. What happens in it is told to the receiver by signed events, like those of the
-provider; `sandbox_events.py` has their content. An operator or the portal page makes a subscription renew, fail,
-recover or end, and has the events sent late or twice.
+It stands in for the payment provider while no key is set, in development mode or where the operator has turned it on:
+no money moves. It sends signed events to the receiver, as the provider does; `sandbox_events.py` has their content. An
+operator or the portal page makes a subscription renew, fail, recover or end, and has the events sent late or twice.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ if TYPE_CHECKING:
 PERIOD: Final = timedelta(days=30)
 SESSION_LIFETIME: Final = timedelta(hours=24)
 LATE_MAX: Final = timedelta(days=3)
-# A delivery that was not answered is repeated after this, doubled each time, and given up after so many attempts.
+# A delivery without an answer is repeated after this, doubled each time, and given up after so many attempts.
 RETRY_MIN: Final = timedelta(seconds=5)
 ATTEMPTS_MAX: Final = 12
 LEASE: Final = timedelta(minutes=1)
 _ID_ALPHABET: Final = string.ascii_letters + string.digits
 _ID_CHARACTERS: Final = 24
-# The secret that signs the sandbox's events is derived from the pepper for this purpose, so it is stored nowhere.
+# The secret for the sandbox's events is derived from the pepper for this purpose, so it is stored nowhere.
 SIGNING_PURPOSE: Final = "billing sandbox signatures"
 
 
@@ -60,7 +59,7 @@ class SandboxActionImpossible(BadRequest):
 
 
 class SandboxAction(StrEnum):
-    """What can be made to happen to a subscription."""
+    """An action on a subscription of the sandbox."""
 
     RENEW = "renew"
     FAIL = "fail"
@@ -102,7 +101,7 @@ def create_customer(uow: UnitOfWork, wish: CustomerWish) -> str:
     customer = SandboxCustomer(
         id=_new_id(uow, "cus"),
         organization_id=wish.organization_id,
-        # Nothing of a person is kept in the sandbox.
+        # The sandbox keeps no data of persons.
         name=wish.name if wish.user_id is None else "End user",
         default_payment_method=None,
         created_at=uow.now,
@@ -154,7 +153,7 @@ def open_portal(uow: UnitOfWork, customer_id: str, return_url: str, *, base_url:
 
 
 def read_subscription(uow: UnitOfWork, subscription_id: str) -> ReadSubscription | None:
-    """Return a subscription as the sandbox has it now; None when it has no such subscription."""
+    """Return the present state of a subscription; None when the sandbox has no such one."""
     found = uow.sandbox.subscription(subscription_id)
     if found is None:
         return None
@@ -163,7 +162,7 @@ def read_subscription(uow: UnitOfWork, subscription_id: str) -> ReadSubscription
 
 
 def cancel(uow: UnitOfWork, subscription_id: str) -> None:
-    """End a subscription at once; one that has ended, or is unknown, stays as it is."""
+    """End a subscription at once; nothing happens for one that has ended or is unknown."""
     subscription = uow.sandbox.lock_subscription(subscription_id)
     if subscription is not None and not subscription.has_ended:
         _act(uow, subscription, SandboxAction.CANCEL, PROMPTLY)
@@ -217,7 +216,7 @@ def pay(uow: UnitOfWork, session_id: str) -> SandboxSession:
 def act_in_portal(
     uow: UnitOfWork, session_id: str, subscription_id: str, action: SandboxAction, posting: Posting
 ) -> SandboxSession:
-    """Make something happen to a subscription of the portal's customer."""
+    """Apply an action to a subscription of the portal's customer."""
     session = _session(uow, session_id, SessionKind.PORTAL)
     subscription = uow.sandbox.lock_subscription(subscription_id)
     if subscription is None or subscription.customer_id != session.customer_id:
@@ -227,7 +226,7 @@ def act_in_portal(
 
 
 def act(uow: UnitOfWork, subscription_id: str, action: SandboxAction, posting: Posting) -> SandboxSubscription:
-    """Make something happen to a subscription, for an operator; return it as it is then."""
+    """Apply an action to a subscription, for an operator; return its new state."""
     subscription = uow.sandbox.lock_subscription(subscription_id)
     if subscription is None:
         raise SandboxSubscriptionUnknown
@@ -240,12 +239,12 @@ def list_subscriptions(uow: UnitOfWork, limit: int) -> Sequence[SandboxSubscript
 
 
 def claim_deliveries(uow: UnitOfWork, limit: int) -> Sequence[SandboxDelivery]:
-    """Claim events that are due, the oldest first; one that is not confirmed is due again after a while."""
+    """Claim due events, the oldest first; an unconfirmed one is due again after a while."""
     return uow.sandbox.claim_deliveries(now=uow.now, leased_until=uow.now + LEASE, limit=limit)
 
 
 def record_delivered(uow: UnitOfWork, delivery: SandboxDelivery) -> None:
-    """Forget an event that the receiver has answered with success, or that was refused too often."""
+    """Forget an event that the receiver has accepted, or has refused too often."""
     uow.sandbox.end_delivery(delivery.id)
 
 
@@ -332,5 +331,5 @@ def _new_id(uow: UnitOfWork, kind: str) -> str:
 
 
 def _new_capability(uow: UnitOfWork, kind: str) -> str:
-    """Return the id of a page, which is all that is needed to use it."""
+    """Return the id of a page; the id alone opens the page."""
     return f"{kind}_sandbox_{uow.randomness.token().reveal()}"

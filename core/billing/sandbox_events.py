@@ -1,4 +1,4 @@
-"""The objects and events of the sandbox provider, in the current shape of the Stripe API, as far as we read it."""
+"""The objects and events of the sandbox provider, in the current shape of the Stripe API, with the fields we read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SandboxEvent:
 
 
 def encode(event: SandboxEvent, *, event_id: str) -> str:
-    """Return the body that is posted."""
+    """Return the body of an event."""
     return json.dumps(
         {
             "id": event_id,

@@ -1,4 +1,4 @@
-"""What the embedded sandbox provider keeps: its customers, its pages, and its subscriptions."""
+"""The records of the embedded sandbox provider: its customers, its pages, and its subscriptions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SandboxCustomer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSession:
-    """A page of the sandbox. Whoever knows its id may use it; the id cannot be guessed."""
+    """A page of the sandbox; its id, which cannot be guessed, opens it."""
 
     id: str
     kind: SessionKind
@@ -73,5 +73,5 @@ class SandboxSubscription:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing can happen to it any more."""
+        """Whether it has ended for good."""
         return self.status == "canceled"

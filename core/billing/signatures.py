@@ -1,7 +1,7 @@
-"""The signature of the payment provider's events (operations 4.2): HMAC-SHA256 over `<timestamp>.<raw body>`.
+"""The signature of the payment provider's events: HMAC-SHA256 over `<timestamp>.<raw body>`.
 
 The header is `t=<timestamp>,v1=<signature>`, with several `v1` values while a secret is being replaced. It is checked
-over the bytes as they arrived, before anything decodes them.
+over the received bytes, before anything decodes them.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class SignatureMissing(BadRequest):
 
 
 class SignatureMalformed(BadRequest):
-    """The signature header does not have the form of operations 4.2."""
+    """The signature header does not have the form `t=<timestamp>,v1=<signature>`."""
 
     default_message = "The header billing-signature has to be t=<timestamp>,v1=<signature>."
 
 
 class SignatureInvalid(Unauthorized):
-    """No signature fits the body, or its time is too far from now."""
+    """No signature fits the body, or its time is too far from the present."""
 
     default_message = "The signature does not fit the body, or its timestamp is more than five minutes from now."
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature header: its timestamp as it was written, and the signatures of the known scheme."""
+    """A signature header: its timestamp as written, and the signatures of the known scheme."""
 
     timestamp: str
     values: tuple[str, ...]

@@ -1,8 +1,8 @@
-"""Subscriptions that were bought: from the provider's events to the subscription that tokens and services see.
+"""Bought subscriptions: from the provider's events to the subscription that tokens and services see.
 
-A subscription of the provider is parked until an event tells for which organization, service and user it was bought,
-and its customer belongs to that organization. From then on it is settled after every event: what its history adds up to
-(`histories.py`) is written to the user's subscription. An event that contradicts the binding is refused: it changes
+A subscription of the provider is parked until an event says for which organization, service and user it was bought, and
+its customer belongs to that organization. From then on every event settles it: the state of its history
+(`histories.py`) is written to the user's subscription. An event that contradicts the binding is refused and changes
 nothing. A second live subscription of a user to a service is a conflict, and takes effect when the first one ends.
 """
 
@@ -27,12 +27,12 @@ from core.services.subscriptions import LIVE, Subscription
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# The provider is asked so long after the end of a period, so often when that has passed, and after so long a silence.
+# The provider is asked so long after the end of a period, so often from then on, and after so long a silence.
 PERIOD_GRACE: Final = timedelta(hours=1)
 OVERDUE_PERIOD: Final = timedelta(days=1)
 CONFLICT_PERIOD: Final = timedelta(days=1)
 SILENCE_MAX: Final = timedelta(days=7)
-# A check is not postponed by less, which saves a write for most events.
+# A check is postponed by at least this, which saves a write for most events.
 CHECK_DELAY_MIN: Final = timedelta(days=1)
 
 
@@ -53,7 +53,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillingSubscription:
-    """A subscription of the provider, as billing knows it; `binding` is None until it is known what it is for."""
+    """A subscription of the provider, as billing knows it; `binding` is None until an event has named its purpose."""
 
     id: str
     customer_id: str | None
@@ -66,7 +66,7 @@ class BillingSubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEntry:
-    """An event of the history, or one that a mail is due for, with the customer that it names."""
+    """An event of the history, or an event for which a mail is due, with the customer that it names."""
 
     entry: HistoryEntry
     customer_id: str | None
@@ -82,7 +82,7 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What is stored about a subscription, which is locked; `plans` are by the prices that its events name."""
+    """What is stored about a locked subscription; `plans` has plans by the prices that its events name."""
 
     subscription: BillingSubscription
     history: Sequence[StoredEntry]
@@ -95,7 +95,7 @@ def settle(
 ) -> Settlement:
     """Bring the user's subscription in line with the stored events.
 
-    `invoice_url` is where the buyer completes the payment that the present event asks for.
+    At `invoice_url` the buyer completes the payment that the present event requires.
     """
     subscription = known.subscription
     refused: list[str] = []
@@ -133,9 +133,9 @@ def lock(uow: UnitOfWork, subscription_id: str) -> Known:
 
 
 def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refused: list[str]) -> BillingSubscription:
-    """Return the subscription bound by the first event that tells what it is for, if its customer is known.
+    """Return the subscription bound by the first event that names its purpose, if its customer is known.
 
-    One that the provider was asked to end stays parked: what it was bought for is gone.
+    One that the provider was asked to end stays parked, because its service or user is gone.
     """
     if uow.billing_cancellations.has(subscription.id):
         return subscription
@@ -152,7 +152,7 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refu
             and not stored.entry.is_final
             and uow.billing_subscriptions.is_undeliverable(binding)
         ):
-            # A page that was open while the service or the account was deleted, and was paid after that.
+            # The checkout page was open while the service or the account was deleted, and was paid after that.
             uow.billing_cancellations.add(subscription.id, customer.mode)
     return subscription
 
@@ -196,7 +196,7 @@ def _accepted(
 
 
 def _is_same_purchase(one: SubscriptionBinding, other: SubscriptionBinding) -> bool:
-    # Not the plan: a buyer changes it in the portal, and its price tells the present one.
+    # The plan is not compared: a buyer changes it in the portal, and the price names the present one.
     return (one.organization_id, one.service_id, one.user_id) == (
         other.organization_id,
         other.service_id,
@@ -210,7 +210,7 @@ def _has_own_price(entry: HistoryEntry, binding: SubscriptionBinding, known: Kno
 
 
 def _plan_of(uow: UnitOfWork, state: State, binding: SubscriptionBinding, known: Known) -> Plan | None:
-    """Return the plan of the present price, else the plan that was bought; None when that was deleted."""
+    """Return the plan of the present price, else the bought plan; None when that was deleted."""
     plan = known.plans.get(state.price_id or "")
     if plan is not None and plan.service_id == binding.service_id:
         return plan
@@ -231,7 +231,7 @@ def _write(
     known: Known,
     source: Source,
 ) -> BillingSubscription:
-    """Write the state to the user's subscription, which begins now if there is none."""
+    """Write the state to the user's subscription; begin one if there is none."""
     plan, current = _plan_of(uow, state, binding, known), known.current
     details = {"billing_subscription_id": subscription.id, "source": source.value}
     if current is None:
@@ -255,7 +255,7 @@ def _write(
 
 
 def _has_live(uow: UnitOfWork, binding: SubscriptionBinding) -> bool:
-    """Return whether the user has a live subscription, behind a change of it at this moment.
+    """Return whether the user has a live subscription, after any concurrent change of it.
 
     Its end then waits for this transaction, and settles the subscription that has become a conflict.
     """
@@ -287,7 +287,7 @@ def _promote(uow: UnitOfWork, binding: SubscriptionBinding) -> None:
 
 
 def _is_worth_saving(before: BillingSubscription, after: BillingSubscription) -> bool:
-    """Return whether more has changed than the next check, which may as well be a little earlier."""
+    """Return whether more has changed than the time of the next check, which may also be a little earlier."""
     if before.check_at is None or after.check_at is None:
         return before != after
     is_about_the_same = timedelta() <= after.check_at - before.check_at < CHECK_DELAY_MIN
@@ -295,7 +295,7 @@ def _is_worth_saving(before: BillingSubscription, after: BillingSubscription) ->
 
 
 def _next_check(state: State | None, outcome: SubscriptionOutcome, *, at: datetime) -> datetime | None:
-    """Return when the provider is asked for the subscription; None when nothing can change it any more."""
+    """Return when to ask the provider for the subscription; None when nothing can change it any more."""
     if state is not None and state.is_ambiguous:
         return at
     if state is None or state.status not in LIVE:

@@ -1,4 +1,4 @@
-"""What the audit logs record: the actions of operations 6.3 and some more, the target of each, the shape of an entry.
+"""The vocabulary of the organizations' audit logs: the actions, the target of each, and the shape of an entry.
 
 `uow.record` writes an entry and publishes the event of the same name, in the transaction of the change, so none of the
 three exists without the others. Reading entries is in `core/audit/`; multi-factor events have a separate log.
@@ -16,7 +16,7 @@ from core.secrets import Secret
 
 
 class TargetType(StrEnum):
-    """What an action is done to."""
+    """The type of the target of an action."""
 
     USER = "user"
     SERVICE = "service"
@@ -33,7 +33,7 @@ class TargetType(StrEnum):
 
 
 class AuditAction(Enum):
-    """An action that an organization's audit log records, with the event of the same name (operations 6.3)."""
+    """An action that an organization's audit log records, with the event of the same name."""
 
     USER_INVITED = (EventType.USER_INVITED, TargetType.USER)
     USER_JOINED = (EventType.USER_JOINED, TargetType.USER)
@@ -137,7 +137,7 @@ class AuditAction(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlikeTargets:
-    """Pairs of organization and target id, to all of which the same was done."""
+    """Pairs of organization and target id for one action on all of them."""
 
     targets: Sequence[tuple[UUID, UUID]]
     details: Mapping[str, Any]

@@ -1,9 +1,9 @@
-"""What the `data` of an event may be: a frozen dataclass for each type, with a field for each key.
+"""The declaration of the `data` of events: a frozen dataclass for each type, with a field for each key.
 
-The modules `…_data.py` beside this one have them; `declared_data.py` says which type has which. The entry of the audit
-log of the same name has the same keys as details, apart from those that are marked. There, any may be left out, since
-an entry names its target besides. Use cases pass the keys to `uow.record` and its like; the tests compare all that is
-recorded with what is declared here.
+The modules `…_data.py` beside this one have them; `declared_data.py` maps the types to them. The audit entry of the
+same name has the same keys as details, apart from marked ones. In an entry any key may be absent, because the entry
+also names its target. Use cases pass the keys to `uow.record` and its like; tests compare everything recorded with the
+declarations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Place(Enum):
-    """Where a key is found that is not both in the event and in the entry."""
+    """Marks a key that is only in the event or only in the entry."""
 
     EVENT = "event"
     ENTRY = "entry"
@@ -35,9 +35,9 @@ class Absent(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressOf:
-    """The mark of the address of the user whose id stands under that key, or of all those that are listed there.
+    """Marks the address of the user whose id the named key has, or the addresses of all listed users.
 
-    It is in no table: a receiver is told an address that it knows when the event is read
+    No table has it: when an event is read, a receiver gets the address if it knows the user
     (`core/webhooks/known_addresses.py`).
     """
 
@@ -48,7 +48,7 @@ class AddressOf:
 ABSENT: Final[Any] = Absent.ABSENT
 EventOnly: TypeAlias = Annotated[T, Place.EVENT]
 EntryOnly: TypeAlias = Annotated[T, Place.ENTRY]
-# None for an address that the receiver does not know, or does not know any more.
+# None for an address that the receiver does not know, or no longer knows.
 Address: TypeAlias = str | None
 UserAddress: TypeAlias = Annotated[Address, AddressOf(key="user_id")]
 # The old and the new value of each field that was changed.
@@ -68,11 +68,11 @@ class EventData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryData:
-    """The keys that the details of every entry may have besides.
+    """Further keys that the details of every entry may have.
 
     They name the key or token of the caller, the impersonator and the session of the impersonation, and have the note
-    that the caller left for other admins. Of what a vendor has set up for a customer, they name both sides and the
-    service, each side's entry the other one.
+    that the caller left for other admins. For what a vendor sets up for a customer they name the service and, in each
+    side's entry, the other side.
     """
 
     api_key_id: UUID = ABSENT
@@ -94,7 +94,7 @@ class EntryData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredKey:
-    """A key of the data of an event: what it holds, whether it is always there, and how it is marked."""
+    """A key of the data of an event: its type, whether it is always there, and its marks."""
 
     name: str
     kind: Any
@@ -105,7 +105,7 @@ class DeclaredKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressKeys:
-    """The keys of ids of users with those of their addresses, and the same of the parts in lists, by the list's key."""
+    """The keys of users' ids with the keys of their addresses, and the same for parts in lists, by the list's key."""
 
     own: Mapping[str, str]
     within: Mapping[str, AddressKeys]
@@ -113,7 +113,7 @@ class AddressKeys:
 
 @cache
 def keys_of(data: type[Any]) -> tuple[DeclaredKey, ...]:
-    """Return the keys of the data of an event and of its entry; first its own, then those that all events may have."""
+    """Return the keys of the data of an event and of its entry: first its own, then the common ones."""
     kinds = get_type_hints(data, include_extras=True)
     shared = {one.name for one in fields(EventData)} if data is not EventData else set[str]()
     each = sorted(fields(data), key=lambda one: one.name in shared)
@@ -131,7 +131,7 @@ def keys_of(data: type[Any]) -> tuple[DeclaredKey, ...]:
 
 @cache
 def address_keys(data: type[Any]) -> AddressKeys:
-    """Return the keys of addresses in the data of an event, and in the parts of which it has lists."""
+    """Return the keys of addresses in the data of an event, and in the parts of its lists."""
     keys = keys_of(data)
     return AddressKeys(
         own={key.address_of: key.name for key in keys if key.address_of is not None},

@@ -1,4 +1,4 @@
-"""Which data each type of event has, and each action of the audit logs: the table from which all else derives."""
+"""The data of each type of event and of each action of the audit logs: the table from which everything else derives."""
 
 from __future__ import annotations
 
@@ -118,5 +118,5 @@ DATA: Final[Mapping[EventType, type[EventData]]] = {
 
 @cache
 def address_keys_of(event_type: str) -> AddressKeys:
-    """Return the keys of addresses in the data of an event; none for a type that there is no more."""
+    """Return the keys of addresses in the data of an event; none for a type that no longer exists."""
     return address_keys(next((data for event, data in DATA.items() if event.value == event_type), EventData))

@@ -14,7 +14,7 @@ from core.secrets import Secret
 
 
 class EventType(Enum):
-    """An event that can be subscribed to (operations 6.1 and 6.3, decisions 7.2)."""
+    """An event that can be subscribed to."""
 
     USER_LOGIN_SUCCESS = ("user.login.success", "Signed in", "A user signed in.")
     USER_LOGIN_FAILED = ("user.login.failed", "Sign-in failed", "A sign-in was refused.")
@@ -279,7 +279,7 @@ class EventType(Enum):
 
     @property
     def category(self) -> str:
-        """The heading under which the event is listed, by the first word of its name (operations 6.3)."""
+        """The heading of the event in lists, by the first word of its name."""
         return _CATEGORIES[str(self.value).partition(".")[0]]
 
     @property
@@ -322,7 +322,7 @@ _CATEGORIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTypeItem:
-    """An event type of the audit log or of webhook subscriptions, with its label and description (decisions 7.2)."""
+    """An event type of the audit log or of webhook subscriptions, with its label and description."""
 
     value: str
     label: str

@@ -1,6 +1,7 @@
-"""Events of a user: they belong to each of the user's organizations, or only to the one they happened in.
+"""Events of a user: they belong to the organization in whose context they happened, else to each of the user's.
 
-See decisions 7.2.
+A sign-in at the platform, for example, has no organization, so every organization of the user gets the event and the
+audit entry.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def publish(
 def defer_receivers(
     uow: UnitOfWork, user_id: UUID | None, organization_id: UUID | None = None
 ) -> Deferred[Sequence[UUID | None]]:
-    """Query which organizations an event of a user belongs to: the given one, else each of the user's.
+    """Query the organizations to which an event of a user belongs: the given one, else each of the user's.
 
     The result is `(None,)`, which stands for no organization, when the user has none or is None.
     """

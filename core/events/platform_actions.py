@@ -1,4 +1,4 @@
-"""What the platform audit log records: the actions of platform owners and support, and their targets (decisions 5.8).
+"""The vocabulary of the platform audit log: the actions of platform owners and support, and their targets.
 
 It is separate from the audit logs of the organizations, has the same shape, and keeps entries on deleted organizations.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PlatformTargetType(StrEnum):
-    """What an action of the platform is done to."""
+    """The type of the target of a platform's action."""
 
     USER = "user"
     ORGANIZATION = "organization"
@@ -50,7 +50,7 @@ class PlatformAction(Enum):
     IMPERSONATION_STOPPED = ("impersonation.stopped", PlatformTargetType.USER)
     IMPERSONATION_ACTED = ("impersonation.acted", PlatformTargetType.USER)
     USER_ANONYMIZED = ("user.anonymized", PlatformTargetType.USER)
-    # Every anonymization, as the security log has it (decisions 5.8), beside that of a platform owner.
+    # Every anonymization, as in the security log; one by a platform owner also has an entry of its own action.
     PERSON_ANONYMIZED = ("user_anonymized", PlatformTargetType.USER)
     USER_EXPORTED = ("user.exported", PlatformTargetType.USER)
     SUPPORT_APPOINTED = ("platform_support.appointed", PlatformTargetType.USER)
@@ -94,10 +94,7 @@ class PlatformAuditEntry:
 
 
 def record_impersonated(uow: UnitOfWork, deed: str, /, *, organization_id: UUID | None = None, **details: Any) -> None:
-    """Record an action of an impersonator that no organization's audit log records (identity 4.8).
-
-    Record nothing when the caller is not impersonated.
-    """
+    """Record an action of an impersonator that no organization's audit log records; nothing for any other caller."""
     caller = uow.caller
     if caller.limits.is_impersonated:
         uow.audit_platform(

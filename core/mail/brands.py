@@ -1,7 +1,7 @@
-"""The brand of a mail: how it looks where its context is an organization with a branding of its own.
+"""The brand of a mail in the context of an organization with a branding of its own.
 
 The branding is set in `core/organizations/settings/branding.py`. A mail with an account's secret shows its name, logo
-and colour only: no link and no address that the organization chose (decisions 13.0).
+and colour only: no link and no address that the organization chose.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.lazy_dataclasses import dataclass
 class MailBrand:
     """What a mail shows of an organization; `logo` is the path of a picture on our own origin.
 
-    In a preview it may be an address that carries the picture.
+    In a preview it may be a `data:` URL.
     """
 
     name: str

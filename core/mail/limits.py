@@ -1,4 +1,4 @@
-"""Limits on mails, so that no caller can fill a stranger's mailbox through Gatehouse (decisions 1.9 and 5.6).
+"""Limits on mails, so that no caller can fill a stranger's mailbox through Gatehouse (ops/decisions/0094).
 
 `mail.py` declares the limits of each template and applies them where a mail is queued. Mails are counted in the
 database, in the transaction that queues them: replicas share the counts, and concurrent requests count one by one.
@@ -24,11 +24,11 @@ _DAY: Final = timedelta(days=1)
 
 
 class AddressLimitReached(RateLimitExceeded):
-    """One address has got as many mails as it may get; mails to others are sent."""
+    """One address has got its maximum of mails; mails to others are sent."""
 
 
 class Scope(Enum):
-    """What mails are counted together."""
+    """Which mails are counted together."""
 
     ADDRESS = "address"
     ADDRESS_FROM_NETWORK = "address, from one network"
@@ -37,14 +37,14 @@ class Scope(Enum):
 
 
 class MailLimit(Enum):
-    """At most so many mails of one template in a period.
+    """A maximum number of mails of one template in a period.
 
     With a text, the request for a further mail is refused. Without one, the answer stays the same and the mail is
     discarded, because the answer must not reveal whether an account has the address.
     """
 
     TO_ADDRESS = (5, _HOUR, Scope.ADDRESS, None)
-    # So that one network cannot use up the mails with which the owner of the address registers (decisions 3.14).
+    # So that one network cannot use up the mails with which the owner of the address registers.
     TO_ADDRESS_FROM_NETWORK = (2, _HOUR, Scope.ADDRESS_FROM_NETWORK, None)
     INVITATIONS_OF_ORGANIZATION = (
         *(100, _HOUR, Scope.ORGANIZATION),
@@ -90,7 +90,7 @@ def admits(
 ) -> bool:
     """Count a mail towards its limits; return False when it must be discarded.
 
-    Raise `RateLimitExceeded` when the request for it is refused instead; the rollback also undoes the counting.
+    Raise `RateLimitExceeded` when the request for it is refused instead; the rollback also undoes the count.
     """
     if not uow.has_rate_limits:
         return True
@@ -99,17 +99,17 @@ def admits(
 
 
 def is_due(uow: UnitOfWork, limit: MailLimit, template: str, organization_id: UUID) -> bool:
-    """Count a mail that an organization gets so often by its own rule, and return whether it is sent.
+    """Count a regular mail to an organization, and return whether it is due.
 
-    Also where rate limits are off, because it is no limit on callers.
+    This counts also where rate limits are off, because it is no limit on callers.
     """
     return _admits(uow, limit, template, "", organization_id)
 
 
 def admits_each(uow: UnitOfWork, limits: Sequence[MailLimit], template: str, addresses: Sequence[str]) -> set[str]:
-    """Count a mail to each of these different addresses, in one statement for each limit; return who gets theirs.
+    """Count a mail to each of these different addresses, in one statement for each limit; return who gets one.
 
-    Only for limits of an address that discard the mail.
+    This is only for limits of an address that discard the mail.
     """
     if not uow.has_rate_limits:
         return set(addresses)
@@ -134,7 +134,7 @@ def _admits(uow: UnitOfWork, limit: MailLimit, template: str, address: str, orga
 
 
 def _key(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organization_id: UUID | None) -> bytes:
-    """Return what the mails of a limit are counted under: a keyed hash, because an address may have no account."""
+    """Return the key of the count of a limit: a keyed hash, because an address may have no account."""
     parts = [limit.name.encode(), template.encode()]
     if limit.scope is not Scope.ORGANIZATION:
         parts.append(address.encode("utf-8", "surrogatepass"))
@@ -159,9 +159,9 @@ def free_at(uow: UnitOfWork, limits: Sequence[MailLimit], template: str, address
 def keys_of_address(
     uow: UnitOfWork, of_templates: Iterable[tuple[str, Sequence[MailLimit]]], address: str
 ) -> list[bytes]:
-    """Return what the mails to an address are counted under: each template with its limits.
+    """Return the keys of the counts of mails to an address, for each template with its limits.
 
-    Not among them are counts that name a network or an organization besides.
+    Counts of an address together with a network or an organization are not among them.
     """
     return [
         _key(uow, limit, template, address, None)

@@ -1,8 +1,8 @@
 """Mail: queued in the transaction that causes it, sent by the courier after the commit, retried with growing delays.
 
-The templates are named here; their text belongs to the mail gateway. The values of a mail may hold links that sign
-users in, so they are secret and are erased once the mail is sent; those of a mail that has failed are kept as long as
-it, for a retry by hand (`core/platform/mails.py`).
+This module names the templates; their text belongs to the mail gateway. The values of a mail may hold links that sign
+users in, so they are secret and are erased once the mail is sent; a failed mail keeps them, for a retry by hand
+(`core/platform/mails.py`).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class MailTemplate(StrEnum):
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
-# What is above the limit of its network does not count towards that of the address.
+# A mail above the limit of its network does not count towards the limit of the address.
 _OF_REGISTRATION: Final = (MailLimit.TO_ADDRESS_FROM_NETWORK, MailLimit.TO_ADDRESS)
 # The limits of every mail; a new template declares its own here.
 LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
@@ -92,12 +92,12 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.VERIFY_EMAIL: _OF_REGISTRATION,
     MailTemplate.VERIFY_NEW_EMAIL: _TO_ADDRESS,
     MailTemplate.EMAIL_CHANGE_REQUESTED: _TO_ADDRESS,
-    # The only way to get the account back, mailed to the proved address that it leaves: no stranger can cause it.
+    # The only way to get the account back, mailed to its previous proved address: no stranger can cause it.
     MailTemplate.EMAIL_CHANGED: (),
     MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION: _TO_ADDRESS,
     # One for each change of address that is undone, to the address that gets the account back.
     MailTemplate.TAKEOVER_UNDONE: (),
-    # A member can change an address and undo that again and again.
+    # A member can change an address and undo the change again and again.
     MailTemplate.MEMBER_TAKEOVER_UNDONE: _TO_ADDRESS,
     MailTemplate.RESET_PASSWORD: _TO_ADDRESS,
     MailTemplate.CHOOSE_PASSWORD: _TO_ADDRESS,
@@ -125,7 +125,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.SAML_CERTIFICATE_ENDING: (),
     MailTemplate.CONNECTION_KEY_ENDING: (),
     MailTemplate.UPSTREAM_METADATA_ENDING: (),
-    # An identity provider may publish others all the time.
+    # An identity provider may publish new certificates all the time.
     MailTemplate.CONNECTION_CERTIFICATES_REPLACED: _TO_ADDRESS,
     MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
     MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
@@ -136,10 +136,10 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.SCIM_KEPT: (),
     # An owner can delete and restore again and again.
     MailTemplate.ORGANIZATION_DELETED: _TO_ADDRESS,
-    # No stranger can cause it, and each of them is told: one that is held back would hide who was in the account.
+    # No stranger can cause it, and a mail that is held back would hide who was in the account.
     MailTemplate.IMPERSONATION_STARTED: (),
     MailTemplate.CUSTOMER_IMPERSONATION_STARTED: (),
-    # As invitations, those of a vendor over all of its customers.
+    # Limited as invitations are, for a vendor over all of its customers.
     MailTemplate.CUSTOMER_CLAIM: (
         MailLimit.INVITATIONS_OF_ORGANIZATION,
         MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS,
@@ -147,8 +147,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     ),
 }
 # The mails that leave through the mail server of their organization, if it has set one. All others leave through the
-# platform's own: they carry an account's secret (decisions 13.0), or warn about the account, and an organization that
-# could hold a warning back could hide who signed in.
+# platform's own: they carry an account's secret, which no organization's server may see, or warn about the account, and
+# an organization that could hold a warning back could hide who signed in.
 BY_ORGANIZATION: Final = frozenset(
     {
         MailTemplate.TRIAL_ENDING,
@@ -158,8 +158,8 @@ BY_ORGANIZATION: Final = frozenset(
         MailTemplate.UPSTREAM_METADATA_ENDING,
     }
 )
-# The mails that warn about an account, to the address that it has. Each has a link that locks it (decisions 17.4); that
-# to a former address, `EMAIL_CHANGED`, locks by the link that undoes the change.
+# The mails that warn about an account, to its present address, each with a link that locks the account. The mail to a
+# former address, `EMAIL_CHANGED`, locks it by the link that undoes the change.
 WARNINGS: Final = frozenset(
     {
         MailTemplate.NEW_SIGN_IN,
@@ -180,8 +180,7 @@ WARNINGS: Final = frozenset(
     }
 )
 LOCK_LINK_LIFETIME: Final = timedelta(days=30)
-# The mails that the person behind a request has asked for; all others tell the owner of an account what has happened
-# (`languages.py`).
+# The mails that the person behind a request has asked for; all others are for the owner of an account (`languages.py`).
 ASKED_FOR: Final = frozenset(
     {
         MailTemplate.TEST,
@@ -197,8 +196,8 @@ ASKED_FOR: Final = frozenset(
 )
 
 
-# Values that people have named, with what stands in their place when they mention an address of the web, of which mail
-# programs make a link: names that are older than their rule, and those of a person's own things, which have none.
+# Values that people have chosen, with the text that replaces one with a web address, because mail programs make links
+# of these: names that are older than the rule against them, and names of a person's own things, which have no rule.
 NEUTRAL_NAMES: Final[Mapping[str, str]] = {
     "place": "a service",
     "service": "a service",
@@ -266,7 +265,7 @@ class MailMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedMail:
-    """A mail as its recipient reads it; `language` is the tag of what it is written in."""
+    """A mail as its recipient reads it; `language` is the tag of its language."""
 
     subject: str
     text: str = field(repr=False)
@@ -322,7 +321,7 @@ def send(
     """Send a mail if this transaction commits; return False when it is discarded.
 
     `account_language` is the tag of the reader's language, where the reader's account has another address than this.
-    `is_asked_for` says whether the reader has asked for it, where that is not always so for the template.
+    `is_asked_for` says whether the reader has asked for it, where the template does not decide that.
 
     A discarded mail takes the same work and is never sent, so that the response time does not reveal whether an address
     has an account. It counts towards the limits of its address, which is not stored. A mail above a limit of its
@@ -346,7 +345,7 @@ def send(
             created_at=uow.now,
             organization_id=organization_id,
         ),
-        # By the address that was asked for, also when the mail is discarded.
+        # By the requested address, also when the mail is discarded.
         languages.choose(
             uow.origin.language,
             to,
@@ -388,7 +387,7 @@ def send_each(
 
 
 def lift_limits(uow: UnitOfWork, address: str) -> int:
-    """Count no mail to an address so far towards the limits of its address; return how many counts there were."""
+    """Reset the counts of mails to an address; return how many counts there were."""
     return uow.mail_counts.remove(limits.keys_of_address(uow, LIMITS.items(), address))
 
 

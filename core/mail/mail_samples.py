@@ -1,4 +1,4 @@
-"""What the preview of a branding fills into mails: values as they have them, of a company that does not exist."""
+"""Values for the mails in the preview of a branding, of a company that does not exist."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from core.mail.mail import MailMessage, MailTemplate
 
-# About the account of a person, which is no organization's: these mails have the look of the platform.
+# Mails about the account of a person, which belongs to no organization, so they have the look of the platform.
 OF_ACCOUNTS: Final = frozenset(
     {
         MailTemplate.TEST,
@@ -75,6 +75,6 @@ _VALUES: Final[Mapping[str, str]] = {
 
 
 def sample_of(template: MailTemplate, *, organization: str, service: str, language: str) -> MailMessage:
-    """Return a mail as an organization with this name sends it, or as it is sent in its context."""
+    """Return a mail by an organization with this name, or in its context."""
     named = {"organization": organization, "place": organization, "service": service}
     return MailMessage(to="ada@example.com", template=template, values={**_VALUES, **named}, language=language)

@@ -1,8 +1,8 @@
 """Mails that leave through the mail server of their organization: leased by server, one after the other.
 
-A server that is down or refuses the login pauses as a whole: its mails wait, without using up their attempts, and are
+A server that is down or refuses the login pauses as a whole: its mails wait without using up their attempts, and are
 tried again with growing delays. So a dead server costs one connection for each delay, and delays no other organization.
-What the organization sets and is told is in `core/organizations/settings/smtp.py`.
+The settings and the notice to the owner are in `core/organizations/settings/smtp.py`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from core.mail.servers import MailServer
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# A mail that has waited as long is no use to its recipient any more.
+# A mail that has waited so long is no use to its recipient any more.
 WAIT_MAX: Final = timedelta(days=7)
 EXPIRED: Final = "The mail server of the organization took no mail for 7 days."
-# The failure in a row with which the owner is told: after half an hour, so that a restart of the server tells nobody.
+# The owner gets a notice with this failure in a row: after half an hour, so that a restart of the server causes none.
 FAILURES_BEFORE_NOTICE: Final = 4
-# An address in what a mail server answers is personal data, which the settings of an organization must not keep.
+# An address in the answer of a mail server is personal data, which the settings of an organization must not keep.
 _ADDRESS: Final = re.compile(r"<?[^\s<>@]+@[^\s<>@]+>?")
 
 
@@ -57,13 +57,13 @@ class ServerHealth:
 
 
 def kept_answer(text: str) -> str:
-    """Return what is kept of the answer of a mail server: its begin, without the addresses of persons."""
+    """Return the kept part of a mail server's answer: its beginning, without the addresses of persons."""
     return _ADDRESS.sub("…", text)[:ERROR_CHARACTERS_MAX]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedServer:
-    """The mail server of an organization, with the next mails for it; `settings_at` tells its settings from others."""
+    """The mail server of an organization, with the next mails for it; `settings_at` identifies its settings."""
 
     organization_id: UUID
     server: MailServer

@@ -1,6 +1,6 @@
-"""The mail server of an organization: where mail of its context is handed over in place of the platform's own server.
+"""The mail server of an organization, which sends mail of its context in place of the platform's own server.
 
-An organization sets one in `core/organizations/settings/smtp.py`. Which mails leave through it is decided in `mail.py`.
+An organization sets one in `core/organizations/settings/smtp.py`; `mail.py` decides which mails leave through it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What Gatehouse is for relying parties: an OAuth authorization server and an OpenID provider."""
+"""Gatehouse for relying parties: an OAuth authorization server and an OpenID provider."""

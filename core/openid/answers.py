@@ -1,4 +1,4 @@
-"""What answers an authorization request, and who brings it; `authorization.py` decides which answer it is."""
+"""The possible answers to an authorization request, and its visitor; `authorization.py` decides which answer it is."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from core.sign_in.customer_choices import CustomerStanding
 class Visitor:
     """The browser that brings a request: its session, if it is signed in, and the token of its device.
 
-    `key` is how a browser is known again that was asked to sign in. `prepared` is what its user is judged by, where
-    that was read together with the client.
+    `key` identifies a browser that was asked to sign in. `prepared` is the data to judge its user by, where it was read
+    together with the client.
     """
 
     browser: BrowserSession | None
@@ -32,7 +32,7 @@ class Visitor:
 class LeadBack:
     """The browser goes back to the service, with a code or with an error.
 
-    `posted` are the fields of a form that it posts to the address, for the response mode `form_post`; None to open it.
+    `posted` has the fields of a form to post to the address, for the response mode `form_post`; None to open it.
     """
 
     locales: Sequence[str]
@@ -45,9 +45,9 @@ class SignInNeeded:
     """The user has to sign in, probably with this address, and then the request goes on under its id.
 
     The browser keeps `browser_key`, and brings it with the request. The sign-in is recorded for `request_key`. The user
-    sees the page for a new account first when `is_for_new_account`, and the first of the `locales` that is offered.
-    `connection_id` is the connection by which the user signs in for a customer; `is_anew` says that the session
-    of the browser does not go there at all.
+    sees the page for a new account first when `is_for_new_account`, in the first available one of the `locales`.
+    `connection_id` is the connection by which the user signs in for a customer; `is_anew` says that the session of the
+    browser is confined to something else.
     """
 
     request_id: Secret
@@ -64,10 +64,10 @@ class SignInNeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The user is asked whether the service may know them, and the answer names the request by its id.
+    """The user is asked for consent to the service, and the answer names the request by its id.
 
-    `sentences` say what the scopes of the service mean that it asks for. `added_by` is what has made a membership that
-    the answer confirms; None where there is none to confirm. `asks_name` says that the user is asked for a name beside.
+    `sentences` describe the requested scopes of the service. `added_by` is what has made a membership that the answer
+    confirms; None where there is none to confirm. `asks_name` says that the page also asks for a name.
     """
 
     request_id: Secret
@@ -83,9 +83,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameQuestion:
-    """The user is asked for a name, and the answer names the request by its id; `problem` is what is wrong with one.
+    """The user is asked for a name, and the answer names the request by its id; `problem` is what was wrong with one.
 
-    With `joins` they have confirmed their membership together with that name.
+    With `joins` the answer also confirms their membership.
     """
 
     request_id: Secret
@@ -100,10 +100,10 @@ class NameQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerQuestion:
-    """The user is asked for which customer of the service they come, and the answer names the request by its id.
+    """The user chooses the customer of the service for which they sign in, and the answer names the request by its id.
 
-    It is the question of a first visit as well, for those for which the user has not come before; `may_come_alone` says
-    that they may come as an individual.
+    For a customer for which they have not signed in before, the answer is their consent as well; `may_come_alone` says
+    that they may sign in without a customer.
     """
 
     request_id: Secret
@@ -119,10 +119,7 @@ class CustomerQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoAccess:
-    """The user cannot come in to the service, for a customer or, if it is closed to them, at all.
-
-    The request can be refused by its id.
-    """
+    """The user has no access to the service, for a customer or at all; the request can be refused by its id."""
 
     request_id: Secret
     organization_id: UUID
@@ -137,7 +134,7 @@ class NoAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupNeeded:
-    """The user has to set up a second factor, which the organization requires, and then the request goes on."""
+    """The user has to set up a second factor that the organization requires, and then the request goes on."""
 
     request_id: Secret
     organization_slug: str

@@ -1,7 +1,7 @@
 """Answering authorization requests: with a code, a sign-in, a question to the user, or a refusal for the service.
 
-The user signs in to Gatehouse, in the browser; the service gets a session of its own, the child of the browser's, and
-its code. What the user is asked before is in `consents.py` and its kin.
+The user signs in to Gatehouse in the browser; the service gets a session of its own, the child of the browser's, and
+its code. The questions to the user are in `consents.py`, `customer_questions.py` and `name_questions.py`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from core.sign_in.refusals import SecondFactorDue
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# What a service reads that must not ask: nobody is signed in, or the session does not go there (decisions 15.4).
+# What a service with `prompt=none` reads: no user is signed in, or the session is confined to something else.
 _SIGN_IN: Final = "login_required"
 _ELSEWHERE: Final = "interaction_required"
 
@@ -79,11 +79,11 @@ def allow(
     confirms_membership: bool = False,
     name: str | None = None,
 ) -> Answer | Refusal:
-    """Answer a request whose user was asked, and said yes, for the customer that they have chosen; raise `RequestOver`.
+    """Answer a request whose user has consented, for the customer that they have chosen; raise `RequestOver`.
 
-    What the user was asked on the page of one customer is no answer for another one: `customer` names it. With
+    A consent on the page of one customer does not count for another one: `customer` names it. With
     `confirms_membership` the page has said that the organization of the service has added them. `name` is what they
-    have typed where they were asked for a name, None where they were not.
+    have typed if they were asked for a name, None otherwise.
     """
     client, request = _use(uow, request_id)
     named = request.customer if customer is None else customer
@@ -97,9 +97,9 @@ def allow(
 
 
 def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str, may_enter: bool = True) -> LeadBack:
-    """Answer a request whose user was asked and said no, or has cancelled the sign-in; raise `RequestOver`.
+    """Answer a request whose user refused consent, or has cancelled the sign-in; raise `RequestOver`.
 
-    Without `may_enter` the user has left the page that says that they cannot come in.
+    Without `may_enter` the user has left the page that says that they have no access.
     """
     client, request = _use(uow, request_id)
     if not may_enter:
@@ -110,7 +110,7 @@ def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str, may
 def decline(
     uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str], visitor: Visitor, *, issuer: str
 ) -> LeadBack:
-    """Answer a request that has not been begun, because its user has cancelled the sign-in that leads to it."""
+    """Answer a request that has not begun, because its user has cancelled the sign-in that leads to it."""
     client = _client(uow, client_id)
     try:
         return _denied(uow, client, requests.parse(client, parameters), visitor, issuer)
@@ -119,7 +119,7 @@ def decline(
 
 
 def with_parameters(address: str, **parameters: str | None) -> str:
-    """Return an address with further parameters; those that are None are left out."""
+    """Return an address with further parameters; None is left out."""
     given = {name: value for name, value in parameters.items() if value is not None}
     return f"{address}{'&' if '?' in address else '?'}{urlencode(given)}"
 
@@ -135,7 +135,7 @@ def _answer(
     consent: Consent = Consent.NONE,
 ) -> Answer | Refusal:
     browser = visitor.browser
-    # A request may have waited since the service had customers; its user comes for none, and is asked as such.
+    # A request may have waited since before the service gave up customers; its user comes without one.
     request = request if client.service.serves_customers or not request.customer else replace(request, customer=None)
     if browser is not None and not request.is_for(browser.user_id):
         # The service must not get another user than it names (OpenID Connect Core, 3.1.2.2).
@@ -190,7 +190,7 @@ def _begun(
     prepared: PreparedVisit,
     issuer: str,
 ) -> Answer | Refusal:
-    """Begin the session of the service, and answer with its code; or lead to what it takes."""
+    """Begin the session of the service, and answer with its code; or lead to what is missing for that."""
     organization_id, code = client.service.organization_id, uow.randomness.token()
     try:
         with on_the_way_to(organization_id):
@@ -214,7 +214,7 @@ def _begun(
 def _needs_sign_in(client: Client, request: AuthorizationRequest, browser: BrowserSession, at: datetime) -> bool:
     limits, service = browser.confinement, client.service
     if limits is not None and not service.serves_customers and not limits.allows(service.organization_id, service.id):
-        # It opens another organization or service alone: its user signs in for this one.
+        # The session is confined to another organization or service, so its user signs in for this one.
         return True
     authenticated_at = browser.authenticated_at
     if not {"login", "create"}.isdisjoint(request.prompts) or (
@@ -269,7 +269,7 @@ def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> S
 def _note(
     uow: UnitOfWork, client: Client, request: AuthorizationRequest, visitor: Visitor, reason: SignInReason
 ) -> None:
-    """Record why the user of a browser was not signed in to a service; without a session it is not known who it was."""
+    """Record why the user of a browser was not signed in to a service; without a session the user is unknown."""
     browser = visitor.browser
     if browser is None:
         return
@@ -283,7 +283,7 @@ def _note(
 
 
 def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest]:
-    """Use up a request that waits; of two requests with one id one gets it."""
+    """Use up a stored request; of two answers to it one succeeds."""
     id_hash = hash_token(request_id)
     found = uow.authorization_requests.find(id_hash)
     if found is None:
@@ -293,13 +293,13 @@ def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest
     if uow.authorization_requests.use(id_hash, stored.organization_id, stored.service_id, is_pushed=False) is None:
         raise RequestOver(client, requests.recalled(stored.parameters).locales)
     request = requests.recalled(stored.parameters)
-    # It may have waited since before the profile was turned on.
+    # The request may have waited since before the profile was turned on.
     security_profiles.require_pushed(client.security_profile, is_pushed=request.was_pushed)
     return client, request
 
 
 def _arrived(uow: UnitOfWork, client_id: UUID, visitor: Visitor) -> tuple[Client, Visitor]:
-    """Return a client, and the visitor with what a user is judged by who is signed in: both are read at once."""
+    """Return a client, and the visitor with the data to judge a signed-in user by; both are read at once."""
     if visitor.browser is None:
         return _client(uow, client_id), visitor
     prepared = _prepare(uow, client_id, visitor.browser, visitor)
@@ -326,7 +326,7 @@ def _denied(uow: UnitOfWork, client: Client, request: AuthorizationRequest, visi
 
 
 def _refusal(uow: UnitOfWork, client: Client, refused: AuthorizationRefused, issuer: str) -> LeadBack:
-    """Answer with an error, which uses up a pushed request; raise `RequestOver` when that was answered already."""
+    """Answer with an error, which uses up a pushed request; raise `RequestOver` if that was answered already."""
     requests.use_pushed(uow, client, refused.to)
     client_troubles.note(uow, client, refused.cause)
     return _lead_back(

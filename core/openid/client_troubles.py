@@ -1,7 +1,7 @@
-"""Which refusals of the endpoints of OAuth are troubles of their client, and what is noted of each.
+"""Notes refusals of the endpoints of OAuth that are troubles of their client.
 
-They are kept, and shown to those who look after the service, by `core/services/problems.py`. The browser's endpoints
-note theirs in the transaction that refuses, those for programs in one of its own.
+`core/services/problems.py` keeps them, and shows them to people who look after the service. Endpoints for browsers note
+them in the transaction that refuses, endpoints for programs in one of its own.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def note_named(uow: UnitOfWork, named: NamedClient, refusal: OAuthRefusal) -> bo
 
 
 def note(uow: UnitOfWork, client: Client, refusal: OAuthRefusal | None) -> None:
-    """Note the refusal of a request of a client, if it is a trouble."""
+    """Note the refusal of a client's request, if it is a trouble."""
     if refusal is not None and refusal.trouble is not None:
         problems.note(uow, client.service, refusal.trouble, sent=refusal.sent, registered=refusal.registered)
 
 
 def leaving_address(refusal: RedirectUriRefused, client: Client) -> RedirectUriRefused:
-    """Return the refusal of a redirect URI, which is noted when it is raised."""
+    """Return the refusal of a redirect URI; raising it notes it."""
     service = client.service
     refusal.client = client
     return problems.leaving(
@@ -66,7 +66,7 @@ def leaving_address(refusal: RedirectUriRefused, client: Client) -> RedirectUriR
 
 
 def leaving_logout(refusal: LogoutUriRefused) -> LogoutUriRefused:
-    """Return the refusal of an address to go to after a logout, which is noted when it is raised."""
+    """Return the refusal of an address to go to after a logout; raising it notes it."""
     service = refusal.client.service
     return problems.leaving(
         refusal,
@@ -78,7 +78,7 @@ def leaving_logout(refusal: LogoutUriRefused) -> LogoutUriRefused:
 
 
 def _methods(service: Service) -> list[str]:
-    """Return how a service may authenticate."""
+    """Return the methods by which a service may authenticate."""
     if not service.service_type.is_confidential:
         return [NONE]
     by_secret = [BASIC, POST] if service.has_client_secret else []

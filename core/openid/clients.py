@@ -1,9 +1,9 @@
-"""Services as OAuth clients: who a client is, and how it authenticates.
+"""Services as OAuth clients, and how they authenticate.
 
 `web` and `api` services are confidential: they authenticate by their secret (in the header or in the body), or by an
 assertion that they have signed (RFC 7523). `mobile` and `desktop` services are public: they name themselves, and prove
 by PKCE that the code is theirs. The signature of an assertion is verified before the transaction, because its keys may
-have to be fetched; here its claims are judged and its id is used up.
+have to be fetched; this module judges its claims and uses up its id.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ _ID_CHARACTERS_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A service with what it takes to authenticate it."""
+    """A service with what authenticates it."""
 
     service: Service
     organization_slug: str
     is_organization_active: bool
     secret_hash: bytes | None = field(default=None, repr=False)
-    # That of the secret before the present one, which is taken until the time that the service says.
+    # Of the previous secret, which is valid until `previous_secret_expires_at` of the service.
     previous_secret_hash: bytes | None = field(default=None, repr=False)
 
     def takes(self, secret: Secret, *, at: datetime) -> bool:
-        """Return whether a secret is the present one, or the one before while that is kept."""
+        """Return whether a secret is the present one, or the previous one while that is kept."""
         given, kept_until = hash_token(secret.reveal()), self.service.previous_secret_expires_at
         previous = self.previous_secret_hash if kept_until is not None and kept_until > at else None
         return any(hmac.compare_digest(given, one) for one in (self.secret_hash, previous) if one is not None)
@@ -58,7 +58,7 @@ class Client:
 
     @property
     def security_profile(self) -> SecurityProfile | None:
-        """The stricter rules that hold for the client; None for the usual ones."""
+        """The stricter rules for the client; None for the usual ones."""
         return self.service.security_profile
 
     @property
@@ -87,12 +87,12 @@ class ClientAssertion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresentedClient:
-    """What a request says about its client; without secret and assertion it only names one."""
+    """The client as a request presents it; without secret and assertion the request only names it."""
 
     client_id: UUID
     secret: Secret | None = None
     assertion: ClientAssertion | None = None
-    # It says that it has no secret, by an empty one in the Authorization header.
+    # An empty secret in the Authorization header says that the client has none.
     is_public: bool = False
 
     @property
@@ -102,9 +102,9 @@ class PresentedClient:
 
     @property
     def limited_as(self) -> str:
-        """What the requests of this client are counted by.
+        """What the requests of this client are counted by: with a secret its hash.
 
-        A secret counts by its hash: others know the client id, and must not use up what the client may send.
+        Others know the client id, and must not use up the client's limit.
         """
         proved = hash_token(self.secret.reveal()).hex() if self.secret is not None else "assertion"
         return f"{self.client_id} {proved}"
@@ -117,7 +117,7 @@ def find(uow: UnitOfWork, client_id: UUID) -> Client | None:
 
 
 def of_place(uow: UnitOfWork, place: Place) -> Client | None:
-    """Return the client whose place was read, without what authenticates it; None where `find` finds none."""
+    """Return the client of a place that was read, without its secrets; None where `find` finds none."""
     if place.organization is None or place.service is None:
         return None
     client = Client(
@@ -147,10 +147,10 @@ def key_source(uow: UnitOfWork, client_id: UUID) -> KeySource:
 def judged_assertion(
     claims: Mapping[str, Any], client_id: UUID, *, issuer: str, endpoints: Collection[str], at: datetime
 ) -> ClientAssertion:
-    """Return an assertion for the client itself, for this server and of this time; raise `ClientInvalid`.
+    """Return an assertion for the client itself, for this server and this time; raise `ClientInvalid`.
 
-    Its audience is the issuer, alone. One of the endpoints is taken too, as a single string: that for tokens, which
-    RFC 7523 recommended, and where requests are pushed that address, which clients name by RFC 9126, 2.
+    Its audience is the issuer alone. An endpoint as a single string is accepted too: the token endpoint, which RFC 7523
+    recommended, and for pushed requests their own endpoint, which clients name by RFC 9126, 2.
     """
     identifier, expires = claims.get("jti"), claims.get("exp")
     if claims.get("iss") != str(client_id) or claims.get("sub") != str(client_id):
@@ -208,7 +208,7 @@ def _is_here(uow: UnitOfWork, client: Client) -> bool:
 
 
 def moment(value: object) -> datetime | None:
-    """Return the moment of a numeric date (RFC 7519, 2); None when it is none."""
+    """Return the moment of a numeric date (RFC 7519, 2); None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

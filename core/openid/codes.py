@@ -1,8 +1,8 @@
 """Authorization codes: a browser carries one to the service, whose backend exchanges it for tokens, once.
 
-The session of the service has begun when the code is issued, and its tokens are handed out for the code. A code that is
-used again, or with something wrong about it, was seen by another party: the session ends with everything that came of
-it (RFC 6749, 4.1.2).
+The session of the service begins when the code is issued, and its tokens are handed out for the code. A code that is
+used again, or with a wrong parameter, was seen by another party: the session ends with everything that came of it (RFC
+6749, 4.1.2).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ REUSED: Final = "authorization_code_reused"
 class AuthorizationCode:
     """What a code stands for.
 
-    `host` is the custom host under which it was issued, None for the base URL; it is redeemed there only. For
-    `requested_claims` see `requested_claims.py`.
+    `host` is the custom host under which it was issued and is redeemed, None for the base URL. For `requested_claims`
+    see `requested_claims.py`.
     """
 
     organization_id: UUID
@@ -101,9 +101,9 @@ def redeem(
 ) -> IssuedTokens | OAuthRefusal:
     """Exchange a code for the tokens of its session.
 
-    A refusal that ends the session is returned, so that it is committed.
+    A refusal that ends the session is returned, not raised, so that the end is committed.
     """
-    # In the round trip that reads the client; what refuses the client rolls the use back.
+    # In the round trip that reads the client; a refusal of the client rolls the use back.
     deferred = _defer_use(uow, presented, presented_client.client_id)
     client = clients.authenticate(uow, presented_client)
     return _redeem(uow, client, presented, proof, *deferred)
@@ -112,7 +112,7 @@ def redeem(
 def redeem_as(
     uow: UnitOfWork, client: Client, presented: PresentedCode, proof: DpopProof | None
 ) -> IssuedTokens | OAuthRefusal:
-    """Do the same for a client that need not authenticate again; `trials.py` redeems codes of its own."""
+    """Do what `redeem` does for a client that need not authenticate; `trials.py` redeems its own codes."""
     return _redeem(uow, client, presented, proof, *_defer_use(uow, presented, client.id))
 
 
@@ -171,7 +171,7 @@ def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, 
 
 
 def _end(uow: UnitOfWork, client: Client, code_hash: bytes, refusal: OAuthRefusal) -> OAuthRefusal:
-    """End what came of a code that is used, or would have; return the refusal."""
+    """End the session of a code, used or not; return the refusal."""
     used = uow.authorization_codes.find_used(code_hash, client.service.organization_id, client.service.id)
     if used is not None:
         ended = uow.sessions.revoke(used.session_id, user_id=used.user_id)

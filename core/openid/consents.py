@@ -1,9 +1,9 @@
-"""What the user of a browser reads before a service gets a session, and what they have agreed to.
+"""Consent of the user before a service gets a session.
 
-On the first visit to a service of an organization that the user neither belongs to nor uses, the user is asked
-(decisions 10.7). Signing in on the way counts as the answer, because its pages name the service: for the request whose
-forms were submitted, not for another one that is open in the same browser. Who was added to the organization by another
-person is told so, however they have signed in, and confirms it by going on (decisions 22.3).
+On the first visit to a service of an organization that the user neither belongs to nor uses, a page asks for consent.
+Signing in on the way counts as consent, because its pages name the service: for the request whose forms were submitted,
+not for another one that is open in the same browser. A page tells a user that another person or a directory has added
+them to the organization, however they have signed in; going on confirms the membership.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Consent(Enum):
-    """What the user was asked on the way to a service, and has agreed to."""
+    """What the user has agreed to on the way to a service."""
 
     NONE = auto()
     TO_SERVICE = auto()
@@ -41,11 +41,11 @@ class Consent(Enum):
 def before(
     uow: UnitOfWork, visit: Visit, prepared: PreparedVisit, consent: Consent, *, is_asked: bool, note: Note
 ) -> NoAccess | Question | NameQuestion | None:
-    """Return the page that comes before the session: that the user is not let in, or what they are asked; else None."""
+    """Return the page before the session, a refusal or a question; None if there is none."""
     client, request, browser, place = visit.client, visit.request, visit.browser, visit.place
     asks_name = partial(name_questions.is_due, uow, client, request, browser, prepared)
     if not request.customer:
-        # Nobody is asked to confirm a membership that would not let them in.
+        # No user is asked to confirm a membership that would not give access.
         refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
         if refusal is not None:
             problems.note_closed(uow, client.service)
@@ -55,23 +55,23 @@ def before(
             place, confirms=consent is Consent.TO_MEMBERSHIP, can_be_asked=can_be_asked
         )
         if must_confirm and can_be_asked and prepared.lacks_proof():
-            # The sign-in is refused, and says what to do first.
+            # The sign-in will be refused, and the refusal says what to do first.
             return None
         if must_confirm or is_asked:
             return replace(_question(uow, visit, note), asks_name=asks_name())
-    # The page on which a customer is chosen does not ask for it.
+    # The page on which the user chooses a customer does not ask for a name.
     if (consent is Consent.NONE or client.service.serves_customers) and asks_name():
         return name_questions.question(uow, client, request, browser)
     return None
 
 
 def needs_answer(uow: UnitOfWork, visit: Visit, browser_key: Secret | None, request_key: bytes | None) -> bool:
-    """Return whether the user is asked whether the service may know them; one who has signed in on the way is not."""
+    """Return whether the user is asked for consent to the service: not if they have signed in on the way."""
     request, browser = visit.request, visit.browser
     if "consent" in request.prompts or expects_another(uow, request, browser):
         return True
-    # Only the browser that was asked has shown pages that name the service, and only in the window of this request: in
-    # another one the user may have signed in for something else.
+    # Only the browser that was asked to sign in has shown pages that name the service, and only in the window of this
+    # request: in another window the user may have signed in for something else.
     if request_key is not None and request.was_asked_in(browser_key):
         has_answered = browser_returns.has_signed_in(uow, request_key, browser.session_id)
         if has_answered:

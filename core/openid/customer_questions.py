@@ -1,7 +1,7 @@
-"""For which customer of a service its user comes, on the way of an authorization request (decisions 15.3).
+"""The customer for which the user of an authorization request signs in to a service.
 
-The user is asked as `core/sign_in/customer_settling.py` says. The pages of the sign-in name no customer, because they
-would tell whose customer is whose; so signing in on the way is no answer here, as it is for the service alone.
+`core/sign_in/customer_settling.py` says when the user is asked. The pages of the sign-in name no customer, because they
+would tell strangers who is a customer. So signing in on the way is no consent for a customer, only for the service.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 Note = Callable[[SignInReason], None]
-# What the service reads where its user sees no page: nothing of a membership, such as that it is deactivated.
+# What the service reads when its user sees no page; it tells nothing of a membership, such as that it is deactivated.
 _FOR_CUSTOMER: Final = "The user cannot use this application, or not for that customer."
-# What it reads of a user who may not use it at all.
+# What the service reads about a user who may not use it at all.
 NOT_LET_IN: Final = "This person may not use this application."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """A request that a browser with a session brings, and what its user is at the service."""
+    """A request of a browser with a session, and the standing of its user at the service."""
 
     client: Client
     request: AuthorizationRequest
@@ -50,11 +50,11 @@ class Visit:
 def settle(
     uow: UnitOfWork, visit: Visit, *, is_allowed: bool, expects_another: bool, note: Note
 ) -> AuthorizationRequest | CustomerQuestion | NoAccess | None:
-    """Return the request with the customer for which its user comes, or the question or refusal that answers it.
+    """Return the request with the customer for which its user signs in, or the question or refusal that answers it.
 
-    None means that the session does not go there, and that its user signs in for it. `is_allowed` says that the user
-    was asked, and `expects_another` that the service may mean another account. Raise `AuthorizationRefused` where the
-    user would have to be asked and must not be.
+    None means that the session is confined to something else, so that its user signs in for this. `is_allowed` says
+    that the user has consented, and `expects_another` that the service may mean another account. Raise
+    `AuthorizationRefused` where a question is needed and the request forbids it.
     """
     request = visit.request
     settled = customer_settling.settle(
@@ -72,7 +72,7 @@ def settle(
             return no_access(uow, visit, settled.refusal, note, to_service=_FOR_CUSTOMER)
         case Undecided():
             only = settled.only
-            # The customer stays, also when its user signs in for it first.
+            # The request keeps the customer, also when its user signs in for it first.
             named = replace(request, customer=str(only.id)) if only is not None else request
             return _question(uow, replace(visit, request=named), settled, note)
         case _:
@@ -80,11 +80,11 @@ def settle(
 
 
 def only_connection(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> UUID | None:
-    """Return the connection to which a request leads whose user is not signed in; None for the pages of the sign-in.
+    """Return the connection to which a request without a signed-in user leads; None for the pages of the sign-in.
 
-    It is the only one of the customer that the request names by its id, which the service alone has been told. A slug
-    leads nowhere, because anyone knows it: the pages are the same for every text. Nor does it lead a user who is to
-    make an account, or to choose another one.
+    It is the only connection of the customer that the request names by its id, which only the service knows. A slug
+    leads nowhere, because anyone knows it: the pages are the same for every text. Nor does the request lead a user who
+    is to make an account or choose another one.
     """
     if not client.service.serves_customers or not {"create", "select_account"}.isdisjoint(request.prompts):
         return None
@@ -95,7 +95,7 @@ def only_connection(uow: UnitOfWork, client: Client, request: AuthorizationReque
 
 
 def no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note, *, to_service: str = NOT_LET_IN) -> NoAccess:
-    """Return the page of a user who cannot come in, and note why; without a page, tell the service `access_denied`."""
+    """Return the page for a user without access, and note why; without a page, answer the service `access_denied`."""
     client, request = visit.client, visit.request
     reason = reason_of(refusal.reason)
     assert reason is not None, "a customer is closed for no reason of the vocabulary"

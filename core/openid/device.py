@@ -53,7 +53,7 @@ LIFETIME: Final = timedelta(seconds=300)
 INTERVAL: Final = timedelta(seconds=5)
 INTERVAL_MAX: Final = timedelta(seconds=60)
 REUSED: Final = "device_code_reused"
-# Consonants that are told apart in every typeface, and spell no words (RFC 8628, 6.1).
+# Consonants that look different in every typeface, and spell no words (RFC 8628, 6.1).
 _ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
 _GROUP_CHARACTERS: Final = 4
 
@@ -65,14 +65,14 @@ class UserCodeUnknown(NotFound):
 
 
 class UserCodeExpired(DeviceCodeExpired):
-    """The code that a user types has expired, or was answered already."""
+    """The user code has expired, or was answered already."""
 
     default_message = "This code has expired, or was used already. Start again on the device."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCode:
-    """A device that waits; `session_id` is set when its user has approved it, `email` is that of the user.
+    """A device that waits; `session_id` is set when its user has approved it, `email` is the user's.
 
     Without a service it is a command line. `host` is the custom host under which it began, None for the base URL.
     """
@@ -114,9 +114,9 @@ class IssuedDeviceCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingDevice:
-    """A device as the user sees it before answering: the service that asks, and from where the device began.
+    """A device as the user sees it before answering: its service, and the place where it began.
 
-    Without a service it is a command line. `customer` is what the device names, and `scopes` what it asks for.
+    Without a service it is a command line. The device has named the `customer` and the `scopes`.
     """
 
     client: Client | None
@@ -129,18 +129,18 @@ class WaitingDevice:
 
     @property
     def sentences(self) -> Sequence[str]:
-        """What the scopes of the service mean that it asks for."""
+        """The descriptions of the requested scopes of the service."""
         return scopes.sentences(self.client.service, self.scopes) if self.client is not None else ()
 
     @property
     def serves_customers(self) -> bool:
-        """Whether it is of a service that other organizations use."""
+        """Whether other organizations use its service."""
         return self.client is not None and self.client.service.serves_customers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerConnectionDue:
-    """The customer that the user has chosen requires to sign in for it by this connection."""
+    """The customer that the user has chosen requires a sign-in by this connection."""
 
     connection_id: UUID
 
@@ -182,7 +182,7 @@ def begin(
         customer=customer if service is not None and service.serves_customers else None,
     )
     device_code_hash = hash_token(device_code.reveal())
-    # Two devices with one code at the same time are rare, and one of them draws again.
+    # Two devices rarely draw the same code at the same time; then one draws again.
     user_code = next(
         drawn
         for drawn in iter(lambda: uow.randomness.choice(_ALPHABET, 2 * _GROUP_CHARACTERS), "")
@@ -211,10 +211,10 @@ def find(uow: UnitOfWork, user_code: str) -> WaitingDevice:
 def settle(
     uow: UnitOfWork, waiting: WaitingDevice, browser: BrowserSession, answer: str | None = None
 ) -> Settlement | None:
-    """Return for which customer of the service a user would approve a device; None for a service without customers.
+    """Return the customer of the service for which a user would approve a device; None for a service without customers.
 
-    A service that does not let the user in is `NotOpen` too. `answer` is the customer that the user has chosen on the
-    page that asks; None before that.
+    A service without access for the user is `NotOpen` too. `answer` is the customer that the user has chosen; None
+    before that.
     """
     if waiting.client is None:
         return None
@@ -227,13 +227,13 @@ def settle(
 
 
 def note_closed(uow: UnitOfWork, waiting: WaitingDevice) -> None:
-    """Note that a service does not let in who would approve a device, for those who look after it (decisions 22.5)."""
+    """Note as a trouble of a service that a user who would approve a device has no access."""
     if waiting.client is not None and not waiting.serves_customers:
         problems.note_closed(uow, waiting.client.service)
 
 
 def added_by(uow: UnitOfWork, waiting: WaitingDevice, browser: BrowserSession) -> AddedBy | None:
-    """Return what has made a membership that the user confirms by approving a device; None without one."""
+    """Return what has made the membership that the user confirms by approving a device; None without one."""
     return admission.added_by(_place(uow, waiting.client, browser)) if waiting.client is not None else None
 
 
@@ -250,12 +250,12 @@ def approve(
     customer: str | None = None,
     confirms_membership: bool = False,
 ) -> BegunSession | Undecided | SignInAnew | CustomerConnectionDue | Refusal:
-    """Begin a session for a device, of the user who approves it; raise `UserCodeExpired` when it is answered already.
+    """Begin a session for a device and the user who approves it; raise `UserCodeExpired` when it is answered already.
 
-    The checks are those of every sign-in. The session is no child of the browser's: it outlives that one. Return
-    `SecondFactorDue` when the browser has not proved a second factor that the sign-in needs; and what `settle` returns
-    when it is not settled for which customer of the service the user comes. `customer` is what they have said. With
-    `confirms_membership` the page has said that the organization of the service has added them.
+    The checks of every sign-in hold. The session is no child of the browser's, because it outlives that one. Return
+    `SecondFactorDue` when the browser has not proved a second factor that the sign-in needs, and what `settle` returns
+    while the customer is not settled. `customer` is the one that the user has chosen. With `confirms_membership` the
+    page has said that the organization of the service has added them.
     """
     waiting = find(uow, user_code)
     settled = settle(uow, waiting, browser, customer)
@@ -290,7 +290,7 @@ def approve(
 
 
 def give(uow: UnitOfWork, user_code: str, session_id: UUID) -> None:
-    """Give a device the session that began for it; raise `UserCodeExpired` when it is answered already."""
+    """Give a device its session; raise `UserCodeExpired` when it is answered already."""
     if not uow.device_codes.answer(_mark(uow, _letters(user_code)), session_id=session_id):
         raise UserCodeExpired
 
@@ -306,7 +306,7 @@ def poll(
 ) -> IssuedTokens | OAuthRefusal:
     """Return the tokens of an approved device, or the refusal that says whether to go on polling.
 
-    Without a client, as the documents show the request, it is that of the code, if it is a public one.
+    Without `presented`, a request is for the client of the code, if that is public.
     """
     client = _authenticated(uow, presented)
     if proof is not None:
@@ -342,7 +342,7 @@ def poll(
 
 
 def _authenticated(uow: UnitOfWork, presented: PresentedClient | None) -> Client | None:
-    """Return the client that polls; None for the command line, and for a request that names none."""
+    """Return the authenticated client that polls; None for the command line, and for a request that names no client."""
     if presented is None or presented.client_id == COMMAND_LINE_CLIENT:
         return None
     client = clients.authenticate(uow, presented)
@@ -358,7 +358,7 @@ def _pending(uow: UnitOfWork, code_hash: bytes, device: DeviceCode) -> OAuthRefu
 
 
 def _end(uow: UnitOfWork, device: DeviceCode) -> OAuthRefusal:
-    """End the session of a device code that is used again."""
+    """End the session of a device code that was used again."""
     assert device.session_id is not None, "a device code without a session was used"
     assert device.user_id is not None, "a session was read without its user"
     assert device.email is not None, "a session was read without the address of its user"
@@ -373,5 +373,5 @@ def _letters(typed: str) -> str:
 
 
 def _mark(uow: UnitOfWork, user_code: str) -> bytes:
-    """Return the hash of a user code, which is good under the host where its device began only."""
+    """Return the hash of a user code, which is valid only under the host where its device began."""
     return uow.pepper.mark("user code", (uow.origin.host_name or "").encode(), user_code.encode())

@@ -1,8 +1,8 @@
 """DPoP (RFC 9449): tokens that only the holder of a key can use, who proves it with each request.
 
-The signature of a proof is verified before the transaction, with the key that it carries. Here its claims are judged,
-its nonce is checked, which shows that the proof is new, and its id is used up. A nonce is a time and a MAC, so every
-replica accepts those of the others without storing any; a client uses one for several proofs.
+The signature of a proof is verified before the transaction, with the key that it carries. This module judges its
+claims, checks its nonce, which shows that the proof is new, and uses up its id. A nonce is a time and a MAC, so every
+replica accepts the nonces of the others without storing any; a client uses one for several proofs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 NONCE_LIFETIME: Final = timedelta(minutes=5)
-# The nonce says how old a proof may be; the client's clock may differ by this much.
+# The nonce limits the age of a proof; the client's clock may differ by this much.
 CLOCK_DIFFERENCE_MAX: Final = timedelta(minutes=5)
 TYPE: Final = "dpop+jwt"
 _ID_CHARACTERS_MAX: Final = 200
@@ -48,7 +48,7 @@ class SelfSigned:
 class DpopProof:
     """A proof for the present request; `nonce` and `id` are still to be checked.
 
-    `valid_from` is the later one of its `iat` and `nbf`, in seconds.
+    `valid_from` is the later of its `iat` and `nbf`, in seconds.
     """
 
     key_thumbprint: str
@@ -60,7 +60,7 @@ class DpopProof:
 
 
 def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str | None, at: datetime) -> DpopProof:
-    """Return the proof for a request, with an access token or to get one; raise `ProofInvalid`."""
+    """Return the proof of a request that carries an access token or asks for one; raise `ProofInvalid`."""
     claims = signed.claims
     refusal = ProofInvalid if access_token is None else ProofUnauthorized
     earliest, latest = ((at + sign * CLOCK_DIFFERENCE_MAX).timestamp() for sign in (-1, 1))
@@ -69,7 +69,7 @@ def judged_proof(signed: SelfSigned, *, method: str, url: str, access_token: str
         raise refusal("The DPoP proof needs a jti.")
     if claims.get("htm") != method or _without_query(claims.get("htu")) != _without_query(url):
         raise refusal("The DPoP proof is for another request: htm and htu must name its method and its address.")
-    # Compared, never computed with: a whole number of a stranger may be too large to become a float.
+    # Only compared: a whole number of a stranger may be too large to become a float.
     if type(issued_at) is not int or not earliest <= issued_at <= latest:
         raise refusal("The DPoP proof is too old, or from the future: iat must be the present time.")
     not_before = claims.get("nbf", issued_at)
@@ -131,7 +131,7 @@ def _hash_of(access_token: str) -> str:
 
 
 def _without_query(url: object) -> str | None:
-    """Return an address in the form in which two are compared (RFC 9449, 4.3); None when it is none."""
+    """Return the form of an address for comparison (RFC 9449, 4.3); None for any other value."""
     if not isinstance(url, str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The grants of the token endpoint that need no code: refresh tokens, and the credentials of a client itself.
+"""The grants of the token endpoint without a code: refresh tokens, and the credentials of a client itself.
 
 Codes are in `codes.py`, devices in `device.py`.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class IssuedTokens:
     """The tokens of a session for its service; with the scope `openid` the entrypoint adds an ID token.
 
-    `names` are the claims about the user's names, which the scope `profile` opens.
+    `names` has the claims about the user's names, for the scope `profile`.
     """
 
     grant: TokenGrant
@@ -52,7 +52,7 @@ def refresh(
 ) -> IssuedTokens | TokenReused:
     """Exchange a refresh token for the client to which it was issued; raise `GrantInvalid` or `ScopeInvalid`.
 
-    `TokenReused` is to be ended by `refresh.end_reused`, as at the other endpoint.
+    For `TokenReused` the entrypoint calls `refresh.end_reused`, as at the other endpoint.
     """
     client = clients.authenticate(uow, presented)
     security_profile.require_proof(client.security_profile, proof, at=uow.now)
@@ -69,23 +69,23 @@ def refresh(
         return outcome
     granted = outcome.client_grant
     if granted is None or not scope:
-        # One without a value counts as left out (RFC 6749, 3.2).
+        # A parameter without a value counts as left out (RFC 6749, 3.2).
         return issued(uow, outcome)
     wanted = scopes.narrowed(scope, outcome.granted_scopes)
-    # What the user may not have any more was granted, and comes back with their right to it.
+    # A scope that the user may not have at present stays granted, and comes back with their right to it.
     narrowed = granted.of_scopes([one for one in wanted if one in granted.scopes])
     claims = outcome.claims | {"scope": " ".join(narrowed.scopes)}
     return issued(uow, replace(outcome, client_grant=narrowed, claims=claims))
 
 
 def issued(uow: UnitOfWork, grant: TokenGrant, *, nonce: str | None = None) -> IssuedTokens:
-    """Return the tokens of a session with what an ID token needs to know besides."""
+    """Return the tokens of a session, with what an ID token needs besides."""
     names = scopes.names_of(uow, grant.user_id, grant.organization_id) if _has_names(grant.client_grant) else {}
     return IssuedTokens(grant=grant, nonce=nonce, names=names)
 
 
 def _has_names(granted: ClientGrant | None) -> bool:
-    """Return whether there is an ID token that says the user's names: by the scope, or because they were asked for."""
+    """Return whether the ID token has the user's names: by the scope, or because the request named the claims."""
     if granted is None or scopes.OPENID not in granted.scopes:
         return False
     named = requested_claims.of(granted.requested_claims, "id_token")

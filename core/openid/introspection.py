@@ -1,7 +1,7 @@
 """Introspection and revocation of tokens (RFC 7662, RFC 7009): a client asks about its own tokens, and ends them.
 
-A token of another client is answered like one that never was. Revoking any token of a session ends the session, with
-all its tokens. A token of the client itself has no session; its id is noted until it would have expired.
+A token of another client gets the answer of one that never existed. Revoking any token of a session ends the session,
+with all its tokens. A token of the client itself has no session; its id is noted until it would have expired.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 ACCESS_TOKEN: Final = "access_token"  # noqa: S105 - the name of a kind, not a secret
 REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105 - likewise
-# What an access token says of itself and of its sign-in. What it says of its user may have changed since (10.5).
+# What an access token says of itself and of its sign-in. Its claims about the user may have changed since, so
+# introspection answers those by the present rows.
 SHOWN: Final = (*("iss", "sub", "aud", "exp", "iat", "jti", "scope", "sid", "amr", "auth_time", "cnf", "org", "act"),)
 
 
@@ -70,7 +71,7 @@ def revoke(uow: UnitOfWork, presented: PresentedClient, token: IntrospectedToken
 
 
 def _defer_access_token(uow: UnitOfWork, claims: Mapping[str, Any]) -> Callable[[Client], dict[str, Any] | None]:
-    """Defer reading what holds for an access token; the result tells it to a client, None for one that is not valid."""
+    """Defer reading what holds for an access token; the result returns it for a client, None for an invalid token."""
     if "sid" not in claims:
         is_revoked = uow.single_uses.defer_has(_revocation_of(claims))
 
@@ -118,7 +119,7 @@ def _of_refresh_token(client: Client, session: Refreshable) -> dict[str, Any]:
 
 
 def _still_allowed(subject: TokenSubject, scopes: Sequence[str]) -> str:
-    """Return the scopes of a token that its user may have now, as its answer names them."""
+    """Return the scopes of a token that its user may have now, as one text."""
     return " ".join(subject.additions.still_allowed(scopes, subject.caller))
 
 
@@ -132,15 +133,12 @@ def _described(claims: Mapping[str, Any], client: Client) -> dict[str, Any]:
 
 
 def _as_now(subject: TokenSubject) -> dict[str, Any]:
-    """Return the address, the role, the groups and the customer of a session's user, as the rows are now.
-
-    So are the claims of the product, which stand before.
-    """
+    """Return the product's claims, the address, the role, the groups and the customer of a user by the present rows."""
     return {"username": subject.caller.account.email, **claims_of_rows(subject)}
 
 
 def _is_usable(caller: Caller, client: Client) -> bool:
-    """Return whether a session is one of the client, whose user still uses its service and may."""
+    """Return whether a session belongs to the client, and its user still uses the service and may."""
     if caller.place.client_id != client.id or caller.lacks_second_factor:
         return False
     return caller.belongs_to_context and caller.place.is_organization_active

@@ -1,9 +1,9 @@
 """Signing out at the request of a service (OpenID Connect RP-Initiated Logout).
 
-An ID token as a hint proves which sign-in the service means; then the browser's session ends at once, with all that was
-signed in to from it. Without one the user is asked first. The services whose sessions end hear of it: by a token that
-Gatehouse posts to them (`logout_notices.py`), and by a page that the browser loads. The service providers of SAML are
-told after that (`core/saml/logouts.py`).
+An ID token as a hint proves which sign-in the service means; then the browser's session ends at once, with all sessions
+that began from it. Without a hint a page asks the user first. The services of ended sessions get a token that Gatehouse
+posts to them (`logout_notices.py`), and a page of theirs that the browser loads. After that come the service providers
+of SAML (`core/saml/logouts.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Claims = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogoutRequest:
-    """What a service asks for; the hint is the claims of an ID token of ours, which may have expired."""
+    """The request of a service; the hint has the claims of an ID token of ours, which may have expired."""
 
     hint: Claims | None = None
     client_id: str | None = None
@@ -44,7 +44,7 @@ class LogoutRequest:
 class SignedOut:
     """The sessions have ended: where the browser goes now, if anywhere, and the pages of services it loads before.
 
-    `saml` is the logout by which the browser tells service providers of SAML in between.
+    `saml` is the logout in between, in which the browser visits service providers of SAML.
     """
 
     address: str | None
@@ -54,9 +54,9 @@ class SignedOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignOutQuestion:
-    """The user is asked whether to sign out; `service_name` is that of the service that asks, if it names itself.
+    """The user is asked whether to sign out; `service_name` is the name of the asking service, if it names itself.
 
-    `address` is where the service wants the browser to go then.
+    `address` is where the service wants the browser to go afterwards.
     """
 
     service_name: str | None
@@ -81,7 +81,7 @@ def begin(
     if browser is None:
         return SignedOut(address=address, pages=_end_session(uow, session_id, user_id, issuer))
     if browser.user_id != user_id or not uow.clients.is_child(session_id, parent_id=browser.session_id):
-        # The service means another sign-in than that of this browser.
+        # The service means another sign-in than this browser's.
         return question
     return replace(sign_out(uow, browser, issuer=issuer, saml_key=saml_key), address=address)
 
@@ -94,7 +94,7 @@ def confirm(
     issuer: str,
     saml_key: Secret | None = None,
 ) -> SignedOut:
-    """Sign out, as the user has said; raise `RequestRefused` for an address that is not registered."""
+    """Sign out after the user has agreed; raise `RequestRefused` for an address that is not registered."""
     address = _address(_client(uow, wanted), wanted)
     if browser is None:
         return SignedOut(address=address)
@@ -102,13 +102,13 @@ def confirm(
 
 
 def sign_out(uow: UnitOfWork, browser: BrowserSession, *, issuer: str, saml_key: Secret | None = None) -> SignedOut:
-    """End the session of a browser, and what was signed in to from it; `saml_key` is how SAML knows the browser."""
+    """End the session of a browser, and the sessions that began from it; SAML knows the browser by `saml_key`."""
     pages = _pages(uow.clients.children_with_pages(browser.session_id), issuer)
     return SignedOut(address=None, pages=pages, saml=saml_logouts.sign_out(uow, browser, saml_key))
 
 
 def _client(uow: UnitOfWork, wanted: LogoutRequest) -> Client | None:
-    """Return the client of the hint, which is also the one that the request names; None when it names none."""
+    """Return the client of the hint or the request, which must agree; None without either."""
     hinted = wanted.hint["aud"] if wanted.hint is not None else None
     named = wanted.client_id or hinted
     if named is None:
@@ -135,7 +135,7 @@ def _address(client: Client | None, wanted: LogoutRequest) -> str | None:
 
 
 def _end_session(uow: UnitOfWork, session_id: UUID, user_id: UUID, issuer: str) -> tuple[str, ...]:
-    """End the session of a service alone: this browser has none of Gatehouse."""
+    """End the session of a service alone, because this browser has no session of Gatehouse."""
     caller = uow.callers.of_session(session_id, is_limited=True)
     if caller is None or caller.account.id != user_id:
         return ()

@@ -1,8 +1,8 @@
 """Back-channel logout: telling services that sessions of their users have ended (OpenID Connect Back-Channel Logout).
 
-Whatever ends a session of a service queues a notice in the same transaction, by a trigger on the table of sessions. A
-dispatcher leases a service that has notices due, posts a logout token for each, and records the outcome, on the
-schedule of webhooks. A notice is deleted when it has arrived, or when the last attempt has failed.
+A trigger on the table of sessions queues a notice in the transaction that ends a session of a service. A dispatcher
+leases a service that has notices due, posts a logout token for each, and records the outcome, on the schedule of
+webhooks. A notice is deleted when it has arrived, or when the last attempt has failed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class LogoutNotice:
 class LeasedService:
     """A service that this dispatcher alone serves until the lease ends, with the notices to send.
 
-    Without an address there is nothing to tell it any more.
+    Without an address it gets no notices any more.
     """
 
     id: UUID
@@ -62,14 +62,14 @@ class LeasedService:
 
     @property
     def signature_algorithm(self) -> SignatureAlgorithm:
-        """What signs the tokens of the service."""
+        """The algorithm that signs the tokens of the service."""
         return signature_algorithm(self.security_profile, self.token_signing)
 
 
 def lease(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:
     """Lease services that have something due, fairly among organizations.
 
-    Services of organizations that are not active are left alone (decisions 1.7).
+    The notices of an organization that is not active wait until it is active again.
     """
     uow.logout_notices.postpone_inactive(services_max=services_max, until=uow.now + POSTPONEMENT)
     return uow.logout_notices.lease(

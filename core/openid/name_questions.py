@@ -1,7 +1,7 @@
-"""Asking a user for a name, on the way of an authorization request (decisions 22.4).
+"""Asking a user for a name, on the way of an authorization request (ops/decisions/0099).
 
-Who has none is asked once, on the first visit to a service that asks for `profile`: beside the question of that visit,
-else on a page of its own. It may be left empty.
+A user without a name is asked once, on the first visit to a service that requests `profile`: beside the question of
+that visit, else on a page of its own. The name may be left empty.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def is_due(
     uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession, prepared: PreparedVisit
 ) -> bool:
-    """Return whether the user of a visit is asked: for a first one, without a name that anybody has told.
+    """Return whether the user of a visit is asked: on a first visit, without a name from the user or a directory.
 
-    Nobody is asked on the way of a try, whose address is none that the service has registered.
+    On the way of a try the user is not asked, because its address is none that the service has registered.
     """
     service = client.service
     if not service.has_registered(request.redirect_uri, among=service.redirect_uris):
@@ -49,7 +49,7 @@ def question(
     problem: str = "",
     joins: bool = False,
 ) -> NameQuestion:
-    """Return the question as a page of its own, with what was typed and cannot be a name."""
+    """Return the question as a page of its own, with the typed text that cannot be a name."""
     organization = uow.organizations.by_slug(client.organization_slug)
     assert organization is not None, "a client was found without its organization"
     return NameQuestion(
@@ -67,9 +67,9 @@ def question(
 def answer(
     uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession, typed: str, *, joins: bool
 ) -> NameQuestion | None:
-    """Keep the answer of the user of a browser; return the question once more where it cannot be a name.
+    """Keep the answer of the user of a browser; return the question once more if it cannot be a name.
 
-    With `joins` the user confirms the membership too, which waits for the name then.
+    With `joins` the user confirms the membership too, together with a valid name.
     """
     if not _may_answer(browser):
         return None
@@ -81,5 +81,5 @@ def answer(
 
 
 def _may_answer(browser: BrowserSession) -> bool:
-    """Return whether a session changes what belongs to the whole account: it is not for one organization alone."""
+    """Return whether a session may change the whole account: it is not confined to one organization."""
     return browser.confinement is None and not browser.is_impersonation

@@ -1,6 +1,6 @@
 """Proof Key for Code Exchange (RFC 7636): the client that redeems a code is the one that asked for it.
 
-Only the method S256 is taken. Public services must use it; a confidential one that began with it must finish with it.
+Only the method S256 is accepted. Public services must use it; a confidential one that began with it must finish so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.services.problems import ProblemKind
 METHOD: Final = "S256"
 # The method of a challenge that names none (RFC 7636, 4.3).
 PLAIN: Final = "plain"
-# What was sent that is not valid; itself it is not kept.
+# Names what was sent and is not valid; the value itself is not kept.
 CHALLENGE: Final = "code_challenge"
 VERIFIER: Final = "code_verifier"
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -40,7 +40,7 @@ def checked_challenge(challenge: str | None, method: str | None, *, is_required:
 
 
 def require_verified(challenge: str | None, verifier: str | None) -> None:
-    """Raise `GrantInvalid` unless the verifier is that of the challenge, or neither is there."""
+    """Raise `GrantInvalid` unless the verifier fits the challenge, or neither is there."""
     if challenge is None and verifier is None:
         return
     if challenge is None or verifier is None or not _VERIFIER.fullmatch(verifier):

@@ -1,4 +1,4 @@
-"""The APIs of services as protected resources (RFC 9728, decisions 14.6): the audiences in their records."""
+"""The APIs of services as protected resources (RFC 9728): the audiences in their records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class AudienceUnknown(NotFound):
 
 
 def find(uow: UnitOfWork, candidates: Sequence[str]) -> str:
-    """Return the one of these addresses that is the audience of a service; raise `AudienceUnknown`."""
+    """Return the address that is the audience of a service; raise `AudienceUnknown` when none is."""
     host = uow.origin.custom_host
     audience = uow.clients.audience_among(candidates, host.organization_id if host is not None else None)
     if audience is None:

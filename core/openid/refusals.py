@@ -1,4 +1,4 @@
-"""The refusals of OAuth and OpenID Connect; `error` is the name that their RFCs give each of them."""
+"""The refusals of OAuth and OpenID Connect; `error` is the name of each in their RFCs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.services.problems import ProblemKind
 class OAuthRefusal(Refusal):
     """A refusal with a name of its own in OAuth.
 
-    `trouble` is what it is among the troubles of its client, None for what is none, with what the client has sent and
-    might have sent (`client_troubles.py`).
+    `trouble` is its kind among the troubles of its client, with what the client has sent and might have sent; None if
+    it is none of them (`client_troubles.py`).
     """
 
     code = ErrorCode.BAD_REQUEST
@@ -36,28 +36,28 @@ class RequestInvalid(OAuthRefusal):
 
 
 class RequestObjectUnsupported(OAuthRefusal):
-    """Request objects are not taken (OpenID Connect Core, 6.1)."""
+    """Request objects are not accepted (OpenID Connect Core, 6.1)."""
 
     error = "request_not_supported"
     default_message = "Request objects are not supported. Send the parameters, or push them to /auth/par."
 
 
 class RequestUriUnsupported(OAuthRefusal):
-    """Only references of pushed requests are taken (OpenID Connect Core, 3.1.2.6)."""
+    """Only references of pushed requests are accepted (OpenID Connect Core, 3.1.2.6)."""
 
     error = "request_uri_not_supported"
     default_message = "The request_uri is no address of a pushed request. Push the parameters to /auth/par."
 
 
 class RequestUriInvalid(OAuthRefusal):
-    """The reference of a pushed request is not one of this client, or it is over (OpenID Connect Core, 3.1.2.6)."""
+    """The reference of a pushed request is another client's, or is over (OpenID Connect Core, 3.1.2.6)."""
 
     error = "invalid_request_uri"
     default_message = "The pushed request is not known, has expired or was answered already. Push it again."
 
 
 class ResponseTypeUnsupported(OAuthRefusal):
-    """Only the code flow is there (RFC 6749, 4.1.2.1)."""
+    """Only the code flow is supported (RFC 6749, 4.1.2.1)."""
 
     error = "unsupported_response_type"
     trouble = ProblemKind.RESPONSE_TYPE
@@ -92,7 +92,7 @@ class ClientUnauthorized(OAuthRefusal):
 
 
 class WayUnauthorized(OAuthRefusal):
-    """The service has a security profile, which leaves no way but a pushed authorization request and its code."""
+    """The service has a security profile, which allows only a pushed authorization request and its code."""
 
     code = ErrorCode.FORBIDDEN
     error = "unauthorized_client"
@@ -152,7 +152,7 @@ class ProofUnauthorized(ProofInvalid):
 class TokenBound(OAuthRefusal):
     """An access token that is bound to a key was sent without its proof, as a Bearer token (RFC 9449, 7.2).
 
-    `algorithms` are those with which a proof may be signed.
+    `algorithms` are the ones with which a proof may be signed.
     """
 
     code = ErrorCode.JWT_ERROR
@@ -225,5 +225,5 @@ class InsufficientScope(OAuthRefusal):
     code = ErrorCode.FORBIDDEN
     error = "insufficient_scope"
     default_message = "The access token lacks the scope openid. Ask for it in the authorization request."
-    # All that the operation takes, so that a client asks for them at once.
+    # All scopes of the operation, so that a client asks for them at once.
     scopes: ClassVar[Sequence[str]] = ("openid",)

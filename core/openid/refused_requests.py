@@ -20,7 +20,7 @@ class RequestRefused(BadRequest):
 class RedirectUriRefused(RequestRefused):
     """The request names a redirect URI that the service has not registered.
 
-    `client` is whose request it is, where the refusal ends on a page.
+    `client` is the client of the request, where the refusal ends on a page.
     """
 
     default_message = (
@@ -60,7 +60,7 @@ class LogoutUriRefused(RequestRefused):
 class RequestOver(RequestRefused):
     """The stored request has expired, or was answered already.
 
-    `client` is whose it was, None if that is not known, and `locales` are the languages that it asked for.
+    `client` is its client, None if that is not known, and `locales` are the requested languages.
     """
 
     default_message = "This request is over. Go back to the application, and sign in there again."

@@ -1,9 +1,9 @@
-"""The parameter `claims`: what a service wants to know of its user by name (OpenID Connect Core, 5.5).
+"""The parameter `claims`: the claims about its user that a service requests by name (OpenID Connect Core, 5.5).
 
-A claim that is asked for by name is given where it was asked for, in the ID token or by the user information endpoint,
-whatever the scopes are. Claims that Gatehouse does not know are left out, also essential ones: the service reads what
-it has got. Only two values restrict the answer: that of `sub` names the one user who may be signed in, and an essential
-`acr` names the classes of which one has to be met (5.5.1.1).
+A claim that is requested by name is given in the requested place, the ID token or the user information endpoint,
+whatever the scopes. Claims that Gatehouse does not know are left out, also essential ones. Only two values restrict the
+answer: a value of `sub` names the user who may be signed in, and an essential `acr` names classes of which one has to
+be met (5.5.1.1).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from core.lazy_dataclasses import dataclass
 from core.openid import scopes
 from core.openid.refusals import RequestInvalid
 
-# What is known of users, and what is known of their sign-ins; the ID token has the second always.
+# Claims about users, and claims about their sign-ins; the ID token always has the second kind.
 NAMES: Final = ("name", "given_name", "family_name")
 OF_USERS: Final = ("email", "email_verified", "preferred_username", *NAMES)
 OF_SIGN_INS: Final = ("auth_time", "acr", "amr")
-# No user has this id, which is that of no version.
+# No user has this id, which is of no version.
 NO_USER: Final = str(UUID(int=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedClaims:
-    """The names of the claims that are asked for at either place, and the classes of which one is essential.
+    """The names of the requested claims for either place, and the classes of which one is essential.
 
     `subjects` are the ids of the users who may be signed in; None means any.
     """
@@ -45,7 +45,7 @@ class RequestedClaims:
         return {place: list(names) for place, names in named.items() if names} or None
 
     def stored(self) -> dict[str, Any]:
-        """Return the same as data to store, which the constructor takes."""
+        """Return the data to store, which the constructor takes."""
         return asdict(self)
 
 
@@ -53,7 +53,7 @@ NO_CLAIMS: Final = RequestedClaims()
 
 
 def parse(text: str | None) -> RequestedClaims:
-    """Return what the parameter asks for; raise `RequestInvalid` when it is no JSON object of its form."""
+    """Return what the parameter requests; raise `RequestInvalid` when it is no JSON object of its form."""
     if text is None:
         return NO_CLAIMS
     try:
@@ -74,12 +74,12 @@ def parse(text: str | None) -> RequestedClaims:
 
 
 def of(kept: Mapping[str, Any] | None, place: str) -> Sequence[str]:
-    """Return the names that are kept for a place, or the essential classes as `acr`."""
+    """Return the names that are kept for a place, or the essential classes for the place `acr`."""
     return kept.get(place, ()) if kept is not None else ()
 
 
 def chosen(known: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return those of the known claims that are asked for by name."""
+    """Return the known claims that are requested by name."""
     return {name: known[name] for name in names if name in known}
 
 
@@ -99,7 +99,7 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _values(wanted: object) -> list[str] | None:
-    """Return the values of a claim that are asked for; None for any."""
+    """Return the requested values of a claim; None for any."""
     members = _object(wanted)
     if "value" in members:
         given: Any = [members["value"]]

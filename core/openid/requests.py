@@ -1,8 +1,8 @@
-"""Authorization requests: what a service asks for when it sends a browser to `/auth/authorize`.
+"""Authorization requests, with which a service sends a browser to `/auth/authorize`.
 
-A request whose client or redirect URI is wrong is refused on a page (`RequestRefused`), because there is no safe place
-to send the browser back to. Every later problem goes back to the service (`AuthorizationRefused`). A request can be
-pushed beforehand (RFC 9126), and it is stored while its user signs in or answers a question; each is answered once.
+A request with a wrong client or redirect URI is refused on a page (`RequestRefused`), because there is no safe place to
+send the browser back to. Every later problem goes back to the service (`AuthorizationRefused`). A request can be pushed
+beforehand (RFC 9126), and it is stored while its user signs in or answers a question; each is answered once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 PUSHED_LIFETIME: Final = timedelta(seconds=60)
-# From when a browser has brought its reference; a reload or a second window brings it again (decisions 10.5).
+# From the moment when a browser has opened a pushed request; a reload or a second window opens it again.
 OPENED_LIFETIME: Final = timedelta(minutes=15)
 # Signing in may include a registration and its mail.
 WAITING_LIFETIME: Final = timedelta(hours=1)
@@ -49,14 +49,14 @@ VALUE_CHARACTERS_MAX: Final = 2000
 HINTED_USER: Final = "hinted_user_id"
 # Marks the parameters that an authenticated client has pushed; no request has a parameter of this name.
 PUSHED: Final = "is_pushed"
-# The address of the console to which the answer to a request goes that the console itself has begun, to try a service;
-# likewise no parameter of a request. See `trials.py`.
+# The address of the console for the answer to a request that the console itself has begun, to try a service
+# (`trials.py`); likewise no parameter of a request.
 TRIED_AT: Final = "tried_at"
 PROMPTS: Final = ("none", "login", "consent", "select_account", "create")
 RESPONSE_TYPE: Final = "code"
 QUERY: Final = "query"
 FORM_POST: Final = "form_post"
-# Without a value it says something: the user comes as an individual.
+# An empty value means that the user comes without a customer.
 CUSTOMER: Final = "customer"
 RESPONSE_MODES: Final = (QUERY, FORM_POST)
 LOCALES_MAX: Final = 20
@@ -67,7 +67,7 @@ _THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 class AnswerAddress:
     """Where the answer to a request goes, and how; `pushed_key` names the pushed request that the answer uses up.
 
-    `locales` are the languages in which the user may read on the way, the preferred one first.
+    `locales` are the languages for the pages on the way, the preferred one first.
     """
 
     redirect_uri: str
@@ -94,9 +94,9 @@ class AuthorizationRequest:
 
     `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
     `has_to_be_new`. `asked_in` is the hash of the key of the browser that was asked. `hinted_user_id` is the only user
-    for whom it may be answered, if the service names one. `customer` names the customer for which the user comes; it is
-    empty for one who comes as an individual. `was_pushed` says that the client had authenticated, and `pushed_key` is
-    the hash of the reference of a pushed one.
+    who may be signed in, if the service names one. `customer` names the customer for which the user comes, and is empty
+    without one. `was_pushed` says that the client had authenticated, and `pushed_key` is the hash of the reference of a
+    pushed request.
     """
 
     redirect_uri: str
@@ -134,7 +134,7 @@ class AuthorizationRequest:
 
     @property
     def hinted_email(self) -> str | None:
-        """The address of the user whom the service expects; None for a hint that is no address, which means any."""
+        """The address of the expected user; None for a hint that is no address, which means any user."""
         hint = self.login_hint
         return hint if hint is not None and "@" in hint and len(hint) <= EMAIL_CHARACTERS_MAX else None
 
@@ -153,7 +153,7 @@ class AuthorizationRequest:
         return essential is None or bool({context_class, scopes.ONE_FACTOR}.intersection(essential))
 
     def was_asked_in(self, browser_key: Secret | None) -> bool:
-        """Whether its user was asked to sign in, in the browser with this key."""
+        """Whether its user was asked to sign in in the browser with this key."""
         return browser_key is not None and self.asked_in == hash_token(browser_key.reveal()).hex()
 
     def asked_to_sign_in(self, at: datetime, browser_key: Secret) -> AuthorizationRequest:
@@ -166,14 +166,14 @@ class AuthorizationRequest:
             has_to_be_new=is_login or self.has_to_be_new,
             asked_at=at.timestamp(),
             asked_in=hash_token(browser_key.reveal()).hex(),
-            # Who has no second factor cannot prove one; the service reads in `acr` what was proved.
+            # A user without a second factor cannot prove one; the service reads in `acr` what was proved.
             wants_second_factor=False,
         )
 
     def stored(self) -> dict[str, Any]:
         """Return the request as data to store, which `recalled` reads.
 
-        What is as it is by itself is left out: a process of the previous version may read it, which knows fewer fields.
+        Defaults are left out: a process of the previous version, which knows fewer fields, may read it.
         """
         defaults = {one.name: one.default for one in fields(self)}
         return {name: value for name, value in asdict(self).items() if getattr(self, name) != defaults[name]}
@@ -207,8 +207,8 @@ def parse(client: Client, parameters: Mapping[str, str], pushed_key: bytes | Non
 def arrived(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> AuthorizationRequest:
     """Return the request of these parameters, or the pushed request that they name; raise as `parse` does.
 
-    What is not a pushed request of this client is refused to the service, if the parameters beside it say where that
-    is, else by `RequestRefused`, or by `RequestOver` for one that is over. Raise `OtherWayRefused` when a client with
+    A reference to no pushed request of this client is refused to the service if the other parameters have its address,
+    else by `RequestRefused`, or by `RequestOver` for a request that is over. Raise `OtherWayRefused` when a client with
     a security profile has not pushed it.
     """
     request_uri = parameters.get("request_uri")
@@ -222,7 +222,7 @@ def arrived(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> A
             key, service.organization_id, service.id, expires_at=uow.now + OPENED_LIFETIME
         )
         if opened is not None:
-            # What a form has brought is stored likewise, but no client has authenticated for it.
+            # The parameters of a form are stored likewise, but no client has authenticated for them.
             security_profiles.require_pushed(client.security_profile, is_pushed=PUSHED in opened.parameters)
             return parse(client, opened.parameters, key)
     if "redirect_uri" not in parameters:
@@ -237,7 +237,7 @@ def arrived(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> A
 
 
 def use_pushed(uow: UnitOfWork, client: Client, to: AnswerAddress) -> None:
-    """Use up the pushed request that is being answered, if it was pushed; raise `RequestOver` for another answer."""
+    """Use up the pushed request that is being answered, if it was pushed; raise `RequestOver` for a second answer."""
     service = client.service
     if to.pushed_key is None:
         return
@@ -268,7 +268,7 @@ def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, s
 
 
 def receive(uow: UnitOfWork, client: Client, parameters: Mapping[str, str]) -> str:
-    """Store the parameters that a form has brought, and return their address; they are judged when they are used."""
+    """Store the parameters of a form, and return their `request_uri`; they are judged when they are used."""
     return URN + _store(uow, client, dict(parameters), is_pushed=True, lifetime=PUSHED_LIFETIME).reveal()
 
 
@@ -295,7 +295,7 @@ def _redirect_uri(client: Client, parameters: Mapping[str, str]) -> str:
 
 
 def _answer_address(client: Client, parameters: Mapping[str, str], pushed_key: bytes | None) -> AnswerAddress:
-    """Return where the answer to these parameters goes; raise `RequestRefused` when they do not say it."""
+    """Return where the answer to these parameters goes; raise `RequestRefused` when they name no valid address."""
     redirect_uri, mode = _redirect_uri(client, parameters), parameters.get("response_mode", QUERY)
     is_known = mode in RESPONSE_MODES and not (mode == FORM_POST and _is_of_an_app(redirect_uri))
     return AnswerAddress(
@@ -308,7 +308,7 @@ def _answer_address(client: Client, parameters: Mapping[str, str], pushed_key: b
 
 
 def _is_of_an_app(redirect_uri: str) -> bool:
-    """Whether an address is one of an app on the device, to which browsers post no form."""
+    """Whether an address belongs to an app on the device; browsers post no form there."""
     return not redirect_uri.startswith(("https://", "http://"))
 
 
@@ -381,7 +381,7 @@ def _max_age(text: str | None) -> int | None:
 
 
 def _wants_second_factor(text: str | None) -> bool:
-    """Return whether the class that a request prefers among those known is that of two factors."""
+    """Return whether a request prefers the class of two factors among the known ones."""
     known = [value for value in (text or "").split(" ") if value in scopes.CONTEXT_CLASSES]
     return known[:1] == [scopes.TWO_FACTORS]
 

@@ -28,7 +28,7 @@ CONTEXT_CLASSES: Final = (ONE_FACTOR, TWO_FACTORS)
 
 
 def known(text: str | None, own: Collection[str] = ()) -> list[str]:
-    """Return the scopes of a request that Gatehouse or the service knows, each once, its `own` among them.
+    """Return the scopes of a request that Gatehouse or, among its `own`, the service knows, each once.
 
     Others are left out (RFC 6749, 3.3). Extra blanks do not matter.
     """
@@ -36,9 +36,9 @@ def known(text: str | None, own: Collection[str] = ()) -> list[str]:
 
 
 def of_machines(text: str | None, service: Service) -> list[str] | None:
-    """Return the scopes of a token for a machine of a service: those that it asks for, else all that it may have.
+    """Return the scopes of a token for a machine of a service: the requested ones, else all that it may have.
 
-    None for a service without scopes of its own, whose tokens say nothing of them.
+    None for a service without scopes of its own, whose tokens have no `scope`.
     """
     if not service.scopes:
         return None
@@ -47,12 +47,12 @@ def of_machines(text: str | None, service: Service) -> list[str] | None:
 
 
 def sentences(service: Service, asked: Collection[str]) -> list[str]:
-    """Return what people read of the scopes of the service's own that a request asks for (decisions 10.7)."""
+    """Return the descriptions of the service's own scopes that a request asks for, for the consent page."""
     return [scope.description for scope in service.scopes if scope.name in asked]
 
 
 def claim_of(scopes: Sequence[str] | None) -> dict[str, str]:
-    """Return the claim about these scopes; nothing without any, which an empty list is not."""
+    """Return the claim with these scopes, which may be empty; no claim for None."""
     return {"scope": " ".join(scopes)} if scopes is not None else {}
 
 
@@ -75,15 +75,15 @@ def context_class(amr: Collection[str]) -> str:
 
 
 def names_of(uow: UnitOfWork, user_id: UUID, organization_id: UUID | None) -> dict[str, str]:
-    """Return the claims about the names of a user, which the scope `profile` opens (OpenID Connect Core, 5.4).
+    """Return the claims about the names of a user, for the scope `profile` (OpenID Connect Core, 5.4).
 
-    The names of a directory are those of the organization of the service (decisions 3.15).
+    Of directories, only the one of the service's organization counts.
     """
     return uow.person_names.defer_of(user_id, organization_id)().profile_claims
 
 
 def claims_of(uow: UnitOfWork, subject: TokenSubject, scopes: Collection[str]) -> dict[str, Any]:
-    """Return the claims about a caller that these scopes open (OpenID Connect Core, 5.4), and those of the product."""
+    """Return the claims about a caller for these scopes (OpenID Connect Core, 5.4), and the claims of the product."""
     caller = subject.caller
     claims: dict[str, Any] = {**subject.own_claims, "sub": str(caller.account.id), **subject.group_claims}
     claims |= caller.service_claims

@@ -1,9 +1,9 @@
-"""What the endpoints of OAuth ask about the security profile of a client, in the order in which a sign-in meets them.
+"""The checks of a client's security profile at the OAuth endpoints, in their order in a sign-in (ops/decisions/0034).
 
 These are the rules of the FAPI 2.0 Security Profile for clients that authenticate by `private_key_jwt` and bind their
-tokens by DPoP (decisions 10.12); None, a client without a profile, passes each of them. What a profile means for the
-record of a service, for sessions and for the signatures of tokens is in `core/sessions/security_profiles.py`. For every
-client codes live 60 seconds (`codes.py`), and authorization responses have their `iss` (`authorization.py`).
+tokens by DPoP; None, a client without a profile, passes each of them. What a profile means for the record of a service,
+for sessions and for the signatures of tokens is in `core/sessions/security_profiles.py`. For every client codes live 60
+seconds (`codes.py`), and authorization responses have their `iss` (`authorization.py`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from core.secrets import Secret
 from core.services.problems import ProblemKind
 from core.sessions.security_profiles import CLIENT_ALGORITHMS, SecurityProfile
 
-# A clock of a client may be this much ahead (FAPI 2.0 Security Profile, 5.3.2.1): 10 seconds are to be taken at least.
+# A client's clock may be this much ahead; the FAPI 2.0 Security Profile, 5.3.2.1, requires at least 10 seconds.
 AHEAD_SECONDS_MAX: Final = 30
 
 
 def assertion_algorithms(profile: SecurityProfile | None) -> frozenset[str] | None:
-    """Return by which algorithms a client may sign its assertions; None for all that are taken."""
+    """Return the algorithms by which a client may sign its assertions; None for all that we accept."""
     return CLIENT_ALGORITHMS if profile is not None else None
 
 
@@ -40,7 +40,7 @@ def require_no_secret(profile: SecurityProfile | None, secret: Secret | None) ->
 
 
 def requires_challenge(profile: SecurityProfile | None, *, is_confidential: bool) -> bool:
-    """Return whether an authorization request must have a `code_challenge`: of public clients, and with a profile."""
+    """Return whether an authorization request needs a `code_challenge`: from public clients, and with a profile."""
     return not is_confidential or profile is not None
 
 
@@ -58,7 +58,7 @@ def require_challenged(profile: SecurityProfile | None, code_challenge: str | No
 
 
 def require_proof(profile: SecurityProfile | None, proof: DpopProof | None, *, at: datetime) -> None:
-    """Raise `ProofInvalid` unless a token request has a proof, by an algorithm of the profile and not of the future."""
+    """Raise `ProofInvalid` unless a token request has a proof by an algorithm of the profile, not from the future."""
     if profile is None:
         return
     if proof is None:
@@ -67,7 +67,7 @@ def require_proof(profile: SecurityProfile | None, proof: DpopProof | None, *, a
 
 
 def require_proof_if_any(profile: SecurityProfile | None, proof: DpopProof | None, *, at: datetime) -> None:
-    """Raise `ProofInvalid` for such a proof of a pushed request, which may come without one."""
+    """Do what `require_proof` does for a pushed request, which may come without a proof."""
     if profile is None or proof is None:
         return
     if proof.algorithm not in CLIENT_ALGORITHMS:

@@ -1,7 +1,7 @@
-"""Beginning a sign-in at the service itself, from a tile (OpenID Connect Core, 4): its page is told where to sign in.
+"""Beginning a sign-in at the service itself, from a tile (OpenID Connect Core, 4): its page gets the issuer.
 
-The page learns nothing that it could not learn by itself: what names a customer is passed on as it came, and the
-address of a user only where a request of the service would be answered without a question.
+The page learns nothing that it could not learn by itself: the text that names a customer is passed on unchanged, and
+the address of a user only where a request of the service would be answered without a question.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def address(
 
 
 def _is_known(uow: UnitOfWork, client: Client, customer: str | None, browser: BrowserSession) -> bool:
-    """Return whether the service knows the user of a session, who comes for this customer."""
+    """Return whether the service knows the user of a session, for this customer."""
     service = client.service
     place = uow.sign_in_places.defer(browser.user_id, client.organization_slug, service.slug)()
     settled = customer_settling.settle(place, customer, browser.confinement)

@@ -1,10 +1,10 @@
-"""Trying a service: a real sign-in that the console begins, and whose tokens it shows (decisions 10.5).
+"""Trying a service: a real sign-in that the console begins, and whose tokens it shows.
 
-The console pushes the authorization request itself, so nobody else can make the answer go to its address: that address
-is registered nowhere, and no parameter of a request opens it. The state is kept for the browser session that has begun
-the try, is good once, and for some minutes. The verifier of PKCE and the nonce derive from the state with the
-installation's pepper, so the address of the answer alone redeems nothing. The session of the service ends
-together with the exchange.
+The console pushes the authorization request itself, so no other party can make the answer go to its address: that
+address is registered nowhere, and no parameter of a request opens it. The state is kept for the browser session that
+has begun the try, and is valid once, for some minutes. The verifier of PKCE and the nonce derive from the state with
+the installation's pepper, so the address of the answer alone redeems nothing. The session of the service ends with the
+exchange.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TrialOver(Conflict):
 
 
 class TrialFailed(Conflict):
-    """The code was not accepted: it is too old, or another one."""
+    """The code was not accepted: it is too old, or not the one of the try."""
 
     default_message = (
         "The answer of this try could not be exchanged for tokens, and its session has ended. Begin again."
@@ -56,7 +56,7 @@ class TrialFailed(Conflict):
 
 
 class NotTriable(BadRequest):
-    """A service with a security profile is signed in to with its own keys alone."""
+    """The service has a security profile, so signing in needs the service's own keys."""
 
     default_message = (
         "This service has a security profile. It pushes its requests with an assertion that it signs, and binds its"
@@ -66,7 +66,7 @@ class NotTriable(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunTrial:
-    """A request that waits under its address; `request_uri` is good once."""
+    """A request that waits under its `request_uri`, which is valid once."""
 
     service: Service
     request_uri: str = field(repr=False)
@@ -74,14 +74,14 @@ class BegunTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedSignIn:
-    """What a service would have got. The session has ended: the tokens open nothing."""
+    """What a service would have received; the session has ended, so the tokens open nothing."""
 
     issued: IssuedTokens
     user_info: dict[str, Any] = field(repr=False)
 
 
 def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> BegunTrial:
-    """Push the request of a try, whose answer comes to this address of the console; raise `NotTriable`."""
+    """Push the request of a try, with the answer to this address of the console; raise `NotTriable`."""
     authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
     authorized.caller.require(Act.IN_PERSON)
     service = authorized.service
@@ -91,7 +91,7 @@ def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> Beg
     state = uow.randomness.token()
     uow.authorization_requests.add(
         hash_token(state.reveal()),
-        # Like a pushed one, so that no request goes on under its id.
+        # Stored like a pushed one, so that no waiting request goes on under its id.
         StoredRequest(
             organization_id=service.organization_id,
             service_id=service.id,
@@ -123,8 +123,8 @@ def complete(
 ) -> TriedSignIn | Refusal:
     """Exchange the code of a try as the service would, and end the session at once.
 
-    Raise `TrialOver`, and `NotTriable` when the service has got a security profile meanwhile.
-    `TrialFailed` is returned, because a refused code has ended the session.
+    Raise `TrialOver`, and `NotTriable` when the service has got a security profile meanwhile. `TrialFailed` is
+    returned, not raised, so that the end of the session is committed.
     """
     service = _answered(uow, slug, service_slug, state)
     _require_triable(service)

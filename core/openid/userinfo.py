@@ -14,12 +14,11 @@ if TYPE_CHECKING:
 
 
 def read(uow: UnitOfWork, scope: str | None, named: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the claims that the scopes of the token open, and those that were asked for by name.
+    """Return the claims for the scopes of the token, and the claims that were requested by name.
 
     Raise `InsufficientScope` without the scope `openid`, and `ContextInactive` while the organization of the token is
-    not active.
-
-    `scope` is None for a token of the JSON interface, which was issued to the user and not granted to a service.
+    not active. `scope` is None for a token of the JSON interface, which was issued to the user and not granted to a
+    service.
     """
     subject = uow.token_subject
     if not subject.caller.place.is_organization_active:
@@ -34,7 +33,7 @@ def read(uow: UnitOfWork, scope: str | None, named: Sequence[str] = ()) -> dict[
 
 
 def _known(uow: UnitOfWork, subject: TokenSubject) -> dict[str, Any]:
-    """Return everything that can be asked for by name."""
+    """Return every claim that can be requested by name."""
     caller = subject.caller
     return scopes.claims_of(uow, subject, scopes.ALL) | {
         "auth_time": int(caller.session.authenticated_at.timestamp()),

@@ -1,9 +1,10 @@
-"""Tokens for workloads: how the token of another issuer is judged, and what it is exchanged for (decisions 17.1).
+"""Tokens for workloads: judges the token of another issuer, and exchanges it (ops/decisions/0071).
 
 The caller names a service or a key, `key:<id>`, and sends the token that its own platform gave it. Its `iss` tells it
 from an assertion that a service signed itself (`clients.py`), which names the service. The keys of the issuer are
-fetched between two transactions, so the entrypoint verifies the signature, and here is what comes before and after. A
-caller who is refused learns nothing; the owner reads why at the rule. A token may be used again until it expires.
+fetched between two transactions, so the entrypoint verifies the signature, and this module does what comes before and
+after. A refused caller learns nothing; the owner reads the reason beside the rule. A token may be used again until it
+expires.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME_MAX: Final = timedelta(hours=24)
-# However many wrong tokens come, one in this time is stored with a rule: enough for a person who corrects it.
+# Of many wrong tokens, one in this time is stored with a rule: enough for a person who corrects it.
 REFUSAL_RECORDED_EVERY: Final = timedelta(seconds=10)
-# A token that nothing verified may be of anybody, and does not hide for a while why one of the issuer was refused.
+# An unverified token may be anyone's, so for a while it does not hide why a verified one was refused.
 VERIFIED_SHOWN_FOR: Final = timedelta(minutes=10)
-# Rules with one issuer may have different keys. A wrong token is tried with no more sets of them.
+# Rules with one issuer may have different keys. A wrong token is tried with at most so many sets.
 SOURCES_TRIED_MAX: Final = 3
 CLAIM: Final = "workload"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimant:
-    """What a caller asks a token for, by its `client_id`: a service, or a key of an organization."""
+    """What a caller wants a token for, by its `client_id`: a service, or a key of an organization."""
 
     client_id: UUID | None = None
     key_id: UUID | None = None
@@ -58,7 +59,7 @@ class WorkloadKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The workloads of a service or of a key whose issuer is that of a token."""
+    """The workloads of a service or of a key that have the issuer of a token."""
 
     holder: WorkloadHolder
     workloads: Sequence[Workload]
@@ -66,7 +67,7 @@ class Candidates:
     key: HeldKey | None = None
 
     def sources(self, claims: Mapping[str, Any], issuer: str) -> Sequence[WorkloadKeys]:
-        """Return where the keys are with which to verify a token that says this, those of rules that it fits first."""
+        """Return where the keys are to verify a token with these claims, first the keys of rules that it fits."""
         by_fit = sorted(self.workloads, key=lambda one: not (one.fits(claims) and one.has_audience(claims, issuer)))
         distinct: list[WorkloadKeys] = []
         for source in map(keys_of, by_fit):
@@ -97,7 +98,7 @@ def candidates(uow: UnitOfWork, claimant: Claimant, issuer: str) -> Candidates:
 def judge(
     found: Candidates, source: WorkloadKeys, claims: Mapping[str, Any], *, issuer: str, at: datetime
 ) -> Workload | Sequence[tuple[Workload, RefusedAssertion]]:
-    """Return the workload that a verified token fits, or why it fits none of those with these keys."""
+    """Return the workload that a verified token fits, or why it fits no workload with these keys."""
     refused: list[tuple[Workload, RefusedAssertion]] = []
     for workload in found.workloads:
         if keys_of(workload) == source:
@@ -111,12 +112,12 @@ def judge(
 def unverified(
     found: Candidates, reason: RefusalReason, *, at: datetime
 ) -> Sequence[tuple[Workload, RefusedAssertion]]:
-    """Return the refusal of a token whose signature was not verified, so that none of its claims counts."""
+    """Return the refusal of a token with an unverified signature; none of its claims counts."""
     return [(workload, RefusedAssertion(at=at, reason=reason, claims={})) for workload in found.workloads]
 
 
 def due(refused: Sequence[tuple[Workload, RefusedAssertion]]) -> Sequence[tuple[UUID, RefusedAssertion]]:
-    """Return the refusals that are stored: one for each rule in some seconds."""
+    """Return the refusals to store: one for each rule in `REFUSAL_RECORDED_EVERY`."""
     return [
         (workload.id, refusal)
         for workload, refusal in refused
@@ -130,7 +131,7 @@ def _shown_for(last: RefusedAssertion, refusal: RefusedAssertion) -> timedelta:
 
 
 def record_refusals(uow: UnitOfWork, holder: WorkloadHolder, refusals: Sequence[tuple[UUID, RefusedAssertion]]) -> None:
-    """Store why a token was refused, for the owner of the rules; never wait for another that does so."""
+    """Store why a token was refused, for the owner of the rules; never wait for another transaction that does so."""
     uow.workloads.record_refusals(holder, refusals, every=REFUSAL_RECORDED_EVERY)
 
 
@@ -194,7 +195,7 @@ def token(
 
 
 def has_ended(uow: UnitOfWork, client: Client, claims: Mapping[str, Any]) -> bool:
-    """Return whether a token was issued for a workload of the client that is not there any more."""
+    """Return whether a token was issued for a workload of the client that was deleted since."""
     return CLAIM in claims and not uow.workloads.is_live(of_service(client.service), UUID(claims[CLAIM]))
 
 

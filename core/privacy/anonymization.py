@@ -1,8 +1,8 @@
-"""Anonymizing a person for good: all personal data is deleted, what organizations must keep remains (identity 4.7).
+"""Anonymizing a person for good: all personal data is deleted, what organizations must keep stays (ops/decisions/0013).
 
-The account remains as an id without a name, so that memberships, counts and audit entries keep their meaning. It cannot
-be used again: all credentials are deleted, and the schema does not allow an anonymized account to be reactivated. The
-address is also replaced where it occurs in texts that others wrote.
+The account stays as an id without a name, so that memberships, counts and audit entries keep their meaning. It cannot
+be used again: all credentials are deleted, and the schema prevents reactivating it. The address is also replaced in
+texts that others wrote.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Anonymous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affiliation:
-    """An organization of which a person is a confirmed member or an end user; `is_owned` means by the caller."""
+    """An organization of a confirmed member or an end user; `is_owned` means that the caller owns it."""
 
     organization_id: UUID
     is_member: bool
@@ -71,7 +71,7 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
     caller = uow.caller
     caller.require(Act.IN_PERSON)
     caller.require(Act.WITHOUT_CONTEXT)
-    # The lock blocks every row that would refer to the account: sign-ins, memberships, log entries.
+    # The lock blocks new rows that refer to the account: sign-ins, memberships, log entries.
     subject = uow.anonymization.lock(user_id)
     affiliations = uow.anonymization.affiliations(user_id, owner_id=caller.account.id)
     if not caller.acts_as_platform_owner:
@@ -86,7 +86,7 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataRemoval:
-    """What an anonymization ends, in numbers; `subscriptions` are those that the payment provider bills."""
+    """What an anonymization ends, in numbers; `subscriptions` are the ones that the payment provider bills."""
 
     email: str
     sessions: int
@@ -117,14 +117,14 @@ def show_removal(uow: UnitOfWork, slug: str, user_id: UUID) -> DataRemoval:
 
 
 def anonymize_in_organization(uow: UnitOfWork, slug: str, user_id: UUID, *, typed_email: str, note: str) -> None:
-    """Anonymize a person, as the owner of every organization of theirs, whose address the owner has typed.
+    """Anonymize a person, as the owner of all their organizations, who has typed the person's address.
 
     Raise `BadRequest` for another address, `UserUnknown` for a person who has not confirmed that they belong to this
     organization, and else what `anonymize` raises. The note is kept in the audit logs.
     """
     authorized = authorize(uow, slug, Operation.PERSONAL_DATA_REMOVE)
     authorized.caller.require(Act.IN_PERSON)
-    # The lock blocks every row that would refer to the account, as in `anonymize`.
+    # The lock blocks new rows that refer to the account, as in `anonymize`.
     subject, affiliations = _subject_of(uow, authorized, uow.anonymization.lock(user_id))
     written = checked_note(note)
     if canonical_email(typed_email, uow.domain_names.to_ascii) != subject.email:
@@ -150,7 +150,7 @@ def _subject_of(
 def forget(
     uow: UnitOfWork, subject: Subject, affiliations: Sequence[Affiliation], caller: Caller | None, *, note: str = ""
 ) -> None:
-    """Anonymize a locked account, on behalf of the caller, or because its time is over."""
+    """Anonymize a locked account, for the caller, or because its time is over."""
     addresses = sorted({subject.email, *uow.anonymization.addresses(subject.id)})
     anonymous = _deactivate(uow, subject)
     _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations], note)
@@ -170,7 +170,7 @@ def placeholder_of(moment: datetime) -> str:
 
 def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) -> Any:
     """Return the value with the placeholder instead of these addresses in all its texts."""
-    # A longer address that ends or begins with one of these belongs to another person.
+    # A longer address that begins or ends with one of these belongs to another person.
     alternatives = "|".join(re.escape(address) for address in addresses)
     pattern = re.compile(rf"(?<![\w.+-])(?:{alternatives})(?![\w-]|\.\w)", re.IGNORECASE)
 
@@ -191,9 +191,9 @@ def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) ->
 def _require_owning_all(uow: UnitOfWork, caller: Caller, user_id: UUID, affiliations: Sequence[Affiliation]) -> None:
     """Refuse unless the caller owns every organization of the person, so that no other organization loses a user.
 
-    An account that is only an end user belongs to the person, so no organization may anonymize it. Owners cannot
-    anonymize themselves, because their organizations would have no owner. While a change of the person's address can be
-    undone, no owner may anonymize the account: the ownership may have come from a takeover (decisions 3.13).
+    The account of a mere end user belongs to the person, so no organization may anonymize it. Owners cannot anonymize
+    themselves, because their organizations would have no owner. While a change of the person's address can be undone,
+    no owner may anonymize the account: the ownership may have come from a takeover.
     """
     owns_all = any(one.is_member for one in affiliations) and all(one.is_owned for one in affiliations)
     if caller.account.id == user_id or not owns_all:
@@ -203,7 +203,7 @@ def _require_owning_all(uow: UnitOfWork, caller: Caller, user_id: UUID, affiliat
     for one in affiliations:
         if one.mfa_required:
             session_strength.require_second_factor(caller, one.mfa_methods)
-    # The ownership may have been passed on by an intruder, and the undo gives it back.
+    # An intruder may have passed on the ownership, and the undo gives it back.
     if uow.anonymization.may_regain_address(user_id, at=uow.now):
         raise Forbidden(
             "The address of this person was changed within the last seven days, and the change can be undone until"
@@ -220,8 +220,8 @@ def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:
 
 
 def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizations: Sequence[UUID], note: str) -> None:
-    """Record the anonymization before the origins are replaced, so that this entry's is replaced too."""
-    # The platform's log shows it too, before the schema adds it for processes of an earlier version.
+    """Record the anonymization before addresses and programs in the logs are replaced, so that this entry's are too."""
+    # In the platform's log too, before the schema adds it for processes of an earlier version.
     uow.audit_platform(PlatformAction.PERSON_ANONYMIZED, subject.id)
     uow.mfa_events.add(subject.id, PlatformAction.PERSON_ANONYMIZED.value, is_success=True, details={})
     for organization_id in organizations:

@@ -1,4 +1,4 @@
-"""Anonymizing accounts that their users have closed, once they can no longer be reopened (decisions 12.6)."""
+"""Anonymizes accounts that their users have closed, once they can no longer be reopened."""
 
 from __future__ import annotations
 

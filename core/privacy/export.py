@@ -1,8 +1,7 @@
-"""The export of all personal data of a person (identity 2.8); anonymization is in `anonymization.py`.
+"""The export of all personal data of a person; anonymization is in `anonymization.py`.
 
-It contains no credentials, not even as hashes, and nothing is decrypted for it. The owner of an organization gets the
-data that concern that organization or none (decisions 7.2), but not the person's other organizations or the sign-ins
-there.
+It contains no credentials, not even as hashes, and decrypts nothing. The owner of an organization gets the data of that
+organization's context alone: nothing of the account itself, of other organizations, or of sign-ins at the platform.
 """
 
 from __future__ import annotations
@@ -66,10 +65,9 @@ class ExportedLogin:
 class ExportedIdentity:
     """An account at an external provider with which the person signs in.
 
-    `own_id` is the id by which the provider itself names the person, where an organization takes another one; None
-    elsewhere. `left_at` is when the person left the organization whose provider it is, which unlinked it; None while it
-    is linked. `name`, `given_name` and `family_name` are what the provider called the person last, None for what it
-    does not say.
+    `own_id` is the provider's own id of the person, where an organization has mapped another one; None elsewhere.
+    `left_at` is when the person left the provider's organization, which unlinked the account; None while it is linked.
+    `name`, `given_name` and `family_name` are the last names from the provider, None for a missing one.
     """
 
     provider: str
@@ -98,7 +96,7 @@ class ExportedGroup:
 class ExportedCustomer:
     """An organization for which the person has signed in to a service that it uses as a customer.
 
-    `customer_id` is the id of the record of both, as tokens name it, and the organization is the customer.
+    `customer_id` is the id of the customer record, as in tokens, and the organization is the customer.
     """
 
     customer_id: UUID
@@ -112,10 +110,10 @@ class ExportedCustomer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedAdmission:
-    """A customer for which the vendor of a service has let the person in, who need not be a member of it.
+    """A customer for which the vendor of a service has admitted the person, who need not be a member of the customer.
 
-    `customer_id` is that of `ExportedCustomer`, which has the sign-ins. `suspended_at` is when the vendor's directory
-    for the customer deactivated the person; None while it has not.
+    `customer_id` is as in `ExportedCustomer`, which has the sign-ins. `suspended_at` is when the vendor's directory for
+    the customer deactivated the person, if it did.
     """
 
     customer_id: UUID
@@ -128,9 +126,9 @@ class ExportedAdmission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedAssignment:
-    """What an organization has assigned to the person by name: a service of its own, or one that it uses as a customer.
+    """An assignment of the person by an organization, to a service of its own or one that it uses as a customer.
 
-    `roles` are those of the service that this gives the person there.
+    `roles` are the roles of the service in it.
     """
 
     organization_id: UUID
@@ -142,7 +140,7 @@ class ExportedAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMetadata:
-    """What a service notes about the person, who uses it."""
+    """What a service notes about its user."""
 
     organization_id: UUID
     organization_slug: str
@@ -152,7 +150,7 @@ class ExportedMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMessage:
-    """The message of an invitation that the person has sent, or got, in an organization that they are a member of."""
+    """The message of an invitation that the person has sent or received, in an organization that they belong to."""
 
     organization_id: UUID
     organization_slug: str
@@ -174,7 +172,7 @@ class ExportedMfaEvent:
 class PersonalDataExport:
     """The personal data of a person; `login_events` has the newest ones, and `login_events_count` counts all.
 
-    `name` and `language` are the account's, which no organization exports.
+    `name` and `language` belong to the account, so no organization exports them.
     """
 
     user_id: UUID
@@ -198,7 +196,7 @@ class PersonalDataExport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedPerson:
-    """A person whose data an organization may export; `is_member` says that they have confirmed a membership."""
+    """A person whose data an organization may export; `is_member` means that they have confirmed a membership."""
 
     id: UUID
     email: str
@@ -207,7 +205,7 @@ class ExportedPerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedOrganization:
-    """An organization that the caller owns and the person is a confirmed member or an end user of."""
+    """An organization of the caller, with the person as a confirmed member or an end user."""
 
     organization_id: UUID
     is_active: bool
@@ -218,7 +216,7 @@ class OwnedOrganization:
 def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
     """Return the personal data of a person, to that person, the platform, or an owner of one of their organizations.
 
-    An owner gets what belongs to the context of their organizations: nothing of the account itself (decisions 5.9).
+    An owner gets what belongs to the context of their organizations, and nothing of the account itself.
     """
     caller = uow.caller
     user = uow.users.by_id(user_id)
@@ -234,9 +232,9 @@ def _exported(uow: UnitOfWork, user: User, within: Sequence[UUID] | None, *, see
     stored = uow.elsewhere.privacy_export
     memberships = stored.memberships(user.id, within=within)
     organization_ids = [one.organization_id for one in memberships]
-    # With those that are internal, where vendors have let the person in.
+    # With internal organizations, where vendors have admitted the person.
     letting_in = uow.members.all_organizations_of(user.id) if within is None else within
-    # What was sent to the address is its owner's, after a proof.
+    # What was sent to the address belongs to its owner, after a proof.
     received_by = user.email if user.is_verified and not uow.caller.limits.lacks_mailed_proof else None
     return PersonalDataExport(
         user_id=user.id,
@@ -270,7 +268,7 @@ def show_exported(uow: UnitOfWork, slug: str, user_id: UUID) -> ExportedPerson:
 def export_of_organization(uow: UnitOfWork, slug: str, user_id: UUID) -> PersonalDataExport:
     """Return what belongs to the context of one organization, to its owner; raise `UserUnknown`, `Forbidden`.
 
-    The person has confirmed the membership or signed in to a service, and is no platform owner (decisions 5.9).
+    The person has confirmed the membership or signed in to a service, and is no platform owner.
     """
     authorized = authorize(uow, slug, Operation.PERSONAL_DATA_EXPORT)
     user = _person_of(uow, authorized.organization.id, user_id)
@@ -312,7 +310,7 @@ def _within(uow: UnitOfWork, caller: Caller, user_id: UUID, user: User | None) -
 
 
 def _record(uow: UnitOfWork, caller: Caller, user: User, within: Sequence[UUID] | None) -> None:
-    """Record who exported the data: in the organizations whose data they are, and what the platform did in its log."""
+    """Record who exported the data: in the logs of the organizations, and for the platform in its own."""
     organizations = uow.members.organizations_of(user.id) if within is None else within
     for organization_id in organizations:
         uow.audit(AuditAction.USER_EXPORTED, user.id, organization_id=organization_id)

@@ -1,4 +1,4 @@
-"""What answers a service provider, or comes before that; `sign_in.py` decides which answer it is."""
+"""The possible answers to a service provider, and what comes before; `sign_in.py` decides which answer it is."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class ResponseToPost:
     """A response to sign and to post to the service provider.
 
-    `device_token` is what the browser gets when a session has begun; `problem` is set when the user should read, before
-    the response is posted, why they are not signed in there.
+    The browser gets the `device_token` when a session has begun; `problem` is set when the user should read why they
+    are not signed in before the response is posted.
     """
 
     response: Response
@@ -42,8 +42,8 @@ class ResponseToPost:
 class AuthenticationRequired:
     """The user has to authenticate, or to authenticate again, before the request can be answered.
 
-    `connection_id` is the connection by which the customer requires it; `is_anew` says that the session does not go
-    there at all.
+    `connection_id` is the connection by which the customer requires it; `is_anew` says that the session is confined to
+    something else.
     """
 
     connection_id: UUID | None = None
@@ -52,10 +52,10 @@ class AuthenticationRequired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementRequired:
-    """The user has to agree first, because they have nothing to do with the organization yet (decisions 10.7).
+    """The user has to agree first, because they neither belong to the organization nor use it.
 
     `added_by` is what has made a membership that the answer confirms; None where there is none to confirm. `ticket` is
-    that of `CustomerQuestion`.
+    as in `CustomerQuestion`.
     """
 
     service_name: str
@@ -82,7 +82,7 @@ def _required(key: SamlSigningKey | None) -> SamlSigningKey:
 
 
 def agreement(provider: SamlProvider, email: str, added_by: AddedBy | None = None) -> AgreementRequired:
-    """Return what the user has to agree to, who comes as an individual."""
+    """Return what a user who comes without a customer has to agree to."""
     mapping = provider.configuration.attribute_mapping or DEFAULT_MAPPING
     return AgreementRequired(
         service_name=provider.service_name,

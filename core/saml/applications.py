@@ -1,7 +1,7 @@
 """The application that signs its users in to a service by SAML, as the console of an organization sets it up.
 
-It is the service provider of `configuration.py`, with the certificate and what was sent lately. The holder of a setup
-link says where it is; who may sign in there, and what is signed, stays with the organization.
+It is the service provider of `configuration.py`, with the certificate and its latest requests. The holder of a setup
+link sets where it is; the organization decides who may sign in there, and what is signed.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class SamlCertificateChanged(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlApplication:
-    """The configuration of a service with its active certificate, and what the application has sent lately.
+    """The configuration of a service with its active certificate, and the latest requests of the application.
 
-    `is_begun` says whether there is an application or a certificate, which can be deleted.
+    `is_begun` says whether there is an application or a certificate to delete.
     """
 
     service: Service
@@ -57,7 +57,7 @@ class SamlApplication:
 
     @property
     def state(self) -> str:
-        """A short text that differs when any setting does, with which a form says what its page has shown."""
+        """A short text that changes with any setting; a form sends the one that its page has shown."""
         return hashlib.sha256(repr(astuple(self.configuration)).encode()).hexdigest()[:32]
 
     @property
@@ -68,7 +68,7 @@ class SamlApplication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlEnd:
-    """What is about to be deleted; `sessions` counts who is signed in there, exactly up to `COUNTED_MAX`."""
+    """What is about to be deleted; `sessions` counts the live sessions there, exactly up to `COUNTED_MAX`."""
 
     application: SamlApplication
     sessions: int
@@ -87,7 +87,7 @@ def _application_of(uow: UnitOfWork, service: Service) -> SamlApplication:
 
 def _described(present: SamlConfiguration, changes: Mapping[str, Any], *, email_attribute: str) -> Mapping[str, Any]:
     if changes["entity_id"] != present.entity_id:
-        # The certificate and the logout address of one application are none of another's.
+        # Another application has another certificate and logout address.
         changes = {"sp_certificate": None, "slo_url": None, **changes}
     mapping = {
         **(present.attribute_mapping or DEFAULT_MAPPING),
@@ -97,7 +97,7 @@ def _described(present: SamlConfiguration, changes: Mapping[str, Any], *, email_
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation = Operation.SAML_READ) -> SamlApplication:
-    """Return the application of a service to a caller who does this."""
+    """Return the application of a service to a caller who may do the operation."""
     return _application_of(uow, access.authorize(uow, slug, service_slug, operation).service)
 
 
@@ -110,7 +110,7 @@ def set_application(
     email_attribute: str,
     seen_state: str | None = None,
 ) -> None:
-    """Say where the application is, and enable SAML; raise `SamlConfigurationChanged`.
+    """Set where the application is, and enable SAML; raise `SamlConfigurationChanged`.
 
     `email_attribute` is the name under which assertions contain the address; empty for the usual one.
     """
@@ -128,10 +128,10 @@ def set_details(
     attributes: Mapping[str, str],
     seen_state: str,
 ) -> None:
-    """Say who may sign in, what is signed and what assertions contain; raise `SamlConfigurationChanged`.
+    """Set who may sign in, what is signed and what assertions contain; raise `SamlConfigurationChanged`.
 
-    `attributes` are the names of the fields of a user in assertions; what has an empty name is left out. What
-    assertions say about a customer stays.
+    `attributes` has the names of the fields of a user in assertions; an empty name leaves the field out. Attributes
+    about a customer stay as they are.
     """
     shown = _locked(uow, slug, service_slug, seen_state)
     present = shown.configuration
@@ -155,7 +155,7 @@ def add_certificate(
 ) -> None:
     """Make a certificate the active one, in place of the one that the caller has seen.
 
-    Most applications want the certificate before they say where they are, so this needs no enabled configuration.
+    Most applications ask for the certificate before they show their address, so this needs no enabled configuration.
     Raise `SamlCertificateChanged` when another one is active by now.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service

@@ -1,4 +1,4 @@
-"""What an assertion says about a user: the name under which the service provider knows them, and attributes."""
+"""The content of an assertion about a user: the name under which the service provider knows them, and attributes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Attribute = tuple[str, "str | Sequence[str] | None"]
 def name_id(uow: UnitOfWork, provider: SamlProvider, user_id: UUID, email: str, customer_id: UUID | None) -> NameId:
     """Return the name of a user for a service, in the configured format.
 
-    A persistent name is derived from the user, the service and the customer for which they come, if there is one: so
-    neither two services nor two customers of one can compare their users (decisions 15.5).
+    A persistent name is derived from the user, the service and the customer, if there is one: so neither two services
+    nor two customers of one can compare their users.
     """
     match provider.configuration.effective_format:
         case NameIdFormat.PERSISTENT as name_format:
@@ -48,7 +48,7 @@ def attributes(
     standing: AdmissionStanding,
     subject: TokenSubject | None = None,
 ) -> tuple[Attribute, ...]:
-    """Return the attributes of a user: by the mapping, and the claims of the product of the subject of the session."""
+    """Return the attributes of a user: by the mapping, and the claims of the product for the session's subject."""
     customer = subject.caller.place.customer if subject is not None else None
     mapped = _mapped(mapping, user_id=user_id, email=email, standing=standing, customer=customer)
     taken = {name.lower() for name, _ in mapped}
@@ -64,10 +64,10 @@ def _mapped(
     standing: AdmissionStanding,
     customer: CustomerContext | None,
 ) -> tuple[Attribute, ...]:
-    """Return the attributes of a user by the mapping; role and groups have a value for members alone.
+    """Return the attributes of a user by the mapping; only for members role and groups have a value.
 
-    For a customer they say what the user is there, and nothing of the organization of the service but how it calls
-    them; what has no value is left out then. Without one, there are no attributes about a customer.
+    In the context of a customer they describe the user there, with nothing from the organization of the service but its
+    names for them, and an attribute without a value is left out. Otherwise there are no attributes about a customer.
     """
     named = mapping or DEFAULT_MAPPING
     values: dict[str, str | Sequence[str] | None] = {"email": email, "id": str(user_id), "name": standing.name}
@@ -80,7 +80,7 @@ def _mapped(
 
 @cache
 def _no_xml() -> re.Pattern[str]:
-    """Return what no document of XML can have (XML 1.0, 2.2). Compiling it takes 5 ms, and few processes need it."""
+    """Return what no XML document can have (XML 1.0, 2.2). Compiling it takes 5 ms, and few processes need it."""
     return re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -111,7 +111,7 @@ def _of_customer(customer: CustomerContext) -> dict[str, str | Sequence[str] | N
 
 
 def _groups(standing: AdmissionStanding) -> str | Sequence[str] | None:
-    """Return the names of the groups that the service learns of; the role for a service that learns of none."""
+    """Return the names of the groups that the service sees; the role for a service that sees none."""
     if standing.groups is None:
         return standing.role
     return standing.groups if 0 < len(standing.groups) <= GROUPS_NAMED_MAX else None

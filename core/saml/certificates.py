@@ -1,7 +1,7 @@
-"""The certificates with which Gatehouse signs for a service: one is active, and the one before is published a while.
+"""The certificates with which Gatehouse signs for a service: one is active, and the previous one is published a while.
 
-What they have in common with those of SAML connections is in `core/key_certificates.py`. The private key leaves the
-storage for signing alone.
+What they share with certificates of SAML connections is in `core/key_certificates.py`. The private key leaves the
+storage only for signing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NoCertificate(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingCertificate:
-    """An active certificate that ends soon, and whom to tell."""
+    """An active certificate that ends soon, and the owner to tell."""
 
     certificate_id: UUID
     organization_id: UUID
@@ -65,7 +65,7 @@ def create(
 
 
 def add(uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from: datetime) -> SamlCertificate:
-    """Do what `create` does, for a caller who was authorized, and before SAML is enabled too."""
+    """Do what `create` does for an authorized caller, also before SAML is enabled."""
     certificate = SamlCertificate.of(made, uow.randomness.new_id(), valid_from=valid_from, at=uow.now)
     uow.saml_certificates.replace_active(
         service, certificate, private_pem=made.private_pem, previous_published_until=uow.now + OVERLAP

@@ -1,7 +1,7 @@
-"""The SAML configuration of a service: where its service provider is, and what an assertion for it says.
+"""The SAML configuration of a service: where its service provider is, and the content of an assertion for it.
 
-A service has at most one configuration. Certificates are in `certificates.py`; the configuration and the certificate
-together, as the public endpoints read them, are in `providers.py`.
+A service has at most one configuration. Certificates are in `certificates.py`; the public endpoints read the
+configuration and the certificate together, as `providers.py` has them.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 ENTITY_ID_CHARACTERS_MAX: Final = 1024  # saml-core-2.0, 8.3.6
 ATTRIBUTE_NAME_CHARACTERS_MAX: Final = 255
-# What an assertion can say about the customer of the service for which its user comes (decisions 15.4).
+# What an assertion can say about the customer of the service for which its user comes.
 CUSTOMER_FIELDS: Final = (
     *("customer.id", "customer.slug", "customer.name", "customer.role", "customer.external_id"),
     "customer.service_roles",
 )
-# What an assertion can say about a user (operations 2.6); name, role and groups only about members.
+# What an assertion can say about a user; name, role and groups only about members.
 SOURCE_FIELDS: Final = ("email", "id", "name", "role", "groups", *CUSTOMER_FIELDS)
 
-# When no mapping is set (decisions 9.2).
+# When no mapping is set.
 DEFAULT_MAPPING: Final = {"email": "email", "id": "id"}
 
 _NO_BLANKS: Final = re.compile(r"[\x21-\x7e]+")
@@ -49,23 +49,23 @@ class SamlNotSetUp(NotFound):
 
 
 class LogoutBinding(StrEnum):
-    """How messages reach the logout address of a service provider."""
+    """The binding of messages to the logout address of a service provider, as it is configured."""
 
     REDIRECT = "redirect"
     POST = "post"
 
     @property
     def binding(self) -> SamlBinding:
-        """The binding of messages."""
+        """The same as a binding of SAML."""
         return SamlBinding.POST if self is LogoutBinding.POST else SamlBinding.REDIRECT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlConfiguration:
-    """The configuration of a service (operations 2.6, decisions 9).
+    """The configuration of a service.
 
-    With `sp_certificate` the signatures of requests are verified and required. With `members_only` an assertion is for
-    members, users whom the organization created, and end users who are already linked to the service.
+    With `sp_certificate` the signatures of requests are verified and required. With `members_only` only members and end
+    users that a key has linked to the service get an assertion (`admission.py`).
     """
 
     organization_id: UUID
@@ -84,7 +84,7 @@ class SamlConfiguration:
 
     @property
     def attribute_names(self) -> Collection[str]:
-        """The names of the attributes that the mapping gives assertions; those of the default without one."""
+        """The names of the attributes in assertions, by the mapping or its default."""
         return (self.attribute_mapping or DEFAULT_MAPPING).values()
 
     @property
@@ -179,22 +179,22 @@ def show(uow: UnitOfWork, slug: str, service_slug: str) -> ConfigurationView:
 
 
 def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
-    """Authorize the caller for a change, before slow work on its input."""
+    """Authorize the caller for a change before slow work on its input."""
     access.authorize(uow, slug, service_slug, Operation.SAML_CHANGE)
 
 
 def configure(uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[str, Any]) -> None:
     """Change the named fields of the configuration, `enabled` among them.
 
-    One that is enabled is named whole: with its entity id and the address of the assertion consumer service (operations
-    4.3). To enable one, these may be there already, as after an import of metadata (decisions 22.6).
+    A change of an enabled configuration names its entity id and the address of its assertion consumer service. Enabling
+    one may leave them out if they are stored already, as after an import of metadata.
     """
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
     change(uow, service, changes)
 
 
 def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any]) -> None:
-    """Do what `configure` does, for a caller who was authorized."""
+    """Do what `configure` does for an authorized caller."""
     before = uow.saml_configurations.view(service).configuration
     if changes["enabled"] and before.enabled:
         changes = {"entity_id": None, "acs_url": None, **changes}
@@ -205,7 +205,7 @@ def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any]) -> Non
 
 
 def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mapping[str, Any]) -> ConfigurationView:
-    """Set what the metadata of a service provider says; what they do not say stays, and so does `enabled`."""
+    """Set the fields that the metadata of a service provider have; the others and `enabled` stay."""
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
     before = uow.saml_configurations.view(service)
     after = replace(before.configuration, **_checked(fields))
@@ -224,11 +224,11 @@ def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
 
 
 def remove(uow: UnitOfWork, service: Service, shown_entity_id: str) -> None:
-    """Forget where the service provider is and what it is told, and deactivate all certificates.
+    """Forget where the service provider is and what assertions tell it, and deactivate all certificates.
 
-    What the organization has decided stays: who may sign in there, and what is signed. `shown_entity_id` is what the
-    caller, who was authorized, has seen; empty without one. Raise `SamlNotSetUp` for another one, and when there is
-    neither a service provider nor a certificate.
+    The decisions of the organization stay: who may sign in there, and what is signed. `shown_entity_id` is what the
+    authorized caller has seen; empty without one. Raise `SamlNotSetUp` for another one, and when there is neither a
+    service provider nor a certificate.
     """
     view = uow.saml_configurations.view(service)
     before = view.configuration
@@ -246,7 +246,7 @@ def remove(uow: UnitOfWork, service: Service, shown_entity_id: str) -> None:
 
 
 def _require_apart(service: Service, configuration: SamlConfiguration) -> None:
-    """Raise `BadRequest` where an attribute would have the name of a claim of the service."""
+    """Raise `BadRequest` if an attribute has the name of a claim of the service."""
     taken = own_claims.clashing(service.claims, configuration.attribute_names)
     if taken is not None:
         raise BadRequest.of_field(

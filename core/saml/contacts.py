@@ -1,4 +1,4 @@
-"""What the service provider of a service has sent lately, for the people who set it up (decisions 13.7)."""
+"""The latest requests of a service's service provider, for the people who set it up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Strangers can send refused messages too, so one in this time is kept.
 ERROR_KEPT_EVERY: Final = timedelta(seconds=1)
-# How exactly the last request is known; more often would make the configuration of a service a busy row.
+# The precision of the time of the last request; more often would make the configuration of a service a busy row.
 REQUEST_KEPT_EVERY: Final = timedelta(minutes=1)
 
 

@@ -1,7 +1,7 @@
-"""For which customer of a service its user gets an assertion (decisions 9.5 and 15.3).
+"""The customer of a service for which its user gets an assertion.
 
-The user is asked as `core/sign_in/customer_settling.py` says, as on the way of an authorization request. A user who
-comes for a customer is a member for the service; an individual is judged as at a service without customers.
+`core/sign_in/customer_settling.py` says when the user is asked, as for an authorization request. For `members_only`,
+a user who comes for a customer counts as a member; any other is judged as at a service without customers.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from core.sign_in.places import Place
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerQuestion:
-    """The user is asked for which customer of the service they come, and whether it may know what assertions say.
+    """The user chooses the customer of the service, and consents to what assertions say.
 
-    `ticket` is set for a user who has signed in elsewhere, and has no session in this browser: it stands for theirs.
+    `ticket` is set for a user who has signed in elsewhere and has no session in this browser: it stands for theirs.
     """
 
     service_name: str
@@ -37,14 +37,14 @@ class CustomerQuestion:
     customers: Sequence[CustomerStanding]
     may_come_alone: bool
     ticket: Secret | None
-    # What has made a membership that a user confirms who comes alone; None where there is none to confirm.
+    # What has made the membership that a user without a customer confirms; None where there is none to confirm.
     added_by: AddedBy | None
 
 
 def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str | None) -> Settlement:
-    """Return for whom the user of a session comes, or what comes before that; `named` is what the request says.
+    """Return the customer, or none, for which the user of a session comes, or a question; the request names `named`.
 
-    Coming as an individual is offered to those alone who would get an assertion.
+    Coming without a customer is offered only to users who would get an assertion.
     """
     place, caller = found.child.circumstances.place(), found.parent.caller
     answer = visit.chosen
@@ -61,7 +61,7 @@ def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str
         )
 
     settled = settled_at(place if is_admitted else _without_individuals(place))
-    # An individual is told what they lack themselves.
+    # A user without a customer reads what they lack themselves.
     return settled_at(place) if isinstance(settled, NotOpen) and not is_admitted else settled
 
 
@@ -72,7 +72,7 @@ def ask(provider: SamlProvider, found: FoundSession, undecided: Undecided, ticke
         service_name=provider.service_name,
         organization_name=provider.organization_name,
         email=found.parent.caller.account.email,
-        # The role is one at the organization of the service, which is told of individuals alone.
+        # The role at the organization of the service is given only for users without a customer.
         attributes=tuple(field for field in mapping if field != "role" or undecided.may_come_alone),
         customers=undecided.customers,
         may_come_alone=undecided.may_come_alone,
@@ -82,7 +82,7 @@ def ask(provider: SamlProvider, found: FoundSession, undecided: Undecided, ticke
 
 
 def _chosen_at_sign_in(provider: SamlProvider, visit: Visit, caller: Caller) -> str | None:
-    """Return for whom the user has signed in to this service by JSON, for this request; None for another sign-in."""
+    """Return the customer of a sign-in by JSON to this service and for this request; None for another sign-in."""
     if not visit.has_signed_in_for_it or caller.place.service_id != provider.service_id:
         return None
     return str(caller.place.customer_id) if caller.place.customer_id is not None else AS_INDIVIDUAL

@@ -1,4 +1,4 @@
-"""What a received message must be to be answered: meant for this service, from its provider, signed, and fresh."""
+"""The checks of a received message: meant for this service, from its provider, signed, and fresh."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SKEW_MAX: Final = CLOCK_SKEW
 
 PASSWORD_CONTEXT: Final = "urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport"  # noqa: S105 - a name
 MFA_CONTEXT: Final = "https://refeds.org/profile/mfa"
-# What every sign-in here satisfies: some applications ask for these by default, whatever the method is.
+# Every sign-in here satisfies these classes: some applications request them by default, whatever the method.
 _SATISFIED: Final = frozenset(
     {
         PASSWORD_CONTEXT,
@@ -40,9 +40,9 @@ _COMPARISONS: Final = frozenset({"exact", "minimum"})
 
 
 def without_customer(request: AuthnRequest, customer: str | None) -> AuthnRequest:
-    """Return a request to the address of a customer as one to the address of the service.
+    """Return a request to the address of a customer as a request to the address of the service.
 
-    A Destination that names another customer than the address stays as it is, and is refused.
+    A Destination that names another customer than the address stays, and is refused later.
     """
     address, _, query = (request.destination or "").partition("?")
     if customer is None or parse_qsl(query, keep_blank_values=True) != [(CUSTOMER, customer)]:
@@ -53,8 +53,8 @@ def without_customer(request: AuthnRequest, customer: str | None) -> AuthnReques
 def require_acceptable(message: ReceivedMessage, provider: SamlProvider, destination: str, at: datetime) -> None:
     """Raise `MessageRefused` for a message that is not from the service provider, not for `destination`, or stale.
 
-    Of answers no signature is required: they carry the id of a request that only this browser and the service provider
-    have seen, and many service providers do not sign them.
+    Answers need no signature: they carry the id of a request that only this browser and the service provider have seen,
+    and many service providers do not sign them.
     """
     if message.issuer != provider.audience:
         raise MessageRefused("Its Issuer is not the entity id that is configured for this service.")
@@ -67,7 +67,7 @@ def require_acceptable(message: ReceivedMessage, provider: SamlProvider, destina
 def require_from_connection(message: ReceivedMessage, entity_id: str, destination: str, at: datetime) -> None:
     """Raise `MessageRefused` for a message that is not from the identity provider of a connection, or not for us.
 
-    Its requests have to be signed, because they end sessions in whatever browser they come.
+    Its requests have to be signed, because they end sessions whatever browser brings them.
     """
     if message.issuer != entity_id:
         raise MessageRefused("Its Issuer is not the identity provider of this connection.")
@@ -77,11 +77,11 @@ def require_from_connection(message: ReceivedMessage, entity_id: str, destinatio
 
 
 def _require_timely(message: ReceivedMessage, destination: str, at: datetime) -> None:
-    """Raise `MessageRefused` for a message for another address, or one that is stale."""
+    """Raise `MessageRefused` for a message for another address, or a stale one."""
     if message.destination is not None and message.destination != destination:
         raise MessageRefused("Its Destination is another address.")
     if message.is_signed and message.destination is None:
-        # Otherwise a signed message could be sent on to another service with the same certificate.
+        # Else a signed message could be sent on to another service with the same certificate.
         raise MessageRefused("It is signed and names no Destination.")
     if not at - AGE_MAX - SKEW_MAX <= message.issued_at <= at + SKEW_MAX:
         raise MessageRefused("It is too old, or the clock of the application is wrong.")
@@ -100,7 +100,7 @@ def require_current(request: SamlLogoutRequest, at: datetime) -> None:
 
 
 def unsupported(request: AuthnRequest, provider: SamlProvider) -> StatusOf | None:
-    """Return the status that answers a request for what the configuration does not offer; None when it offers it."""
+    """Return the status for a request that the configuration cannot serve; None when it can."""
     if request.protocol_binding not in {None, SamlBinding.POST}:
         return StatusOf(first=SamlStatus.REQUESTER, second=SamlStatus.UNSUPPORTED_BINDING)
     name_format = provider.configuration.effective_format
@@ -112,7 +112,7 @@ def unsupported(request: AuthnRequest, provider: SamlProvider) -> StatusOf | Non
 
 
 def context_class(context_classes: tuple[str, ...], comparison: str, *, has_second_factor: bool) -> str | None:
-    """Return the class of the authentication in an assertion; None when it is none of the requested ones.
+    """Return the class of the authentication in an assertion; None when it satisfies no requested class.
 
     The order is the application's order of preference (saml-core-2.0, 3.3.2.2.1).
     """

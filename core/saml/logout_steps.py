@@ -36,10 +36,10 @@ PARTIAL: Final = StatusOf(first=SamlStatus.SUCCESS, second=SamlStatus.PARTIAL_LO
 class Logout:
     """A logout under way. Without `message_id` the user has signed out here, and no party waits for an answer.
 
-    Who waits is the service provider of `service_id`, or else the identity provider of `connection_id`. That of a
-    connection is told of the end of `provider_session_id`, unless it has asked itself. `named` are the sessions that
-    the request names; `to_tell` are ended sessions whose service providers are still to be told, and `awaited_id` is
-    the request that was sent to the first of them, or after them to the identity provider.
+    The party that waits is the service provider of `service_id`, or else the identity provider of `connection_id`. The
+    identity provider hears of the end of `provider_session_id`, unless it asked for the logout. `named` are the
+    sessions that the request names; `to_tell` are ended sessions whose service providers are still to be told, and
+    `awaited_id` is the request that was sent to the first of them, or after them to the identity provider.
     """
 
     id: UUID
@@ -71,9 +71,9 @@ class LogoutMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderMessage:
-    """A message to the identity provider of a connection, whose metadata say where it goes and how.
+    """A message to the identity provider of a connection; the provider's metadata have its address and binding.
 
-    Its issuer and destination are still empty, and the key that signs it is that of the connection.
+    Its issuer and destination are still empty, and the connection's key will sign it.
     """
 
     content: OutgoingLogoutRequest | OutgoingLogoutResponse
@@ -84,7 +84,7 @@ class ProviderMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSignOut:
-    """The user of an ended session is led on to the OpenID provider of its connection, and signs out there.
+    """The browser goes on to the OpenID provider of an ended session's connection, where the user signs out.
 
     No answer is awaited: the browser comes back by itself. The ID token says which session the provider ends; None
     where none was kept.
@@ -145,7 +145,7 @@ def next_step(uow: UnitOfWork, logout: Logout, state: str, *, base_url: str) -> 
 
 
 def _provider_sign_out(uow: UnitOfWork, logout: Logout, session_id: UUID) -> ProviderSignOut | None:
-    """Return how a browser signs out at the OpenID provider of an ended session; None for one by SAML."""
+    """Return how a browser signs out at the OpenID provider of an ended session; None for a connection by SAML."""
     connection, organization_id = _connection(uow, logout), logout.organization_id
     assert connection is not None, "a logout has outlived its connection"
     assert organization_id is not None, "a connection has no organization"
@@ -159,7 +159,7 @@ def _provider_sign_out(uow: UnitOfWork, logout: Logout, session_id: UUID) -> Pro
 
 
 def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: str) -> ProviderMessage | None:
-    """Return the request to the identity provider of an ended session; None when that was deleted since."""
+    """Return the request to the identity provider of an ended session; None when the connection was deleted since."""
     connection, organization_id = _connection(uow, logout), logout.organization_id
     assert connection is not None, "a logout has outlived its connection"
     assert organization_id is not None, "a connection has no organization"
@@ -185,14 +185,14 @@ def _provider_request(uow: UnitOfWork, logout: Logout, session_id: UUID, state: 
 
 
 def _connection(uow: UnitOfWork, logout: Logout) -> ConnectionRecord | None:
-    """Return the connection of a logout, which ends with it; None without one."""
+    """Return the connection whose provider ends the logout; None without one."""
     if logout.organization_id is None or logout.connection_id is None:
         return None
     return uow.upstream_connections.find(logout.organization_id, logout.connection_id)
 
 
 def _final(uow: UnitOfWork, logout: Logout, base_url: str) -> Step:
-    """Return the answer to who has asked, if it can be answered."""
+    """Return the answer to the party that has asked for the logout, if one waits and can be answered."""
     connection = _connection(uow, logout)
     if connection is not None and logout.organization_id is not None and logout.message_id is not None:
         return ProviderMessage(
@@ -243,6 +243,6 @@ def _can_be_told(provider: SamlProvider) -> bool:
 
 
 def told(logout: Logout, *, is_success: bool) -> Logout:
-    """Return the logout after the first of the service providers was told, or could not be."""
+    """Return the logout after the first of the service providers was told, or could not be told."""
     status = logout.status if is_success or logout.status.first is not SamlStatus.SUCCESS else PARTIAL
     return replace(logout, to_tell=logout.to_tell[1:], awaited_id=None, status=status)

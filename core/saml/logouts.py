@@ -1,9 +1,9 @@
-"""Single logout: the end of a user's session, of which a browser tells all service providers, one after the other.
+"""Single logout: the end of a user's session; the browser then tells all service providers, one after the other.
 
 It begins with the request of a service provider or of a connection's identity provider (`provider_logouts.py`), or with
-a user who signs out here. The sessions end at once, before the first service provider is told: what comes after that is
-courtesy. A logout waits under its state, in the browser that brought it, until its last answer; who has asked for it is
-answered at the end, and the identity provider by which the user had signed in is told after the service providers.
+a user who signs out here. The sessions end at once, before the first service provider is told. A logout waits under its
+state, in the browser that brought it, until its last answer. After the service providers comes the identity provider by
+which the user had signed in, and at the end the party that has asked for the logout gets its answer.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def take(
 
 
 def sign_out(uow: UnitOfWork, browser: BrowserSession, browser_key: Secret | None) -> TakenLogout | None:
-    """End the session of a browser whose user signs out here; None when no other party is to be told."""
+    """End the session of a browser whose user signs out here; None when no other party has to be told."""
     told = uow.saml_sessions.defer_alive_of(browser.user_id, [browser.session_id], limit=TOLD_MAX)()
     is_known = _is_known_to_provider(uow, browser)
     sessions.sign_out(uow, browser.session_id, browser.user_id, browser.email)
@@ -137,7 +137,7 @@ def sign_out(uow: UnitOfWork, browser: BrowserSession, browser_key: Secret | Non
 def go_on(
     uow: UnitOfWork, state: str, browser_key: Secret | None, browser_session_id: UUID | None, /, *, base_url: str
 ) -> Step:
-    """End the sessions when that has not been done, and return the next message; raise `LogoutStateUnknown`."""
+    """End the sessions unless they have ended, and return the next message; raise `LogoutStateUnknown`."""
     logout = None
     if browser_key is not None:
         logout = uow.saml_logouts.lock(hash_token(state), hash_token(browser_key.reveal()), at=uow.now)
@@ -187,9 +187,9 @@ def keep(uow: UnitOfWork, logout: Logout, browser_key: Secret | None) -> TakenLo
 
 
 def _is_known_to_provider(uow: UnitOfWork, browser: BrowserSession) -> bool:
-    """Return whether the session began by a connection whose provider is told of its end.
+    """Return whether the session began by a connection whose provider has to be told of its end.
 
-    That is one by SAML whose identity provider names the session, or one by OpenID Connect which says so.
+    That is a SAML connection whose identity provider names the session, or an OpenID connection that is set so.
     """
     if browser.confined_to is None or browser.connection_id is None:
         return False
@@ -200,7 +200,7 @@ def _is_known_to_provider(uow: UnitOfWork, browser: BrowserSession) -> bool:
 
 
 def _begin(uow: UnitOfWork, logout: Logout, browser_session_id: UUID | None) -> Logout:
-    """End what the request names: without a signature only a session of the browser that brought it."""
+    """End the sessions that the request names; without a signature only a session of the browser that brought it."""
     assert logout.organization_id is not None, "a logout that has not begun has no service provider"
     states = uow.saml_sessions.states(logout.named)
     if not states:
@@ -219,14 +219,14 @@ def _begin(uow: UnitOfWork, logout: Logout, browser_session_id: UUID | None) -> 
 
 
 def _end_named(uow: UnitOfWork, states: Sequence[SessionState], logout: Logout) -> Sequence[UUID]:
-    """End the sessions of a user from which these began, and these; return those of other service providers."""
+    """End these sessions of a user and their parents; return the ended sessions of other service providers."""
     user_id, email = states[0].user_id, states[0].email
     uow.users.defer_lock(user_id)
     parents = [one.parent_id for one in states if one.parent_id is not None]
     read_own = uow.saml_sessions.defer_alive_of(
         user_id, parents, service_id=logout.service_id, limit=TOLD_MAX + NAMED_MAX
     )
-    # One more than can be told, so that the caller sees that there are more.
+    # One more than the browser can tell, so that the caller sees that there are more.
     alive = uow.saml_sessions.defer_alive_of(user_id, parents, limit=TOLD_MAX + NAMED_MAX + 1)()
     own = set(read_own())
     end(
@@ -243,7 +243,7 @@ def end(
     uow: UnitOfWork, user_id: UUID, email: str, session_ids: Sequence[UUID], *, organization_id: UUID | None
 ) -> None:
     """End these sessions of a locked user, and publish that they have signed out."""
-    # All of them, because a child outlives a parent that has expired.
+    # Revoked one by one, because a child outlives a parent that has expired.
     ended = uow.sessions.revoke_each(session_ids, user_id=user_id)
     if ended:
         person_events.publish(uow, EventType.USER_LOGOUT, user_id, email, organization_id=organization_id)

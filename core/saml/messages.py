@@ -1,6 +1,6 @@
-"""The messages of SAML 2.0, as values: what service providers send, what they are answered, and the vocabulary of both.
+"""The messages of SAML 2.0, as values: the requests of service providers, our answers, and the vocabulary of both.
 
-The XML of all messages is in `adapters/saml/`. What is accepted of a received message is in `judgement.py`.
+The XML of all messages is in `adapters/saml/`. The checks of a received message are in `judgement.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.wording import Wording
 # The last part of the path of each endpoint below `{base_url}/saml/<org>/<service>`.
 SINGLE_SIGN_ON: Final = "sso"
 SINGLE_LOGOUT: Final = "slo"
-# The parameter of the addresses of a sign-in that names a customer of the service (decisions 15.3).
+# The parameter that names a customer of the service in the addresses of a sign-in.
 CUSTOMER: Final = "customer"
 RELAY_STATE_CHARACTERS_MAX: Final = 2_000
 
@@ -31,7 +31,7 @@ class SamlBinding(StrEnum):
 
 
 class NameIdFormat(StrEnum):
-    """A format of the name of a user (operations 4.3)."""
+    """A format of the name of a user."""
 
     EMAIL_ADDRESS = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
     UNSPECIFIED = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
@@ -55,10 +55,10 @@ class SamlStatus(StrEnum):
 
 
 class MessageRefused(BadRequest):
-    """A message that is not answered: it is malformed, forged, stale, used, or meant for another service.
+    """A message that gets no SAML answer: it is malformed, forged, stale, used, or meant for another service.
 
-    The answer is a page for the user, because there is no address to which an answer could safely go. `problem` says
-    what is wrong, as a sentence for the administrator.
+    The user gets a page, because there is no address to which an answer could safely go. `problem` is a sentence for
+    the administrator.
     """
 
     default_message = (
@@ -97,7 +97,7 @@ class NameId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedMessage:
-    """What all received messages have. `is_signed` means that the certificate of the configuration verified it."""
+    """The fields of all received messages; `is_signed` means that the certificate of the configuration verified it."""
 
     id: str
     issuer: str
@@ -154,7 +154,7 @@ SUCCESS: Final = StatusOf(first=SamlStatus.SUCCESS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedAssertion:
-    """What a service provider is told about a user who has signed in."""
+    """The content of an assertion about a user who has signed in."""
 
     id: str
     name_id: NameId
@@ -168,7 +168,7 @@ class IssuedAssertion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """The answer to an `AuthnRequest`, or an answer that none asked for; without an assertion it is a refusal."""
+    """The answer to an `AuthnRequest`, or an unsolicited one; without an assertion it is a refusal."""
 
     id: str
     issuer: str
@@ -186,7 +186,7 @@ class Response:
 class OutgoingLogoutRequest:
     """Gatehouse tells a service provider, or the identity provider of a connection, that a user's session has ended.
 
-    `audience` is the qualifier of the name for a service provider, and the name is sent as its provider has given it.
+    `audience` is the qualifier of the name for a service provider; an identity provider gets the name that it gave.
     """
 
     id: str
@@ -201,7 +201,7 @@ class OutgoingLogoutRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingLogoutResponse:
-    """Gatehouse answers who has asked for a logout that it has ended a user's sessions."""
+    """Gatehouse answers the party that asked for a logout: it has ended the user's sessions."""
 
     id: str
     issuer: str

@@ -1,8 +1,8 @@
-"""Single logout with the identity providers of connections: what they ask for, and what they answer.
+"""Single logout with the identity providers of connections: their requests and their answers.
 
-A request is signed, so it needs no browser of the session: it ends what its name and index began by this connection, at
-once, and nothing else. The browser that brings it then tells the service providers of those sessions, as for every
-other logout (`logouts.py`).
+A request is signed, so any browser may bring it: it ends at once the sessions of its name and index that began by this
+connection, and nothing else. The browser that brings it then tells the service providers of those sessions, as for
+every other logout (`logouts.py`).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def take(
     relay_state: str | None,
     browser_key: Secret | None,
 ) -> TakenLogout:
-    """End what the identity provider of a connection names, and keep its request until it is answered.
+    """End the sessions that the identity provider of a connection names, and keep its request until it is answered.
 
-    Raise `MessageRefused` for one that is not signed by it, not for us, stale, or that was taken before.
+    Raise `MessageRefused` for a request that is not signed by it, not for us, stale, or that was taken before.
     """
     judgement.require_from_connection(request, target.connection.issuer or "", own.slo_url, uow.now)
     judgement.require_current(request, uow.now)
@@ -97,11 +97,11 @@ def receive(
 
 
 def _end(uow: UnitOfWork, states: Sequence[SessionState], organization_id: UUID) -> Sequence[UUID]:
-    """End these sessions of a user; return those of service providers that began from them."""
+    """End these sessions of a user; return the sessions of service providers that began from them."""
     user_id, email = states[0].user_id, states[0].email
     uow.users.defer_lock(user_id)
     own = [one.session_id for one in states]
-    # One more than can be told, so that the caller sees that there are more.
+    # One more than the browser can tell, so that the caller sees that there are more.
     alive = uow.saml_sessions.defer_alive_of(user_id, own, limit=TOLD_MAX + 1)()
     logouts.end(uow, user_id, email, [*own, *alive], organization_id=organization_id)
     return alive

@@ -1,4 +1,4 @@
-"""The identity provider of one service, as its public endpoints know it: found by the slugs of its path."""
+"""The identity provider of one service for its public endpoints, found by the slugs of its path."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SamlProvider:
         return self.configuration.acs_url
 
     def entity_id(self, base_url: str) -> str:
-        """Return the entity id of the identity provider (operations 4.3)."""
+        """Return the entity id of the identity provider."""
         return f"{base_url}{self.path}"
 
     def sso_url(self, base_url: str) -> str:
@@ -74,7 +74,7 @@ class SamlProvider:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderMetadata:
-    """What the metadata of an identity provider say."""
+    """The content of the metadata of an identity provider."""
 
     entity_id: str
     sso_url: str
@@ -103,7 +103,7 @@ def is_usable(provider: SamlProvider) -> bool:
 
 
 def metadata(uow: UnitOfWork, organization_slug: str, service_slug: str, base_url: str) -> ProviderMetadata:
-    """Return what the metadata of a service's identity provider say; raise as `find` does."""
+    """Return the metadata of a service's identity provider; raise as `find` does."""
     provider = find(uow, organization_slug, service_slug)
     certificates = uow.saml_certificates.published(provider.organization_id, provider.service_id, at=uow.now)
     return ProviderMetadata(

@@ -1,7 +1,7 @@
 """Requests for a sign-in that wait for their answer: each is taken once, answered once, in the browser that brought it.
 
-A request waits under its state, `saml_state`, while its user signs in. A browser is known by a cookie of its own, which
-it gets with its first request. A sign-in outside our pages, which knows the state, makes a ticket for that browser.
+A request waits under its state, `saml_state`, while its user signs in. A cookie, which comes with the first request,
+identifies the browser. A sign-in outside our pages that knows the state makes a ticket for that browser.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
-# Longer than a message may be old, so that a used one is refused as long as it is fresh.
+# Longer than the maximum age of a message, so that a used one is refused as long as it is fresh.
 LIFETIME: Final = timedelta(minutes=15)
 TICKET_LIFETIME: Final = timedelta(seconds=60)
 
@@ -39,7 +39,7 @@ class SignInStateUnknown(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a request wants to be answered; `refusal` is set when it asks for what the configuration does not offer."""
+    """The wishes of a request for its answer; `refusal` is set when the configuration cannot serve them."""
 
     force_authn: bool
     is_passive: bool
@@ -53,8 +53,7 @@ class Terms:
 class PendingRequest:
     """A request that waits for its answer; `message_id` is its own id.
 
-    `customer` is the customer of the service that its address names, by id or slug: empty for none, None where it says
-    nothing.
+    `customer` is the id or slug of the customer in its address: empty to come without one, None without the parameter.
     """
 
     id: UUID
@@ -189,7 +188,7 @@ def find(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """What answers a request with the session of a sign-in elsewhere: good once, in the browser of the request."""
+    """Answers a request with the session of a sign-in elsewhere: valid once, in the browser of the request."""
 
     path: str
     value: Secret
@@ -197,7 +196,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTarget:
-    """Where a request that waits signs in, and the customer that it names."""
+    """The destination of a request that waits, and the customer that it names."""
 
     target: Target
     organization_slug: str
@@ -208,8 +207,8 @@ class OpenTarget:
 def require_open(uow: UnitOfWork, state: str, wanted: Destination) -> Destination:
     """Return the destination of a sign-in for the request that waits under a state.
 
-    A sign-in at the service of the request that says nothing of a customer is for the one that the request names.
-    Raise `BadRequest` for the field of a sign-in when no request waits.
+    A sign-in at the service of the request that names no customer is for the customer of the request. Raise
+    `BadRequest` for the field of a sign-in when no request waits.
     """
     found = uow.saml_requests.open_target(hash_token(state), at=uow.now)
     if found is None:
@@ -220,18 +219,18 @@ def require_open(uow: UnitOfWork, state: str, wanted: Destination) -> Destinatio
     is_at_service = (wanted.organization_slug, wanted.service_slug) == (found.organization_slug, found.service_slug)
     if found.customer is None or wanted.customer is not None or not is_at_service:
         return wanted
-    # Anyone can have sent the user with it.
+    # Anyone may have sent the user with this customer, so the user is asked.
     return replace(wanted, customer=found.customer, asks_for_customer=True)
 
 
 def open_target(uow: UnitOfWork, state: str) -> Target | None:
-    """Return where the request that waits under a state signs in; None when none waits."""
+    """Return the destination of the request that waits under a state; None when none waits."""
     found = uow.saml_requests.open_target(hash_token(state), at=uow.now)
     return found.target if found is not None else None
 
 
 def make_ticket(uow: UnitOfWork, state: str, session_id: UUID) -> Ticket | None:
-    """Let the request that waits under a state be answered with a session; a ticket before it is void.
+    """Let a session answer the request that waits under a state; an earlier ticket becomes void.
 
     Return None when the request is answered or expired.
     """
@@ -250,9 +249,9 @@ def make_ticket(uow: UnitOfWork, state: str, session_id: UUID) -> Ticket | None:
 
 
 def renew_ticket(uow: UnitOfWork, pending: PendingRequest, session_id: UUID) -> Secret:
-    """Let a request be answered with the session of a ticket that was used up, once its user has answered a question.
+    """Replace a used ticket, so that its session answers the request once the user has answered a question.
 
-    The page that asks may be open as long as the request waits.
+    The page with the question may be open as long as the request waits.
     """
     value = uow.randomness.token()
     uow.saml_requests.renew_ticket(
@@ -262,7 +261,7 @@ def renew_ticket(uow: UnitOfWork, pending: PendingRequest, session_id: UUID) -> 
 
 
 def use_ticket(uow: UnitOfWork, pending: PendingRequest, ticket: str) -> tuple[UUID, UUID]:
-    """Use a ticket up and return its session and user; raise `SignInStateUnknown` when it is none, used or expired."""
+    """Use a ticket up and return its session and user; raise `SignInStateUnknown` for a used, expired or wrong one."""
     found = uow.saml_requests.use_ticket(pending.id, hash_token(ticket), at=uow.now)
     if found is None:
         raise SignInStateUnknown

@@ -1,4 +1,4 @@
-"""The sessions that service providers know: the children of a user's session, each with the name in its assertion."""
+"""The sessions that service providers know: children of a user's session, each with the name in its assertion."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SamlSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """What has become of a session that a service provider knows; `parent_id` is the session that it began from."""
+    """The state of a session that a service provider knows; `parent_id` is the session that it began from."""
 
     session_id: UUID
     parent_id: UUID | None

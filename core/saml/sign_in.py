@@ -50,7 +50,7 @@ _NOT_PASSIVE: Final = StatusOf(first=SamlStatus.RESPONDER, second=SamlStatus.NO_
 
 
 def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | None, visit: Visit) -> Outcome | Refusal:
-    """Answer a pending request with a session, or a service provider that has not asked; claim the request.
+    """Answer a pending request with a session, or a service provider without a request; claim the request.
 
     Raise `SignInStateUnknown` when another transaction has answered the request.
     """
@@ -79,7 +79,7 @@ def _answer(
     caller.require(Act.IN_PERSON)
     limits, serves_customers = caller.limits.confinement, provider.serves_customers
     if limits is not None and not serves_customers and not limits.allows(provider.organization_id, provider.service_id):
-        # The session opens another organization or service alone: its user signs in for this one.
+        # The session is confined to another organization or service, so its user signs in for this one.
         return task.interact(AuthenticationRequired(), caller)
     if standing.is_suspended:
         return task.refuse(_DENIED, caller, SignInReason.SUSPENDED, problem=MembershipSuspended())
@@ -94,7 +94,7 @@ def _answer(
 
 
 def _of_individual(uow: UnitOfWork, task: _Task, found: FoundSession, visit: Visit) -> Outcome | None:
-    """Return what comes before the sign-in of a user who comes for no customer; None where nothing does."""
+    """Return what comes before the sign-in of a user without a customer; None where nothing does."""
     provider, caller, standing = task.provider, found.parent.caller, found.standing
     if not standing.is_admitted(members_only=provider.configuration.members_only):
         return task.refuse(_DENIED, caller, SignInReason.NOT_ADMITTED, problem=NotAdmitted())
@@ -106,12 +106,12 @@ def _of_individual(uow: UnitOfWork, task: _Task, found: FoundSession, visit: Vis
         reason = reason_of(refusal.reason)
         assert reason is not None, "a service is closed for no reason of the vocabulary"
         return task.refuse(_DENIED, caller, reason, problem=refusal)
-    # Who has to confirm the membership is asked, whatever else they have to do with the organization.
+    # A user with a membership to confirm is asked, whatever their other relations to the organization.
     must_confirm = admission.must_confirm(
         place, confirms=visit.confirms_membership, can_be_asked=not task.is_passive and not visit.is_by_program
     )
     if must_confirm and not task.is_passive and found.child.lacks_proof(uow, found.parent):
-        # The sign-in is refused, and says what to do first.
+        # The sign-in will be refused, and the refusal says what to do first.
         return None
     if not must_confirm and (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
         return None
@@ -121,7 +121,7 @@ def _of_individual(uow: UnitOfWork, task: _Task, found: FoundSession, visit: Vis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A request that was taken, and what came of it at once."""
+    """A request that was taken, and its immediate outcome."""
 
     taken: TakenRequest
     outcome: Outcome
@@ -169,17 +169,17 @@ def answer_with_ticket(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initiated:
-    """What came of a sign-in that began here."""
+    """The outcome of a sign-in that began here."""
 
     provider: SamlProvider
     outcome: Outcome
 
 
 def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: Visit) -> Initiated | Refusal:
-    """Sign a member in to a service provider that has not asked; raise as `providers.find` does.
+    """Sign a member in to a service provider without a request; raise as `providers.find` does.
 
-    The people of customers are no members: at a service with customers the sign-in itself is judged. Another site may
-    have sent the browser, so without agreement nothing happens but a question.
+    The people of customers are no members, so at a service with customers the sign-in itself is judged. Another site
+    may have sent the browser, so without agreement the user is only asked.
     """
     if not visit.has_agreed:
         provider, account = providers.find(uow, organization_slug, service_slug), uow.caller.account
@@ -197,7 +197,7 @@ def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: 
 
 
 class _Task:
-    """One answer in the making; with `is_taken_here`, to a request that the same transaction has taken."""
+    """An answer in the making; with `is_taken_here`, the same transaction has taken the request."""
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class _Task:
 
     @property
     def is_passive(self) -> bool:
-        """Whether the request forbids to ask its user."""
+        """Whether the request forbids asking its user."""
         return self._terms is not None and self._terms.is_passive
 
     def refusal(self) -> StatusOf | None:
@@ -231,14 +231,14 @@ class _Task:
         return self._terms.refusal if self._terms is not None else None
 
     def is_fresh(self, caller: Caller) -> bool:
-        """Return whether the authentication is as recent as the request wants it."""
+        """Return whether the authentication is as recent as the request requires."""
         pending = self._pending
         return pending is None or not pending.terms.force_authn or caller.session.authenticated_at >= pending.created_at
 
     def is_of_this_flow(self, caller: Caller) -> bool:
-        """Return whether the user has signed in for this request, on a page that named the service (decisions 10.7).
+        """Return whether the user has signed in for this request, on a page that named the service.
 
-        A sign-in in another window of the browser does not count, whatever that was for.
+        Such a sign-in counts as consent. A sign-in in another window of the browser does not.
         """
         if self._visit.has_signed_in_for_it:
             return True
@@ -248,11 +248,11 @@ class _Task:
 
     @property
     def _named_customer(self) -> str | None:
-        """What names the customer for which the user is to come; None where nothing does."""
+        """The text that names the customer of the sign-in; None without one."""
         return self._pending.customer if self._pending is not None else self._visit.customer
 
     def renewed_ticket(self, caller: Caller) -> Secret | None:
-        """Return a ticket in place of the one with which a user has come who has no session in this browser."""
+        """Return a new ticket for a user who came by a ticket, because they have no session in this browser."""
         if self._pending is None or not self._visit.has_signed_in_for_it:
             return None
         return requests.renew_ticket(self._uow, self._pending, caller.session.id)
@@ -277,7 +277,7 @@ class _Task:
         return self._answer(status, problem=None if self.is_passive else problem)
 
     def settle(self, found: FoundSession) -> Settled | Outcome:
-        """Return for which customer of the service the user comes, or the answer that comes before that."""
+        """Return the customer of the service for which the user comes, or the answer that comes before that."""
         named = self._named_customer
         settled = customer_questions.settle(self._provider, found, self._visit, named)
         caller = found.parent.caller
@@ -298,7 +298,7 @@ class _Task:
     def sign_in(self, found: FoundSession, comes_as: Settled | None) -> Outcome | Refusal:
         """Begin the session of the service provider, and answer with an assertion.
 
-        `comes_as` says for which customer, at a service that has customers.
+        `comes_as` has the customer, at a service that has customers.
         """
         uow, provider, terms, caller = self._uow, self._provider, self._terms, found.parent.caller
         customer = comes_as.standing if comes_as is not None else None
@@ -318,7 +318,7 @@ class _Task:
         try:
             begun = visits.begin_session(uow, provider, found, comes_as.customer if comes_as is not None else None)
         except SecondFactorRequired as refusal:
-            # A member of an organization that requires two factors, who has set none up.
+            # The organization requires two factors of its members, and this member has set none up.
             return self.refuse(_DENIED, caller, SignInReason.SECOND_FACTOR_REQUIRED, problem=refusal)
         if isinstance(begun, (SecondFactorDue, SsoRequired)):
             is_by_customer = customer is not None and isinstance(begun, SsoRequired)

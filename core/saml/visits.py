@@ -1,6 +1,6 @@
-"""The visits of browsers: who is to be signed in to a service provider, and their session there.
+"""Visits of browsers whose user is to be signed in to a service provider, and the session there.
 
-It is a child of the session that the visit brings (`core/sign_in/child_sessions.py`).
+That session is a child of the session that the visit brings (`core/sign_in/child_sessions.py`).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """Who is to be signed in: the session and the device of a browser, and whether its user has agreed.
+    """The session and the device of a browser whose user is to be signed in, and whether the user has agreed.
 
-    `has_signed_in_for_it` means that the session is that of a sign-in elsewhere for this very request. `relay_state` is
-    what a service provider gets that has not asked, and `customer` the customer of the service that is named in its
-    place. `chosen` is the customer that the user has chosen; both are empty for none, and None where nothing is said.
+    `has_signed_in_for_it` means that the session comes from a sign-in elsewhere for this very request. Without a
+    request, `relay_state` goes to the service provider, and `customer` names the customer of the service. `chosen` is
+    the customer that the user has chosen; both are empty to come without a customer, and None where nothing is said.
     """
 
     base_url: str
@@ -66,7 +66,7 @@ class FoundSession:
 
 
 def read_session(uow: UnitOfWork, provider: SamlProvider, visit: Visit) -> FoundSession | None:
-    """Return the session of a visit, and all that a sign-in is judged by; None without one that is alive."""
+    """Return the live session of a visit, with the data to judge a sign-in by; None without one."""
     signed_in = visit.signed_in
     if signed_in is None:
         return None
@@ -89,29 +89,26 @@ def read_session(uow: UnitOfWork, provider: SamlProvider, visit: Visit) -> Found
 def begin_session(
     uow: UnitOfWork, provider: SamlProvider, found: FoundSession, customer: str | None
 ) -> BegunSession | Refusal:
-    """Begin the child of a session for a service, and the customer that the user has chosen, where it has customers.
-
-    The service has no other one of this parent for that customer.
-    """
+    """Begin the child of a session for a service and, if it has customers, for the chosen one; end an earlier child."""
     is_admitted = found.standing.is_admitted(members_only=provider.configuration.members_only)
     outcome = child_sessions.begin_by_saml(uow, found.child, found.parent, customer, is_admitted=is_admitted)
     if isinstance(outcome, Refusal):
         return outcome
-    # The new one is not among them yet: what the service provider is told about it is stored later.
+    # The new one is not among them yet, because its assertion is stored later.
     uow.saml_sessions.end_earlier(outcome.session, found.parent.caller.session.id, provider)
     return outcome
 
 
 def read_subject(uow: UnitOfWork, provider: SamlProvider, begun: BegunSession) -> TokenSubject | None:
-    """Return what assertions say of the user of a new session besides, and what the user is for its customer.
+    """Return the subject of a new session, for the service's own claims and the customer's attributes.
 
-    None for an individual of a service without claims of its own.
+    None for a user without a customer at a service without claims of its own.
     """
     is_for_customer = begun.session.customer_id is not None
     if not is_for_customer and not provider.has_claims:
         return None
     subject = uow.callers.subject(begun.session.id, is_limited=True)
     if subject is None or (is_for_customer and subject.caller.place.customer is None):
-        # Closed concurrently; raising rolls everything back.
+        # The customer was closed concurrently; raising rolls everything back.
         raise SignInInterrupted().because(SignInReason.CUSTOMER_CLOSED)
     return subject

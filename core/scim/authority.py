@@ -1,8 +1,8 @@
-"""Which members a SCIM token may change: those whose role its maker could have given (decisions 5.7 and 7.9).
+"""Which members a SCIM token may change: members whose role its maker could have given.
 
 The role that the maker had when the token was made is kept with it, because the token stays when the maker leaves. A
-token that keeps none changes plain members only, and one that was made with a setup link no other roles than those of
-the link (16.4). `user_changes.py` and `groups.py` protect the owner from every token.
+token without one changes plain members only, and a token that was made with a setup link only the roles of the link and
+`member`. `user_changes.py` and `groups.py` protect the owner from every token.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def require_may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> Non
 
 
 def out_of_reach(uow: UnitOfWork, organization_id: UUID, roles: Collection[str]) -> frozenset[str]:
-    """Return which of these roles the calling token leaves alone, with the members who have them."""
+    """Return the roles among these whose members the calling token may not change."""
     return frozenset(role for role in roles if not _may_change(uow, organization_id, role))
 
 

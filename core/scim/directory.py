@@ -1,6 +1,6 @@
-"""The directory of an organization as the console shows it: its members, its calls, and what was refused.
+"""The directory of an organization as the console shows it: its members, its calls, and the refused ones.
 
-Nothing is changed here: the directory itself changes its users, and setup links and `tokens.py` connect it.
+The console only reads: the directory itself changes its users, and setup links and `tokens.py` connect it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvisionedMember:
-    """A member that the directory has described; `user_name` and `name` are the directory's words."""
+    """A member that the directory has described; `user_name` and `name` are the directory's."""
 
     id: UUID
     email: str
@@ -44,7 +44,7 @@ class ProvisionedMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryOverview:
-    """The members of a directory that were found, its tokens, and what was refused lately, both the newest first."""
+    """The found members of a directory, its tokens, and its latest refused calls, both the newest first."""
 
     members: FoundRows[ProvisionedMember]
     tokens: Sequence[ScimToken]
@@ -57,7 +57,7 @@ class DirectoryOverview:
 
 
 def show(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> DirectoryOverview:
-    """Return the directory, with the members who have a part of their address or their name there."""
+    """Return the directory, with the members whose address or name there contains a part."""
     organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.elsewhere.scim_directory.page(organization_id, part=part, after=after, limit=limit + 1)
@@ -72,7 +72,7 @@ def show(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, lim
 def listed(
     uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int
 ) -> Sequence[ProvisionedMember]:
-    """Return a part of the members that `show` finds, without counting; for files."""
+    """Return a part of the members that `show` finds, without a count; for files."""
     organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
     return uow.elsewhere.scim_directory.page(organization_id, part=part, after=after, limit=limit)

@@ -1,4 +1,4 @@
-"""Filters of the groups of a directory: attributes that have a value, all of them (decisions 16.1)."""
+"""Filters of the groups of a directory: comparisons for equality that all have to hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MEMBER: Final = frozenset({"members", "members.value"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSearch:
-    """The values that all have to fit; None for any. `member_ids` are accounts of which each is in the group.
+    """The values that all have to fit; None for any. Each account of `member_ids` has to be in the group.
 
     `is_impossible` means that no group can fit.
     """
@@ -71,7 +71,7 @@ def _narrowed(found: GroupSearch, comparison: Comparison) -> GroupSearch:
         raise _unsupported()
     named = next(_ids([text]), None)
     if named is None:
-        # A text that is no id is the id of no group and no member.
+        # No group and no member has a text that is no id.
         return replace(found, is_impossible=True)
     if key in _MEMBER:
         return replace(found, member_ids=found.member_ids | {named})
@@ -79,7 +79,7 @@ def _narrowed(found: GroupSearch, comparison: Comparison) -> GroupSearch:
 
 
 def _with_name(found: GroupSearch, name: str) -> GroupSearch:
-    # The database compares names in any case, and this is about two names in one filter.
+    # The database compares names in any case; this compares two names within one filter.
     is_other = found.display_name is not None and found.display_name.casefold() != name.casefold()
     return replace(found, display_name=name, is_impossible=found.is_impossible or is_other)
 

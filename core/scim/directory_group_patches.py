@@ -1,4 +1,4 @@
-"""What the operations of a PATCH make of a group of a directory."""
+"""Applies the operations of a PATCH to a group of a directory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from core.wording import Wording
 GROUP_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:Group"
 _MEMBERS: Final = "members"
 _GROUP: Final = "group"
-# In an operation without a path they are often sent along, as part of the whole resource.
+# Clients often send these in an operation without a path, as part of the whole resource.
 _IGNORED: Final = frozenset({"schemas", "meta"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange:
-    """What a group shall be called, who shall be added, and who removed; with `replaces` all others are removed."""
+    """The new name of a group, and the members to add and to remove; with `replaces` all others are removed."""
 
     display_name: str
     external_id: str | None
@@ -33,7 +33,7 @@ class GroupChange:
 
 
 def changed(group: Group, operations: Sequence[PatchOperation]) -> GroupChange:
-    """Return what the operations make of a group, one after the other."""
+    """Return the change that the operations make to a group, applied in order."""
     draft = _Draft(id=group.id, display_name=group.display_name, external_id=group.external_id)
     for operation in operations:
         draft.apply(operation)
@@ -47,7 +47,7 @@ def changed(group: Group, operations: Sequence[PatchOperation]) -> GroupChange:
 
 
 def member_ids(value: Any) -> frozenset[UUID]:
-    """Return the ids that a value of `members` names; raise `InvalidValue` for anything that is no user."""
+    """Return the ids that a value of `members` names; raise `InvalidValue` for what is no user."""
     if isinstance(value, frozenset):
         return cast("frozenset[UUID]", value)
     named = _listed(value)
@@ -58,9 +58,9 @@ def member_ids(value: Any) -> frozenset[UUID]:
 
 
 def with_read_members(path: str | None, value: Any) -> Any:
-    """Return the value of an operation with ids in place of a list of members, or as it is where one is no user.
+    """Return the value of an operation with ids in place of a list of members; unchanged if one is no user.
 
-    There may be thousands of members, so their ids are read where the body is decoded, apart from the event loop.
+    There may be thousands of members, so their ids are read with the decoding of the body, outside the event loop.
     """
     if path is not None:
         return _read(value) if path.lower() == _MEMBERS else value
@@ -151,7 +151,7 @@ class _Draft:
 
 
 def _named(values: Filter | None, value: Any) -> frozenset[UUID] | None:
-    """Return whom a removal names; None for all (RFC 7644, 3.5.2.2). Who is no user of ours is in no group."""
+    """Return the members that a removal names; None for all (RFC 7644, 3.5.2.2). An unknown user is in no group."""
     if values is not None:
         return frozenset(id_ for text in _selected(values) if (id_ := _id({"value": text})) is not None)
     if value is None:
@@ -162,7 +162,7 @@ def _named(values: Filter | None, value: Any) -> frozenset[UUID] | None:
 
 
 def _selected(filter_: Filter) -> Iterable[str]:
-    """Return the texts that a filter of members selects: a value, or one of several."""
+    """Return the values that a filter of members selects."""
     match filter_:
         case Or():
             return [*_selected(filter_.left), *_selected(filter_.right)]
@@ -177,7 +177,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _id(member: Any) -> UUID | None:
-    """Return the id of a member; None for a text that is no id. Raise `InvalidValue` for what is no member."""
+    """Return the id of a member; None for a text that is no id. Raise `InvalidValue` for another structure."""
     kind = None
     if isinstance(member, dict):
         named = {str(name).lower(): part for name, part in cast("dict[Any, Any]", member).items()}

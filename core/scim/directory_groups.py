@@ -1,8 +1,8 @@
-"""The groups that a directory sends by SCIM, for tokens that manage groups (decisions 16.1).
+"""The groups that a directory sends by SCIM, for tokens that manage groups (ops/decisions/0064).
 
 They belong to the directory of the organization, not to one token: every such token sees and changes all of them. Their
-members are members of the organization; a group neither makes nor ends a membership. What rules make of them is in
-`core/organizations/group_roles.py`, and is part of the transaction of each change.
+members are members of the organization; a group neither makes nor ends a membership. Each change applies the group
+rules in its transaction (`core/organizations/group_roles.py`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 GROUPS_MAX: Final = 5_000
-# By how many different rights of makers of tokens members of an organization can be in groups.
+# The maximum of different rights, of makers of tokens, with which members of an organization were put into groups.
 AUTHORITIES_MAX: Final = 100
 
 
@@ -76,7 +76,7 @@ class TooManyAuthorities(TooMany):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupValues:
-    """What a directory wants a group to be."""
+    """The values that a directory sends for a group."""
 
     display_name: str
     external_id: str | None = None
@@ -85,7 +85,7 @@ class GroupValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsPage:
-    """A page of groups, and how many there are in all."""
+    """A page of groups, and the number of all."""
 
     groups: Sequence[Group]
     total: int
@@ -117,12 +117,12 @@ class GroupMembersPage:
 
 
 def id_of_name(uow: UnitOfWork, slug: str, name: str) -> UUID | None:
-    """Return the id of the group of an organization that has this name, in any case; None without one."""
+    """Return the id of an organization's group with this name, in any case; None without one."""
     return named(uow, access.authorize(uow, slug, Operation.GROUPS_READ).organization.id, name)
 
 
 def named(uow: UnitOfWork, organization_id: UUID, name: str) -> UUID | None:
-    """Do what `id_of_name` does, for a caller who was authorized."""
+    """Do what `id_of_name` does for an authorized caller."""
     wanted = GroupSearch(display_name=stored_form(name))
     found = uow.directory_groups.page(organization_id, wanted, limit=1, offset=0)
     return found.groups[0].id if found.groups else None
@@ -152,7 +152,7 @@ def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, l
 
 
 def listed(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> Sequence[Group]:
-    """Return a part of the groups that `search` finds, without counting; for files."""
+    """Return a part of the groups that `search` finds, without a count; for files."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
     return uow.elsewhere.directory_groups.found(organization_id, part=stored_form(search), after=after, limit=limit)
 
@@ -160,7 +160,7 @@ def listed(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, l
 def show_to_members(
     uow: UnitOfWork, slug: str, group_id: UUID, *, after: Position | None, limit: int
 ) -> tuple[Group, FoundRows[PersonInGroup]]:
-    """Return a group and its members from a position on, by the order of their ids; raise `ResourceUnknown`."""
+    """Return a group and its members from a position on, in the order of their ids; raise `ResourceUnknown`."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
     group = _shown(uow, organization_id, group_id, member_form=None)
     found = uow.elsewhere.directory_groups.people_after(organization_id, group_id, after=after, limit=limit + 1)
@@ -207,7 +207,7 @@ def show(uow: UnitOfWork, group_id: UUID, *, member_form: str | None) -> Group:
 
 
 def create(uow: UnitOfWork, values: GroupValues, *, member_form: str | None) -> Group:
-    """Create a group with these members; raise `GroupExists` or `TooManyGroups`, and `InvalidValue` for no members."""
+    """Create a group; raise `GroupExists`, `TooManyGroups`, and `InvalidValue` for ids of no members."""
     organization = tokens.authorize_and_lock(uow)
     _require_few(values.member_ids)
     group = Group(
@@ -238,7 +238,7 @@ def replace(
     member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
-    """Make a group what a directory wants it to be; who is not named is in it no longer."""
+    """Replace a group by the values that a directory sends; members that it does not name leave the group."""
     organization_id, before = _locked(uow, group_id, versions)
     change = GroupChange(
         display_name=values.display_name,
@@ -316,13 +316,13 @@ def _change(
             members_removed=len(removed),
             **renamed,
         )
-    # Those who are added and were there already may be so by the word of a maker who can give more.
+    # Also members who were in the group already: this token's maker may be able to give more roles.
     _apply(uow, organization_id, named.union(removed))
     return _shown(uow, organization_id, before.id, member_form=member_form)
 
 
 def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, accounts: Collection[UUID]) -> int:
-    """Put members into a group; return how many were not in it. Raise `InvalidValue` for who is no member."""
+    """Put members into a group; return how many were not in it. Raise `InvalidValue` for ids of no members."""
     if not accounts:
         return 0
     own_id, covered = _authorities(uow, organization_id)
@@ -345,7 +345,7 @@ def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, accounts: Colle
 
 
 def _authorities(uow: UnitOfWork, organization_id: UUID) -> tuple[UUID, Sequence[UUID]]:
-    """Return the id of what the maker of the token could do, and those of what is less."""
+    """Return the id of the rights of the token's maker, and the ids of lesser rights."""
     own = authority.of_caller(uow)
     known = uow.directory_groups.authorities(organization_id)
     covered = [one for one, held in known.items() if own != held and own.covers(held)]
@@ -359,7 +359,7 @@ def _authorities(uow: UnitOfWork, organization_id: UUID) -> tuple[UUID, Sequence
 
 
 def _remove_others(uow: UnitOfWork, organization_id: UUID, group_id: UUID, kept: frozenset[UUID]) -> Sequence[UUID]:
-    """Take all members out of a group but these; return who was in it."""
+    """Take all members but these out of a group; return the ones that were in it."""
     removed: list[UUID] = []
     for part in _members(uow, organization_id, group_id):
         removed += _remove(uow, organization_id, group_id, [one for one in part if one not in kept])
@@ -367,7 +367,7 @@ def _remove_others(uow: UnitOfWork, organization_id: UUID, group_id: UUID, kept:
 
 
 def _remove(uow: UnitOfWork, organization_id: UUID, group_id: UUID, leaving: Collection[UUID]) -> Sequence[UUID]:
-    """Take members out of a group; return who was in it."""
+    """Take members out of a group; return the ones that were in it."""
     removed: list[UUID] = []
     for part in in_parts(leaving):
         removed += uow.directory_groups.remove_members(
@@ -382,7 +382,7 @@ def _members(uow: UnitOfWork, organization_id: UUID, group_id: UUID) -> Iterator
 
 
 def _accounts(uow: UnitOfWork, organization_id: UUID, ids: frozenset[UUID]) -> frozenset[UUID]:
-    """Return the accounts that these ids mean to the organization."""
+    """Return the accounts that the organization knows by these ids."""
     return uow.known_ids.accounts(organization_id, ids) if ids else ids
 
 
@@ -433,7 +433,7 @@ def _checked(name: str, text: str) -> str:
 
 
 def _record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, group: Group, **details: Any) -> None:
-    """Record a change of a group, with the token as the actor; both sides read of one that is made for a customer."""
+    """Record a change of a group, with the token as the actor; for a customer's directory in the logs of both sides."""
     if uow.scim_caller.is_for_customer:
         uow.audit_at_customer(
             action,

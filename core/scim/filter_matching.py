@@ -13,12 +13,12 @@ Attributes: TypeAlias = "Mapping[str, Any]"
 
 # Attributes whose texts are compared exactly; others match in any case (RFC 7643, 2.2).
 _CASE_EXACT: Final = frozenset({"id", "externalid", "value", "displayname"})
-# What an element of a list is compared by when the filter names only the list.
+# The part of an element that is compared when the filter names only the list.
 _ELEMENT: Final = "value"
 
 _COMPARE: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
     Operator.EQ: operator.eq,
-    # An attribute is unequal when no value of it is equal, so `_compares` asks for an equal one instead.
+    # An attribute is unequal when none of its values is equal, so `_compares` looks for an equal one instead.
     Operator.NE: operator.ne,
     Operator.CO: operator.contains,
     Operator.SW: lambda held, wanted: held.startswith(wanted),
@@ -61,12 +61,12 @@ def _compares(comparison: Comparison, attributes: Attributes) -> bool:
 def _is_true(compare: Callable[[Any, Any], bool], held: Any, wanted: Value, name: str) -> bool:
     if isinstance(held, str) and isinstance(wanted, str):
         return compare(held, wanted) if name in _CASE_EXACT else compare(held.lower(), wanted.lower())
-    # True is written as 1 nowhere in a filter, and texts are not compared with numbers.
+    # A filter never writes True as 1, and texts are not compared with numbers.
     return type(held) is type(wanted) and compare is _COMPARE[Operator.EQ] and compare(held, wanted)
 
 
 def _values(path: AttributePath, attributes: Attributes) -> list[Any]:
-    """Return the values of an attribute, or of a part of it; null values are none."""
+    """Return the values of an attribute, or of a part of it, without null."""
     found = (
         [element.get(path.sub.lower()) for element in _elements(path.name.lower(), attributes)] if path.sub else None
     )

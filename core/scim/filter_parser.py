@@ -1,7 +1,7 @@
 """Reading filters and the paths of PATCH operations; see `filters.py`.
 
 `and` binds more tightly than `or`, and both group from the left. Names and words of the grammar are read in any case.
-A filter has a limited length, number of terms and depth, so that no text takes long, here or in the database.
+A filter has a limited length, depth and number of terms, so that no text takes long, here or in the database.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ NUMBER_CHARACTERS_MAX: Final = 18
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?(?![\w.])")
-# An id stands without quotation marks where clients write it as the interface's document does:
-# `members[value eq 0196c9f2-…]`.
+# An id without quotation marks, as some clients write it: `members[value eq 0196c9f2-…]`.
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w.-])", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Za-z]+(?![\w.:-])")
 _PATH: Final = re.compile(
@@ -43,7 +42,7 @@ _PATH: Final = re.compile(
     re.ASCII,
 )
 _SUB: Final = re.compile(r"\.([A-Za-z$][\w$-]*)", re.ASCII)
-# An escape may mean what no stored text has: NUL, and half of a character.
+# An escape may stand for what no stored text contains: NUL, or half of a character.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _CONSTANTS: Final[dict[str, Value]] = {"true": True, "false": False, "null": None}
 _NESTING: Final = Wording("A filter is nested at most %(depth)s levels deep.", depth=DEPTH_MAX)

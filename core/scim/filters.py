@@ -1,7 +1,7 @@
-"""The filter grammar of SCIM (RFC 7644, 3.4.2.2): a filter as a tree, and the one text that is written for it.
+"""The filter grammar of SCIM (RFC 7644, 3.4.2.2): a filter as a tree, and its text.
 
 `filter_parser.py` reads filters, `user_filters.py` gives their attributes a meaning for users, and `filter_matching.py`
-decides them for a value in memory. What is written here, the parser reads as the same tree.
+decides them for a value in memory. The parser reads the text of a tree as the same tree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AttributePath:
-    """The name of an attribute, with the schema and the sub-attribute if they are named; all as they were written."""
+    """The name of an attribute, with schema and sub-attribute if they are named, all as written."""
 
     name: str
     sub: str | None = None
@@ -108,7 +108,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class ValuePath:
-    """A filter of the values of an attribute that has several: one of them matches."""
+    """A filter of the values of a multi-valued attribute, of which one has to match."""
 
     path: AttributePath
     inner: Filter
@@ -122,7 +122,7 @@ Filter: TypeAlias = Comparison | Present | Not | And | Or | ValuePath
 
 @dataclass(frozen=True, slots=True)
 class TargetPath:
-    """The path of a PATCH operation: an attribute, or those of its values that match a filter, or a part of these."""
+    """The path of a PATCH operation: an attribute, its values that match a filter, or a part of these."""
 
     attribute: AttributePath
     values: Filter | None = None
@@ -130,7 +130,7 @@ class TargetPath:
 
     @property
     def key(self) -> str:
-        """The attribute in lower case, with the sub-attribute after a dot, wherever that is written."""
+        """The attribute in lower case, with the sub-attribute after a dot, wherever the path has it."""
         return self.attribute.key if self.sub is None else f"{self.attribute.key}.{self.sub.lower()}"
 
     def __str__(self) -> str:

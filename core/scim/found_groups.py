@@ -1,7 +1,7 @@
-"""The groups that a SCIM token finds: its organization as one group, or those of the directory (decisions 16.1).
+"""The groups that a SCIM token finds: its organization as one group, or the groups of the directory.
 
 `member_form` is the text of a member in the answer, with `ID_IN_FORM` instead of the id; without one the answer shows
-no members. PostgreSQL fills it in for each, because a group has up to `MEMBERS_MAX` of them.
+no members. PostgreSQL fills it in for each member, because a group has up to `MEMBERS_MAX`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def show(uow: UnitOfWork, group_id: UUID, *, member_form: str | None) -> Group:
 
 
 def create(uow: UnitOfWork, values: GroupValues, *, member_form: str | None) -> Group:
-    """Create a group; raise `Unsupported` for a token that finds the organization alone."""
+    """Create a group; raise `Unsupported` for a token that finds only the organization."""
     if uow.scim_caller.manages_groups:
         return directory_groups.create(uow, values, member_form=member_form)
     tokens.authorize(uow)
@@ -58,7 +58,7 @@ def replace(
     member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
-    """Make a group what a directory wants it to be; of the organization, the members alone."""
+    """Replace a group by the values that a directory sends; of the organization only the members."""
     if uow.scim_caller.manages_groups:
         return directory_groups.replace(uow, group_id, values, member_form=member_form, versions=versions)
     return groups.replace(uow, group_id, values.member_ids, member_form=member_form, versions=versions)

@@ -1,4 +1,4 @@
-"""What the operations of a PATCH make of the members of a group."""
+"""Reads the changes of a group's members from the operations of a PATCH."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _READ_ONLY: Final = frozenset({"id", "meta", "displayname", "externalid", "schem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberChange:
-    """Members to add, to remove, or that shall be all there are."""
+    """Members to add, to remove, or to replace all others."""
 
     kind: OperationKind
     ids: frozenset[UUID]
 
 
 def member_changes(operations: Sequence[PatchOperation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
-    """List the changes of the members, in order; those of one kind that follow each other are one.
+    """List the changes of the members in order; successive changes of one kind are one.
 
-    Some directories send an operation for each member. `held` has the read-only attributes by their lower-case names. A
-    client may send them as they are.
+    Some directories send an operation for each member. `held` has the read-only attributes by their lower-case names; a
+    client may send them unchanged.
     """
     for kind, alike in groupby(_changes(operations, held), key=lambda change: change.kind):
         if kind is OperationKind.REPLACE:
@@ -96,13 +96,13 @@ def _removal(values: Filter | None, value: Any) -> MemberChange:
     if values is not None:
         return MemberChange(kind=OperationKind.REMOVE, ids=frozenset(_selected(values)))
     if value is None:
-        # Of all members (RFC 7644, 3.5.2.2).
+        # Remove all members (RFC 7644, 3.5.2.2).
         return MemberChange(kind=OperationKind.REPLACE, ids=frozenset())
     return MemberChange(kind=OperationKind.REMOVE, ids=ids_in(value))
 
 
 def _selected(filter_: Filter) -> Iterable[UUID]:
-    """Return the ids that a filter of members selects: a value, or one of several."""
+    """Return the ids that a filter of members selects."""
     match filter_:
         case Or():
             return [*_selected(filter_.left), *_selected(filter_.right)]

@@ -15,9 +15,9 @@ from core.scim.refusals import TooMany
 from core.scim.users import version_of
 from core.wording import Wording
 
-# Stands for the id of a member in the form in which members are asked for.
+# Stands for the id of a member in a `member_form`.
 ID_IN_FORM: Final = UUID(int=0)
-# The most members that are shown or replaced at once; the body of a request holds fewer.
+# The maximum of members that one answer shows or one call replaces; the body of a request holds fewer.
 MEMBERS_MAX: Final = 50_000
 
 
@@ -25,8 +25,8 @@ MEMBERS_MAX: Final = 50_000
 class Group:
     """A group. `external_id` is its id in the directory.
 
-    `members` are texts of the form that was asked for, separated by commas; None where they were not requested. `kept`
-    are those whom the change that it answers took out, and who stay.
+    `members` has a text in the requested form for each, separated by commas; None where they were not requested. `kept`
+    are members that a change took out and who stay all the same.
     """
 
     id: UUID
@@ -41,7 +41,7 @@ class Group:
 
     @property
     def version(self) -> str:
-        """A text that differs whenever the name or the members do."""
+        """A text that changes with the name and the members."""
         return version_of(self.id.hex, self.display_name, str(self.changes))
 
     @property
@@ -54,7 +54,7 @@ class Group:
         return replace(self, members=members)
 
     def with_kept(self, kept: Sequence[KeptMember]) -> Group:
-        """Return the group with those who stay in it against the wish of the directory."""
+        """Return the group with the members who stay although the directory took them out."""
         return replace(self, kept=kept)
 
     def renamed(self, display_name: str, external_id: str | None) -> Group:

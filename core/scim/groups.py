@@ -1,6 +1,6 @@
 """SCIM groups: an organization is one group, whose members are its members.
 
-A directory reads the group and changes its members; it neither creates nor deletes groups, nor renames one. Tokens that
+A directory reads the group and changes its members; it neither creates nor deletes nor renames groups. Tokens that
 manage groups of the directory see those instead (`directory_groups.py`).
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMember:
-    """A member as far as a change of the group has to know, by the id of the account."""
+    """What a change of the group has to know of a member, by the id of the account."""
 
     user_id: UUID
     role: str
@@ -63,10 +63,10 @@ def replace(
     member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
-    """Replace the members: who is new becomes a member, others keep their roles, who is absent is removed.
+    """Replace the members: new ones are added, others keep their roles, absent ones are removed.
 
-    The owner stays, and the members that the token may not change; the group that is returned lists who stays. Raise
-    `InvalidValue` for an account that the organization does not know.
+    The owner and the members that the token may not change stay; the returned group lists them. Raise `InvalidValue`
+    for an account that the organization does not know.
     """
     organization = _locked(uow, group_id, versions)
     kept = _replace(uow, organization, _accounts(uow, organization, member_ids))
@@ -81,7 +81,7 @@ def patch(
     member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
-    """Apply the operations of a PATCH; who is taken out and stays is listed as by `replace`."""
+    """Apply the operations of a PATCH; members who stay all the same are listed as by `replace`."""
     organization = _locked(uow, group_id, versions)
     held = {"id": str(group_id), "displayname": organization.name}
     kept: dict[UUID, KeptReason] = {}
@@ -100,7 +100,7 @@ def patch(
 
 
 def _accounts(uow: UnitOfWork, organization: Organization, ids: Collection[UUID]) -> frozenset[UUID]:
-    """Return the accounts that these ids mean to the organization."""
+    """Return the accounts that the organization knows by these ids."""
     return uow.known_ids.accounts(organization.id, ids)
 
 
@@ -128,27 +128,27 @@ def _group(uow: UnitOfWork, organization_id: UUID, *, member_form: str | None) -
 def _answered(
     uow: UnitOfWork, organization_id: UUID, kept: Mapping[UUID, KeptReason], *, member_form: str | None
 ) -> Group:
-    """Return the changed group with those who stay in it against the wish of the directory."""
+    """Return the changed group with the members who stay although the directory took them out."""
     group = _group(uow, organization_id, member_form=member_form)
     return group.with_kept(kept_members.tell(uow, organization_id, kept)) if kept else group
 
 
 def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID]) -> dict[UUID, KeptReason]:
-    """Make these the members; return who stays besides."""
+    """Make these the members; return others who stay, and why."""
     require_showable(_group(uow, organization.id, member_form=None).member_count)
     absent: list[GroupMember] = []
     present: set[UUID] = set()
     for part in read_in_parts(partial(uow.scim_groups.members, organization.id), lambda member: member.user_id):
         absent += [member for member in part if member.user_id not in wanted]
         present.update(member.user_id for member in part)
-    # First, because who leaves makes room.
+    # Removed first, to make room.
     kept = _take_out(uow, organization.id, absent)
     _add(uow, organization, wanted - present)
     return kept
 
 
 def _take_out(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> dict[UUID, KeptReason]:
-    """Remove those of these members whom the maker of the token could remove; return who stays, and why."""
+    """Remove the members that the maker of the token could remove; return the others, and why they stay."""
     unreached = authority.out_of_reach(uow, organization_id, {member.role for member in leaving})
     kept = {
         member.user_id: KeptReason.OWNER if member.role == OWNER else KeptReason.ROLE
@@ -187,7 +187,7 @@ def _add_part(uow: UnitOfWork, organization: Organization, added: Sequence[UUID]
 
 
 def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None:
-    """End memberships with what came with them, as removing a member does (`core/organizations/members.py`)."""
+    """End memberships as removing a member does (`core/organizations/members.py`)."""
     made_credentials.tell_owner(uow, organization_id, ids)
     for part in in_parts(ids):
         inviters.withdraw_of_leaving(uow, organization_id, part)
@@ -214,7 +214,7 @@ def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
             "created": _written(group.created_at),
             "lastmodified": _written(group.updated_at),
         },
-        # Only those that the filter names: it can select by no others.
+        # Only the members that the filter names, because it selects by no others.
         "members": [{"value": str(one), "type": "User"} for one in named if accounts[one] in present],
     }
     return filter_matching.matches(filter_, attributes)

@@ -1,7 +1,8 @@
-"""Members whom a directory takes out of the group of its organization, and who stay all the same (decisions 8.4).
+"""Members who stay although a directory takes them out of the group of its organization.
 
-The owner stays, and so does who has a role that the maker of the token could not give. The answer names them, because
-the directory takes them for removed; of the latter the organization's log and its owner are told.
+The owner stays, and so does a member with a role that the maker of the token could not give. The answer names both,
+because the directory believes them removed; the second kind is recorded in the organization's log and mailed to the
+owner.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from core.parts import in_parts
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# More are in no answer: making an object of each of 50,000 would stop all other requests.
+# No answer has more: making an object of each of 50,000 would stop all other requests.
 SHOWN_MAX: Final = 1_000
 # More are counted, not listed.
 RECORDED_MAX: Final = 100
@@ -38,7 +39,7 @@ class KeptReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptMember:
-    """A member who stays, by the id and the address as the organization knows them."""
+    """A member who stays, by the id and the address that the organization knows."""
 
     value: UUID
     display: str
@@ -47,7 +48,7 @@ class KeptMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedMember:
-    """A member by the id of the account, with the id by which the organization knows it, and the address."""
+    """A member by the id of the account, with the id and the address that the organization knows."""
 
     user_id: UUID
     known_id: UUID
@@ -55,11 +56,11 @@ class NamedMember:
 
 
 def tell(uow: UnitOfWork, organization_id: UUID, kept: Mapping[UUID, KeptReason]) -> Sequence[KeptMember]:
-    """Return those who stay, by their addresses; where one besides the owner does, record that.
+    """Return the members who stay, by their addresses; record it if they are more than the owner.
 
-    The owner is mailed once a day.
+    The owner gets a mail once a day.
     """
-    # The owner first, whatever is left out.
+    # The owner first, so that the limit never leaves them out.
     shown = sorted(kept, key=lambda user_id: (kept[user_id] is not KeptReason.OWNER, user_id.int))[:SHOWN_MAX]
     named = [one for part in in_parts(shown) for one in uow.scim_groups.named(organization_id, part)]
     named.sort(key=lambda one: one.email)

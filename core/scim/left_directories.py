@@ -1,4 +1,4 @@
-"""Forgetting the groups of directories that left, 30 days after the last token that managed them (decisions 16.1)."""
+"""Forgets the groups of directories that left, 30 days after the last token that managed them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def forget_next(uow: UnitOfWork) -> bool:
 
 
 def forget(uow: UnitOfWork, organization_id: UUID) -> None:
-    """Delete the groups of an organization, unless a token has been made since, and take what rules gave by them."""
+    """Delete the groups of an organization and take the roles that they gave, unless a token was made since."""
     uow.organizations.lock(organization_id)
     if uow.directory_groups.left(before=uow.now - KEPT_FOR, organization_id=organization_id) is None:
         return

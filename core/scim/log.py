@@ -1,7 +1,7 @@
-"""The provisioning log: what the directory of an organization changed, and what it failed to do, for its IT staff.
+"""The provisioning log: the changes and the failed calls of an organization's directory, for its IT staff.
 
-A change is logged in its own transaction, so that neither exists without the other; a refusal in one of its own, after
-the rollback. Reading leaves no entry unless it fails.
+A change is logged in its own transaction, so that neither exists without the other; a refusal in another one, after the
+rollback. Reading leaves no entry unless it fails.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryRequest:
-    """A request of a directory; `user_name` is what it calls the user, where it says so."""
+    """A request of a directory; `user_name` is its name for the user, if the request has one."""
 
     method: str
     path: str
@@ -45,7 +45,7 @@ class DirectoryRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryAnswer:
-    """The answer to a request: its status and, if it was refused, the error as answered."""
+    """The answer to a request: its status and, for a refusal, the error of the answer."""
 
     status: int
     scim_type: str | None = None
@@ -76,7 +76,7 @@ class ProvisioningLogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvisioningPage:
-    """A page of the log, and how many entries there are in all."""
+    """A page of the log, and the number of all entries."""
 
     entries: Sequence[ProvisioningLogEntry]
     total: int
@@ -85,7 +85,7 @@ class ProvisioningPage:
 def perform(
     uow: UnitOfWork, attempt: DirectoryRequest, status: int, change: Callable[[UnitOfWork], Result | Refusal]
 ) -> Result | Refusal:
-    """Run a change and log it in the same transaction; a refusal that it returns is logged like one that it raises."""
+    """Run a change and log it in the same transaction; a returned refusal is logged like a raised one."""
     result = change(uow)
     if not isinstance(result, Refusal):
         _add(uow, attempt, DirectoryAnswer(status=status))
@@ -93,9 +93,9 @@ def perform(
 
 
 def record_refusal(uow: UnitOfWork, attempt: DirectoryRequest, outcome: DirectoryAnswer) -> None:
-    """Log a request that was refused; raise `ScimTokenInvalid` when its token belongs to no organization.
+    """Log a refused request; raise `ScimTokenInvalid` when its token belongs to no organization.
 
-    The refusal has undone that its token was used.
+    The use of the token is recorded again, because the refusal has rolled that back.
     """
     tokens.record_use(uow)
     _add(uow, attempt, outcome)
@@ -108,14 +108,14 @@ def list_page(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> Provision
 
 
 def list_failures(uow: UnitOfWork, slug: str) -> tuple[Sequence[ScimToken], Sequence[ProvisioningLogEntry]]:
-    """Return the tokens of an organization, and what its directory failed to do lately, both newest first."""
+    """Return the tokens of an organization, and the latest failed calls of its directory, both newest first."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     return tokens.list_all(uow, slug), uow.scim_log.failures(organization.id, limit=FAILURES_MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedCalls:
-    """What a person has chosen or typed to find calls; empty finds any. Times without a zone are in UTC."""
+    """The calls to find, as a person has typed or chosen; empty finds any. Times without a zone are in UTC."""
 
     only_failed: bool = False
     since: str = ""
@@ -124,7 +124,7 @@ class AskedCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSearch:
-    """Which entries are found."""
+    """The conditions of a search."""
 
     only_failed: bool
     times: LogTimes
@@ -133,7 +133,7 @@ class CallSearch:
 def search(
     uow: UnitOfWork, slug: str, asked: AskedCalls, *, after: Position | None, limit: int
 ) -> FoundRows[ProvisioningLogEntry]:
-    """Return the entries of an organization that are asked for, the newest first; raise `BadRequest` for no times."""
+    """Return the wanted entries of an organization, the newest first; raise `BadRequest` for an invalid time."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     wanted = search_of(asked)
     rows = uow.elsewhere.scim_log.found(organization.id, wanted, after=after, limit=limit + 1)
@@ -145,13 +145,13 @@ def search(
 def listed(
     uow: UnitOfWork, slug: str, asked: AskedCalls, *, after: Position | None, limit: int
 ) -> Sequence[ProvisioningLogEntry]:
-    """Return a part of the entries that `search` finds, without counting; for files."""
+    """Return a part of the entries that `search` finds, without a count; for files."""
     organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     return uow.elsewhere.scim_log.found(organization.id, search_of(asked), after=after, limit=limit)
 
 
 def search_of(asked: AskedCalls) -> CallSearch:
-    """Return the conditions of what was typed; raise `BadRequest` for what is no time."""
+    """Return the conditions of a typed search; raise `BadRequest` for an invalid time."""
     return CallSearch(only_failed=asked.only_failed, times=log_times.typed(asked.since, asked.until))
 
 
@@ -167,7 +167,7 @@ def _add(uow: UnitOfWork, attempt: DirectoryRequest, outcome: DirectoryAnswer) -
             method=attempt.method,
             path=attempt.path[:PATH_CHARACTERS_MAX],
             resource_id=attempt.resource_id,
-            # In lower case, so that an anonymization finds it by the address.
+            # In lower case, so that anonymization finds it by the address.
             user_name=attempt.user_name.strip().lower()[:USER_NAME_CHARACTERS_MAX] if attempt.user_name else None,
             status=outcome.status,
             scim_type=outcome.scim_type,

@@ -1,4 +1,4 @@
-"""The operations of a PATCH (RFC 7644, 3.5.2), as clients really send them (decisions 8.2)."""
+"""The operations of a PATCH (RFC 7644, 3.5.2), as Entra, Okta and others really send them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from core.scim.filters import TargetPath
 from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, TooMany
 from core.wording import Wording
 
-# More than any client sends; each may change as many members as fit the body.
+# More than any client sends; each operation may change as many members as the body holds.
 OPERATIONS_MAX: Final = 1_000
 # Long enough to name several members, and short enough that reading all paths of a request takes no time.
 PATH_CHARACTERS_MAX: Final = 500
-# Of all paths and names of attributes in a request: they are read before anything else runs.
+# Of all paths and names of attributes in a request together, because they are read before anything else runs.
 NAMES_CHARACTERS_MAX: Final = 100_000
 
 
@@ -84,15 +84,15 @@ def target_of(path: str) -> TargetPath:
 
 
 def _has_short_names(sent: Sequence[tuple[str, str | None, Any]]) -> bool:
-    """Return whether the paths and the names of attributes, with those in the objects of schemas, are short together.
+    """Return whether the paths and names of attributes, also in the objects of schemas, are short enough together.
 
-    No more of them are counted than there may be.
+    The count stops at the maximum.
     """
     left = NAMES_CHARACTERS_MAX
     for _, path, value in sent:
         left -= len(path or "")
         for parts in _objects_in(value):
-            # All names of an object but one have a character at least.
+            # All names of an object but one have at least one character.
             if len(parts) - 1 > left:
                 return False
             left -= sum(map(len, parts))

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from core.errors import BadRequest, Conflict, ErrorCode, Forbidden, NotFound, Refusal
 from core.wording import Wording
 
-# How many members one call may name.
+# One call may name so many members.
 NAMED_MAX: Final = 15_000
 
 
@@ -46,7 +46,7 @@ class TooMany(ScimProblem, BadRequest):
 
 
 class TooManyMembersNamed(Refusal):
-    """One call names more members than it may, each as often as it is named."""
+    """One call names more members than it may, with repetitions."""
 
     code = ErrorCode.PAYLOAD_TOO_LARGE
     default_message = Wording(
@@ -111,7 +111,7 @@ class MemberProtected(Forbidden):
 
 
 class RoleProtected(Forbidden):
-    """The member who made the token could not give the role of this member, so the token leaves them alone."""
+    """The maker of the token could not give the role of this member, so the token may not change the member."""
 
     default_message = (
         "The person who made this SCIM token could not give this member's role, so the token cannot change the member."
@@ -136,7 +136,7 @@ class MembersFull(Refusal):
 
 
 class VersionOutdated(Refusal):
-    """The resource has another version than the one that `If-Match` names."""
+    """The resource has another version than `If-Match` names."""
 
     code = ErrorCode.PRECONDITION_FAILED
     default_message = "The resource has changed since you read it. Read it again and repeat the change."

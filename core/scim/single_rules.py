@@ -1,7 +1,7 @@
-"""Rules of groups, added and removed one at a time: which of the groups that arrived gives which role (decisions 16.4).
+"""Group rules, added and removed one at a time: a group that has arrived gives a role.
 
-The holder of a setup link changes them so. The link names the roles that its rules may give: its holder sees the rules
-that give these, and no others. A new rule counts after all others, and its maker is that of the link.
+The holder of a setup link changes them so. The link names the roles that its rules may give, and its holder sees only
+rules that give these. A new rule counts after all others, and its maker is the maker of the link.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class GroupRuleUnknown(NotFound):
-    """The rules that the caller may change do not contain this one."""
+    """The caller may change no such rule."""
 
     default_message = (
         "There is no such rule any more, because the rules have changed. Look at those that there are now."
@@ -43,7 +43,7 @@ class ChangeableRules:
 class ConsideredRule:
     """A rule that is about to be made or removed, the name of its group, and how many people get another role.
 
-    `needs_code` says that by the word of a connection alone the role opens after a mailed code, as powerful ones do.
+    `needs_code` says that the role is too powerful to open by a connection's word alone, without a mailed code.
     """
 
     rule: WantedRule
@@ -58,7 +58,7 @@ def show(uow: UnitOfWork, slug: str) -> ChangeableRules:
     organization_id, editor = authorized.organization.id, RulesEditor.of(authorized)
     arrived = group_rules.arrived(uow, organization_id)
     if Capability.INTEGRATIONS_MANAGE not in authorized.capabilities:
-        # They make no rule for a connection.
+        # Such a caller makes no rule for a connection.
         arrived = replace(arrived, connections=(), asserted=())
     rules = uow.group_rules.of_organization(organization_id)
     return ChangeableRules(rules=[rule for rule in rules if editor.is_own(rule.role)], arrived=arrived)
@@ -96,7 +96,7 @@ def consider_removal(uow: UnitOfWork, slug: str, rule_id: UUID) -> ConsideredRul
 
 
 def remove(uow: UnitOfWork, slug: str, rule_id: UUID) -> None:
-    """Remove a rule, and take what it gave; raise `GroupRuleUnknown`."""
+    """Remove a rule, and take the roles that it gave; raise `GroupRuleUnknown`."""
     organization_id, editor = _locked(uow, slug)
     _, others = _split(uow, organization_id, editor, rule_id)
     group_rules.store(uow, organization_id, others, editor)
@@ -115,7 +115,7 @@ def _rules(uow: UnitOfWork, organization_id: UUID) -> Sequence[WantedRule]:
 def _wanted(
     uow: UnitOfWork, organization_id: UUID, editor: RulesEditor, source: str, typed: str, role: str
 ) -> WantedRule:
-    """Return a rule for a group that has arrived: of the directory by its name or id, of a connection by its value."""
+    """Return a rule for a group that has arrived: a directory's by its name or id, a connection's by its value."""
     if not editor.is_own(role):
         raise BadRequest.of_field("role", "Choose one of the roles that this link may give.")
     group = typed.strip()

@@ -1,7 +1,7 @@
-"""SCIM tokens: what the directory of an organization calls `/scim/v2` with.
+"""SCIM tokens, with which the directory of an organization calls `/scim/v2`.
 
 A token belongs to one organization, and is found by its prefix (`core/prefixed_tokens.py`). Creating and revoking one
-is a change to the organization: operations 6.3 has no action of its own for it. It keeps what its maker was able to do
+is recorded as a change to the organization; tokens have no actions of their own. A token keeps what its maker could do
 when it was made (`authority.py`).
 """
 
@@ -31,7 +31,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# A directory needs one, and a second one while it changes to that.
+# A directory needs one, and a second one while it changes over.
 TOKENS_MAX: Final = 20
 # The name of a token that is made with a setup link.
 NAME_BY_LINK: Final = "Setup link"
@@ -59,7 +59,7 @@ class TooManyTokens(BadRequest):
 
 
 class FoundGroups(StrEnum):
-    """What a directory finds under `/Groups`: the organization as one group, or groups that it creates itself."""
+    """The groups under `/Groups`: the organization as one group, or groups that the directory creates itself."""
 
     ORGANIZATION = "organization"
     DIRECTORY = "directory"
@@ -67,7 +67,7 @@ class FoundGroups(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScimToken:
-    """A SCIM token of an organization, without its secret (identity 2.6)."""
+    """A SCIM token of an organization, without its secret."""
 
     id: UUID
     name: str
@@ -100,8 +100,8 @@ class TokenEnds:
 class ScimCaller(TokenCaller):
     """The directory of an organization, which calls with a SCIM token: the stored token and its organization.
 
-    `maker_role`, `maker_permissions` and `link_roles` are the `Authority` of the token. `is_for_customer` is one that a
-    vendor has made for a customer of its service.
+    `maker_role`, `maker_permissions` and `link_roles` are the `Authority` of the token. `is_for_customer` means that a
+    vendor has made it for a customer of its service.
     """
 
     token_id: UUID
@@ -144,11 +144,11 @@ def authorize(uow: UnitOfWork) -> ScimCaller:
 
 
 def record_use(uow: UnitOfWork) -> None:
-    """Record that the directory has called, as exactly as uses are known."""
+    """Record that the directory has called, unless that was recorded lately."""
     caller = uow.scim_caller
     tells_vendor = caller.is_for_customer and caller.last_used_at is None
     if tells_vendor:
-        # Most directories begin with a request that reads.
+        # Most directories begin with a read, whose transaction is read-only.
         uow.require_transaction()
     if caller.is_use_due(uow.now):
         uow.scim_tokens.record_use(caller, at=uow.now)
@@ -160,7 +160,7 @@ def authorize_and_lock(uow: UnitOfWork) -> Organization:
     """Authorize the directory, and lock its organization, so that neither members nor roles change meanwhile."""
     organization = uow.organizations.lock(authorize(uow).organization_id)
     if organization is None or not organization.is_active:
-        # It changed while this waited for the lock.
+        # The status changed while this waited for the lock.
         raise OrganizationNotActive
     return organization
 
@@ -170,13 +170,13 @@ def create(
 ) -> tuple[ScimToken, Secret]:
     """Create a token and return it with its secret, which cannot be read again.
 
-    One that is made with a setup link outlives the link. It manages groups if the link has rules for them, and gives,
-    changes and removes the roles of the link and `member` alone.
+    A token that is made with a setup link outlives the link. It manages groups if the link has the part `groups`, and
+    gives, changes and removes only the roles of the link and `member`.
     """
     authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
     link = authorized.caller.limits.link
     if authorized.organization.is_internal:
-        # Its groups give roles of the vendor's service alone.
+        # The groups of a customer's directory only give roles of the vendor's service.
         groups = FoundGroups.DIRECTORY
     elif link is not None:
         groups = FoundGroups.DIRECTORY if Part.GROUPS.value in link.parts else FoundGroups.ORGANIZATION
@@ -193,7 +193,7 @@ def create(
 def make(
     uow: UnitOfWork, authorized: OrganizationAccess, *, name: str, expires_at: datetime | None, groups: FoundGroups
 ) -> tuple[ScimToken, Secret]:
-    """Store a token that an authorized caller makes, whose organization is locked; return it with its secret."""
+    """Store a token of an authorized caller in a locked organization; return it with its secret."""
     organization_id = authorized.organization.id
     prefix, secret = _FORM.create(uow)
     token = ScimToken(
@@ -244,8 +244,8 @@ def show_ends(uow: UnitOfWork, slug: str, token_id: UUID) -> TokenEnds:
 def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
     """Delete a token, which loses access at once.
 
-    The holder of a setup link deletes those of members too: the staff who enter tokens at the directory know which of
-    them it uses.
+    The holder of a setup link deletes tokens of members too: the staff who enter tokens at the directory know which it
+    uses.
     """
     organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
     token = uow.scim_tokens.remove(organization.id, token_id)
@@ -257,7 +257,7 @@ def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
 
 
 def tell_vendor(uow: UnitOfWork, organization_id: UUID, token_id: UUID, state: str) -> None:
-    """Tell the vendor how far the directory of a customer is; nothing for one of an organization of its own."""
+    """Tell the vendor the state of a customer's directory; nothing for the directory of an ordinary organization."""
     uow.tell_vendor(EventType.CUSTOMER_DIRECTORY_CHANGED, organization_id, scim_token_id=str(token_id), state=state)
 
 

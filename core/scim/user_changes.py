@@ -1,8 +1,8 @@
 """Creating, changing, deactivating and removing users by SCIM.
 
-Each change locks the organization, so that of two changes of its members the second sees the first. A change that
-changes nothing writes nothing. What an organization may do to an account that is not its own alone is in
-`core/accounts/own_accounts.py` (decisions 5.7).
+Each change locks the organization, so that of two changes of its members the second sees the first. A change without a
+difference writes nothing. What an organization may do to an account that also belongs elsewhere is in
+`core/accounts/own_accounts.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
-# How accounts that a directory creates came to be.
+# The provider of accounts that a directory creates.
 PROVIDER: Final = "scim"
 TEXT_CHARACTERS_MAX: Final = 255
 
@@ -55,7 +55,7 @@ _ATTRIBUTES: Final = {
     "display_name": "displayName",
     "is_primary": "emails.primary",
 }
-# What a customer reads of the people that a directory of its vendor lets in: they are members of nothing.
+# The actions in a customer's log for people that a directory of its vendor admits: they are members of nothing.
 _FOR_CUSTOMERS: Final = PartialTable(
     {
         AuditAction.USER_JOINED: AuditAction.CUSTOMER_USER_ADDED,
@@ -78,7 +78,7 @@ class AddressNotYours(Forbidden):
 
 
 def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
-    """Make the account of an address a member; create it, without a password, if there is none.
+    """Make the account with an address a member; create it without a password if there is none.
 
     Raise `UserExists` when the organization has this user already, and `MembersFull`.
     """
@@ -91,7 +91,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     membership = Membership(
         id=uow.randomness.new_id(), organization_id=organization.id, user_id=found.id, role=MEMBER, created_at=uow.now
     )
-    # Unconfirmed: only its user gives the organization power over the account (decisions 5.6).
+    # Unconfirmed, because only its user gives the organization power over the account.
     is_added = uow.members.defer_add(membership, is_confirmed=False)
     has_room = members.defer_room(uow, organization)
     if not is_added():
@@ -99,7 +99,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     if not has_room():
         raise MembersFull
     uow.scim_users.save(organization.id, found.id, profile)
-    # Whether the account is new to the platform is not told.
+    # The event does not tell whether the account is new to the platform.
     if not found.is_known:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
@@ -112,7 +112,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     if values.is_active is not False:
         uow.own_accounts.activate(organization.id, [found.id], at=uow.now)
         if organization.is_internal:
-            # The first use of the service asks the person, and there is nothing else to confirm.
+            # No mail: the first use of the service asks the person, and there is nothing else to confirm.
             return users.find_account(uow, organization.id, found.id)
         welcome.send(uow, organization, [membership], uow.scim_groups.lock_new(found.id))
     else:
@@ -123,7 +123,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
 def replace(
     uow: UnitOfWork, known_id: UUID, values: UserValues, *, versions: Collection[str] | None = None
 ) -> DirectoryUser | Refusal:
-    """Make a user what a directory wants it to be; without any name, names are derived from the address again.
+    """Replace a user by the values that a directory sends; without any name, names are derived from the address again.
 
     Raise `VersionOutdated` unless the user has one of the versions, if there are any.
     """
@@ -143,7 +143,7 @@ def patch(
 
 
 def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None = None) -> None:
-    """Delete an account that is the organization's own; take from any other what this organization gave."""
+    """Delete an account that this organization made and that belongs nowhere else; take from any other what it gave."""
     organization = tokens.authorize_and_lock(uow)
     user = _locked(uow, organization.id, known_id, versions)
     user_id = user.user_id
@@ -151,7 +151,7 @@ def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None 
     authority.require_may_change(uow, organization.id, user.role)
     belonging = uow.own_accounts.lock(organization.id, user_id)
     is_deleted = belonging is not None and belonging.may_be_deleted_by(organization.id)
-    # Whether the account is deleted is not told: it would say whether there was one before.
+    # The event does not tell whether the account is deleted, because that tells whether it existed before.
     record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role)
     inviters.withdraw(uow, organization.id, user_id)
     made_credentials.tell_owner(uow, organization.id, [user_id])
@@ -168,10 +168,10 @@ def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None 
 
 
 def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, user_id: UUID, **details: Any) -> None:
-    """Record a change of a user, with the token as the actor; the audit entry names it by itself.
+    """Record a change of a user, with the token as the actor.
 
-    Of a directory that a vendor has connected for a customer, the customer's log has it, and the vendor is told of the
-    people of its customers (`core/customers/people_news.py`).
+    For a directory that a vendor has connected for a customer, the customer's log has the change, and the vendor gets
+    the events about people of its customers (`core/customers/people_news.py`).
     """
     if uow.scim_caller.is_for_customer:
         user = uow.users.by_id(user_id)
@@ -196,7 +196,7 @@ def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, user_id:
 
 
 def require_version(version: str, versions: Collection[str] | None) -> None:
-    """Raise `VersionOutdated` unless the version is one of those that the request names, if it names any."""
+    """Raise `VersionOutdated` unless the request names the version, or none."""
     if versions is not None and version not in versions:
         raise VersionOutdated
 
@@ -232,7 +232,7 @@ def _changed(
         _require_person(is_held)
         user_id = _change_address(uow, organization, current, address)
         if user_id is None:
-            # Returned, because it is counted.
+            # Returned, not raised, so that its count is committed.
             return UserExists("Another account has this address. Choose another one.")
         changed.append("emails")
     uow.scim_users.save(organization_id, user_id, profile)
@@ -245,7 +245,7 @@ def _changed(
     elif current.is_active and not is_active:
         _suspend(uow, organization_id, current)
     elif not is_active:
-        # The address may be in a verified mail domain only now.
+        # Only the new address may be in a verified mail domain.
         own_accounts.take_access(uow, organization_id, uow.own_accounts.lock(organization_id, user_id))
     user = users.find_account(uow, organization_id, user_id)
     _require_person(is_held)
@@ -261,7 +261,7 @@ def _require_person(is_held: Deferred[bool]) -> None:
 def _checked(
     uow: UnitOfWork, values: UserValues, *, current: DirectoryUser | None, derives_names: bool = True
 ) -> tuple[str, DirectoryProfile]:
-    """Return the address and the profile that the values mean; raise `BadRequest`."""
+    """Return the address and the profile of the values; raise `BadRequest`."""
     to_ascii = uow.domain_names.to_ascii
     user_name = (values.user_name if values.user_name is not None else values.email or "").strip()
     if not user_name:
@@ -278,7 +278,7 @@ def _checked(
     given, family = _text("name.givenName", values.given_name), _text("name.familyName", values.family_name)
     formatted = _text("name.formatted", values.formatted_name)
     if formatted == users.joined(given, family):
-        # As it is shown without one, so a user who is read and sent back is the same.
+        # The shown name is made of the parts, so a user that is read and sent back stays the same.
         formatted = None
     if given is None and family is None and current is not None and formatted == _made_whole(current.profile):
         formatted = None
@@ -301,9 +301,9 @@ def _checked(
 def _made(
     current: DirectoryUser | None, values: UserValues, given: str | None, family: str | None
 ) -> tuple[str | None, str | None]:
-    """Return the parts of the name that the directory has not told, though it may have sent them back as it read them.
+    """Return the parts of the name that the directory has not set, though it may have sent back what it read.
 
-    That is so of a name that stays as a whole, and of a part that a PATCH does not name.
+    These are all parts of an unchanged name, and parts that a PATCH does not name.
     """
     if current is None:
         return None, None
@@ -320,7 +320,7 @@ def _made_whole(profile: DirectoryProfile) -> str | None:
 
 
 def _text(name: str, value: str | None) -> str | None:
-    """Return a text in the form in which it is stored; an empty one is no value."""
+    """Return the stored form of a text; an empty one is no value."""
     return _short(name, value.strip()) or None if value is not None else None
 
 
@@ -333,7 +333,7 @@ def _short(name: str, value: str) -> str:
 
 
 def _require_free_name(uow: UnitOfWork, organization_id: UUID, user_name: str, user_id: UUID | None) -> None:
-    """Raise `UserExists` when another user has the same userName, if that is no address; addresses are unique."""
+    """Raise `UserExists` when another user has the same userName and it is no address; addresses are unique anyway."""
     if AT not in user_name and uow.scim_users.is_name_taken(organization_id, user_name, except_user_id=user_id):
         raise UserExists
 
@@ -349,7 +349,7 @@ def _change_address(uow: UnitOfWork, organization: Organization, current: Direct
 
 
 def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
-    """Take the access of a user, and end their sessions in this organization; in its mail domain, all sessions."""
+    """Suspend a user, and end their sessions in this organization; of its own accounts in its mail domain, all."""
     _protect(user)
     belonging = uow.own_accounts.lock(organization_id, user.user_id)
     uow.scim_users.set_suspended(organization_id, user.user_id, at=uow.now)
@@ -361,7 +361,7 @@ def _suspend(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> Non
 
 
 def _restore(uow: UnitOfWork, organization_id: UUID, user: DirectoryUser) -> None:
-    """Give a user access again, unless another one has deactivated the account; its address is its own again."""
+    """Give a user access and a disowned address back; an account that another organization deactivated stays so."""
     uow.scim_users.set_suspended(organization_id, user.user_id, at=None)
     uow.own_accounts.activate(organization_id, [user.user_id], at=uow.now)
     uow.own_accounts.give_back(organization_id, user.user_id, at=uow.now)

@@ -1,4 +1,4 @@
-"""Filters of users: what each attribute and comparison means in terms of what is stored (decisions 8.2).
+"""Filters of users: translates attributes and comparisons to stored columns.
 
 The result is the condition of one statement, which `adapters/postgres/scim/user_filters.py` writes.
 """
@@ -20,7 +20,7 @@ USER_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:User"
 
 
 class Column(Enum):
-    """What is stored and can be filtered by."""
+    """A stored column of the filters."""
 
     ID = "id"
     EXTERNAL_ID = "externalId"
@@ -35,7 +35,7 @@ class Column(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A column compared with a value that has the type of the column; texts are in the form that is compared."""
+    """A column compared with a value of its type; texts are in the form for comparison."""
 
     column: Column
     operator: Operator
@@ -51,7 +51,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """A condition that is decided already."""
+    """A condition that always or never holds."""
 
     is_true: bool
 
@@ -83,7 +83,7 @@ Condition: TypeAlias = Compared | Given | Always | Opposite | Both | Either
 
 # The attributes in lower case; the address is the one value of `emails`.
 _COLUMNS: Final = {column.value.lower(): column for column in Column} | {"emails": Column.EMAIL}
-# What every address has, its only type.
+# The only type, which every address has.
 _EMAIL_TYPE: Final = "emails.type"
 _WORK: Final = "work"
 _OPTIONAL: Final = frozenset({Column.EXTERNAL_ID, Column.DISPLAY_NAME})
@@ -111,7 +111,7 @@ def condition_of(filter_: Filter, to_ascii: ToAscii) -> Condition:
 
 
 def _outside(filter_: Filter, path: AttributePath) -> Filter:
-    """Return a filter in brackets as one without; a user has one value of each attribute, so they mean the same."""
+    """Return a filter in brackets without them; a user has one value of each attribute, so both mean the same."""
     match filter_:
         case Comparison():
             return Comparison(_inside(filter_.path, path), filter_.operator, filter_.value)
@@ -226,7 +226,7 @@ def _text(column: Column, comparison: Comparison, to_ascii: ToAscii) -> str:
         return value
     if column is Column.DISPLAY_NAME:
         return value.lower()
-    # In the form in which addresses are stored and compared.
+    # The form of stored addresses.
     return (part_of_email if comparison.operator in _PARTS else canonical_email)(value, to_ascii)
 
 

@@ -1,7 +1,7 @@
-"""What the operations of a PATCH make of a user.
+"""Applies the operations of a PATCH to a user.
 
-Attributes of the standard that are not kept are accepted and ignored, because directories send them whatever the
-schema says. A name that the standard does not know is refused.
+Standard attributes that are not kept are accepted and ignored, because directories send them whatever the schema says.
+An attribute that the standard does not have is refused.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WORK: Final = "work"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserValues:
-    """What a directory wants a user to be; None is no value. Without a userName it follows the address.
+    """The values that a directory sends for a user; None is no value. Without a userName it follows the address.
 
     `kept` are the parts of the name that a PATCH does not name.
     """
@@ -59,7 +59,7 @@ class UserValues:
     family_name: str | None = None
     display_name: str | None = None
     is_primary: bool = True
-    # None is as it is, and active when the user is new: access never comes back by an omission.
+    # None changes nothing, and means active for a new user: access never comes back by an omission.
     is_active: bool | None = None
     kept: frozenset[str] = field(default=frozenset(), compare=False)
 
@@ -73,7 +73,7 @@ class Email:
 
 
 def patched(user: DirectoryUser, operations: Sequence[PatchOperation]) -> UserValues:
-    """Return what the operations make of a user, one after the other."""
+    """Return the user after the operations, applied in order."""
     draft = _Draft(user)
     for operation in operations:
         draft.apply(operation)
@@ -92,9 +92,9 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def email_in(value: Any) -> Email | None:
-    """Return the address that a value of `emails` names: the primary one, else that of work, else the first.
+    """Return the address that a value of `emails` names: the primary one, else the one for work, else the first.
 
-    It is the primary one unless the value says that it is not.
+    It counts as the primary one unless the value says otherwise.
     """
     listed = cast("list[Any]", value) if isinstance(value, list) else [value]
     emails = [_email(email) for email in listed]
@@ -119,7 +119,7 @@ def _email(value: Any) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Draft:
-    """A user while the operations are applied; it has what they have changed."""
+    """A user while the operations are applied, with the changes so far."""
 
     user: DirectoryUser
     changed: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -137,7 +137,7 @@ class _Draft:
             "is_active": self.user.is_active,
         }
         if "email" in self.changed and "user_name" not in self.changed and "@" in profile.user_name:
-            # The userName is the address, so it follows; else the old one would win.
+            # The userName is the address, so it follows; else the old userName would win.
             is_same = self.changed["email"].lower() == profile.user_name.lower()
             unchanged["user_name"] = profile.user_name if is_same else None
         return UserValues(**(unchanged | self.changed), kept=frozenset(unchanged) - self.changed.keys())
@@ -185,7 +185,7 @@ class _Draft:
             self.changed[TEXTS[key]] = _text(key, given.get(key))
 
     def _set_address(self, target: TargetPath, key: str, value: Any) -> None:
-        """Change the one address; others are not kept, and the address itself is never removed."""
+        """Change the address; further addresses are not kept, and this one is never removed."""
         current = {"value": self.user.email, "type": _WORK, "primary": self.user.profile.is_primary}
         if value is None or not (target.values is None or matches(target.values, current)):
             return
@@ -200,7 +200,7 @@ class _Draft:
 
 
 def _attributes_in(value: Any) -> Iterator[tuple[TargetPath, Any]]:
-    """List the attributes in an object, with those that stand in the object of their schema."""
+    """List the attributes in an object, also the ones within the object of their schema."""
     for target, part in _targets_in(value):
         if _is_schema(target):
             yield from _targets_in(part)
@@ -220,7 +220,7 @@ def _is_schema(target: TargetPath) -> bool:
 
 
 def _target_or_none(name: str) -> TargetPath | None:
-    """Return the target that the name of an attribute means; None when it is no name."""
+    """Return the target that an attribute name means; None for a text that is none."""
     try:
         return target_of(name)
     except InvalidPath:

@@ -1,7 +1,7 @@
 """SCIM users: the members of an organization as its directory sees them, and reading them.
 
-The account belongs to the platform, and the names, the `externalId` and the spelling of the `userName` to the
-membership (decisions 8.4). Changes are in `user_changes.py`, and the operations of a PATCH in `user_patches.py`.
+The account belongs to the platform; the names, the `externalId` and the spelling of the `userName` belong to the
+membership. Changes are in `user_changes.py`, and the operations of a PATCH in `user_patches.py`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _BETWEEN_NAMES: Final = re.compile(r"[._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryProfile:
-    """What a directory says of a member; the address of the account is none of it.
+    """The description of a member by a directory, without the address of the account.
 
-    A part of the name that the directory has not told is made of the address, for the answers of SCIM alone: it is
-    `made_given_name` or `made_family_name` as well then.
+    A part of the name that the directory has not set is made of the address, only for the answers of SCIM:
+    `made_given_name` or `made_family_name` then has it as well.
     """
 
     user_name: str
@@ -50,9 +50,9 @@ class DirectoryProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUser:
-    """A member with what is stored of them; without a profile no directory has described them.
+    """A stored member; without a profile no directory has described them.
 
-    The organization knows them by `id`, which is that of the account unless it has moved them to another one.
+    The organization knows them by `id`, which is the id of the account unless they were moved to another account.
     """
 
     id: UUID
@@ -68,7 +68,7 @@ class StoredUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUsersPage:
-    """A page of members, and how many there are in all."""
+    """A page of members, and the number of all."""
 
     users: Sequence[StoredUser]
     total: int
@@ -76,7 +76,7 @@ class StoredUsersPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryUser:
-    """A member as SCIM shows them, by `id`; `user_id` is that of the account."""
+    """A member as SCIM shows them, by `id`; `user_id` is the id of the account."""
 
     id: UUID
     user_id: UUID
@@ -90,7 +90,7 @@ class DirectoryUser:
 
     @property
     def formatted_name(self) -> str | None:
-        """The whole name: as it was sent, else made of its parts."""
+        """The whole name: as the directory sent it, else made of its parts."""
         return self.profile.formatted_name or joined(self.profile.given_name, self.profile.family_name)
 
     def of_account(self, user_id: UUID) -> DirectoryUser:
@@ -99,7 +99,7 @@ class DirectoryUser:
 
     @property
     def version(self) -> str:
-        """A text that differs whenever SCIM would show something else of the user."""
+        """A text that changes with anything that SCIM shows of the user."""
         profile = self.profile
         return version_of(
             self.id.hex,
@@ -118,14 +118,14 @@ class DirectoryUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryUsersPage:
-    """A page of users, and how many there are in all."""
+    """A page of users, and the number of all."""
 
     users: Sequence[DirectoryUser]
     total: int
 
 
 def version_of(*texts: str | None) -> str:
-    """Return a short hash of these texts, which differs when one of them does, or is missing."""
+    """Return a short hash of these texts; it changes with each of them, also when one is missing."""
     # No text contains a NUL, and none is the other mark alone.
     joined_texts = "\x00".join("\x01" if text is None else text for text in texts)
     return hashlib.blake2b(joined_texts.encode("utf-8", "surrogatepass"), digest_size=VERSION_BYTES).hexdigest()
@@ -155,7 +155,7 @@ def show(uow: UnitOfWork, user_id: UUID) -> DirectoryUser:
 
 
 def find(uow: UnitOfWork, organization_id: UUID, known_id: UUID) -> DirectoryUser:
-    """Return the user whom an organization knows by this id, or whose account has it; raise `ResourceUnknown`."""
+    """Return the user that an organization knows by this id, or whose account has it; raise `ResourceUnknown`."""
     return _found(uow, uow.scim_users.find(organization_id, known_id))
 
 
@@ -199,7 +199,7 @@ def described(stored: StoredUser, to_ascii: ToAscii) -> DirectoryUser:
 
 
 def names_account(user_name: str, email: str, to_ascii: ToAscii) -> bool:
-    """Return whether a stored userName is still right for an account: its address, or a name that is no address."""
+    """Return whether a stored userName still fits an account: it is its address, or no address at all."""
     return AT not in user_name or user_name.lower() == email or canonical_email(user_name, to_ascii) == email
 
 
@@ -209,7 +209,7 @@ def joined(given_name: str | None, family_name: str | None) -> str | None:
 
 
 def names_from(email: str) -> tuple[str, str]:
-    """Return a given name and a family name from an address, for a user of whom no directory has told any.
+    """Return a given name and a family name from an address, for a user without names from a directory.
 
     `ada.lovelace@example.com` is Ada Lovelace, and `ada@example.com` is Ada Example.
     """

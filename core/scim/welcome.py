@@ -1,7 +1,7 @@
-"""The welcome mail: who was given access by a directory confirms it, or leaves, by a mailed link (decisions 5.6).
+"""The welcome mail: a person who got access from a directory confirms it, or leaves, by a mailed link.
 
-The link is the one of every membership that another person made (`core/invitations/confirmation.py`): it proves the
-address, and a person without a password then gets a link to choose one.
+It is the link of every membership that another person made (`core/invitations/confirmation.py`): it proves the address,
+and a person without a password then gets a link to choose one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMember:
-    """The account of a new member; `has_sessions` means that one has begun and not ended, whatever its age."""
+    """The account of a new member; `has_sessions` means that a session has not ended, whatever its age."""
 
     id: UUID
     email: str
@@ -40,8 +40,7 @@ def send(
     """Mail each new member the link, whether or not the account is new; the accounts are locked."""
     for account in accounts:
         if account.has_sessions and not account.is_verified:
-            # An attacker may have changed their account to this address beforehand; signing in again takes
-            # verification.
+            # An attacker may have changed their account to this address beforehand; a new sign-in needs verification.
             sessions.end_all(uow, account.id, account.email)
     by_user = {membership.user_id: membership for membership in memberships}
     # The link of a deactivated account does not work.

@@ -1,8 +1,8 @@
 """Deliveries: each event for each webhook that subscribes to it, attempted until it arrives or the schedule ends.
 
-`sequencing.py` makes them from committed events. A dispatcher leases a webhook (`lease`), sends what is due for it
-outside any transaction, records each outcome (`record`), and returns the webhook (`release`). The process may die in
-between: the lease ends, and what is due is sent again.
+`sequencing.py` makes them from committed events. A dispatcher leases a webhook (`lease`), sends its due deliveries
+outside any transaction, records each outcome (`record`), and returns the webhook (`release`). If the process dies in
+between, the lease ends, and the deliveries are sent again.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 REDELIVERED_MAX: Final = 10_000
-# This answer of a receiver deactivates the webhook (decisions 7.4).
+# This answer of a receiver deactivates the webhook.
 GONE: Final = 410
-# Why a webhook is off that such an answer has deactivated.
+# The reason of a webhook that such an answer has deactivated.
 RECEIVER_GONE: Final = "receiver_gone"
 
 
@@ -54,7 +54,7 @@ class DeliveryChanged(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A delivery (operations 2.7)."""
+    """A delivery of an event to a webhook."""
 
     id: UUID
     webhook_id: UUID
@@ -101,7 +101,7 @@ class LeasedWebhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryFilter:
-    """Which deliveries a list shows."""
+    """The deliveries of a list."""
 
     event_type: EventType | None = None
     delivered: bool | None = None
@@ -146,8 +146,7 @@ def list_page(
 def test(uow: UnitOfWork, slug: str, webhook_id: UUID, event_type: EventType) -> UUID:
     """Queue a test for one webhook, whatever it subscribes to, and return the id of the delivery.
 
-    It reaches this webhook alone as an event of the given type whose data say that it is a test; the feed has it as a
-    `webhook.test`.
+    This webhook gets an event of the given type whose data say that it is a test; the feed has it as a `webhook.test`.
     """
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
     webhook = uow.webhooks.find(authorized.organization.id, webhook_id)
@@ -172,8 +171,7 @@ def redeliver(
 ) -> None:
     """Queue a delivery again, from the first attempt on; its `webhook-id` stays the same.
 
-    With `seen_at`, when the delivery that the caller has seen was changed, raise `DeliveryChanged` when it was changed
-    since.
+    Raise `DeliveryChanged` when it was changed after `seen_at`, the time of change that the caller has seen.
     """
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
     organization_id = authorized.organization.id
@@ -186,7 +184,7 @@ def redeliver(
 
 
 def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: datetime) -> int:
-    """Queue again what failed for good since a moment, at most `REDELIVERED_MAX`; return how many deliveries."""
+    """Queue deliveries again that failed for good since a moment, at most `REDELIVERED_MAX`; return how many."""
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
     organization_id = authorized.organization.id
     webhook = uow.webhooks.find(organization_id, webhook_id)
@@ -200,7 +198,7 @@ def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: dateti
 def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[LeasedWebhook]:
     """Lease webhooks that have something due, each with its next deliveries, fairly among organizations.
 
-    Webhooks of organizations that are not active are left alone. No organization has more than
+    Webhooks of an organization that is not active wait until it is. No organization has more than
     `ORGANIZATION_TARGETS_MAX` at once; dispatchers that lease at the same moment may exceed that.
     """
     uow.webhook_deliveries.postpone_inactive(webhooks_max=webhooks_max, until=uow.now + POSTPONEMENT)
@@ -219,11 +217,11 @@ def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[L
 
 
 def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> DeliveryOutcome | None:
-    """Record what an attempt got; None when another dispatcher has recorded the same attempt.
+    """Record the result of an attempt; None when another dispatcher has recorded the same attempt.
 
     The answer 410 deactivates the webhook, unless it has another URL meanwhile, and tells the owner.
     """
-    # The webhook before the delivery: a deletion of the webhook takes their locks in this order.
+    # The webhook before the delivery, because a deletion of the webhook takes their locks in this order.
     if attempt.status_code == GONE:
         deactivated = uow.webhooks.switch_off(webhook.organization_id, webhook.id, RECEIVER_GONE, url=webhook.url)
         if deactivated is not None:
@@ -266,7 +264,7 @@ def release(uow: UnitOfWork, webhook: LeasedWebhook) -> None:
 
 
 def _sample_of(event_type: EventType) -> dict[str, Any]:
-    """Return the data of a test that is sent as an event of this type."""
+    """Return the data of a test event of this type."""
     about_login = {"provider": "password", "service_id": None} if event_type is EventType.USER_LOGIN_SUCCESS else {}
     return {"is_test": True, **about_login}
 

@@ -1,4 +1,4 @@
-"""The deliveries of a webhook as the console shows them: found by what people choose, and one with its attempts.
+"""The deliveries of a webhook as the console shows them: a search, and one delivery with its attempts.
 
 Making, attempting and queueing them again is in `deliveries.py`.
 """
@@ -26,12 +26,12 @@ from core.webhooks.webhooks import Webhook, WebhookUnknown
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Of one delivery, the newest, and no others are kept: each time it is queued again it is attempted up to five times.
+# The newest attempts of a delivery, and no others are kept: each time it is queued again it has up to five.
 ATTEMPTS_SHOWN_MAX: Final = 10
 
 
 class DeliveryState(StrEnum):
-    """Where a delivery is: it has arrived, it waits for its next attempt, or it has failed for good."""
+    """The state of a delivery: it has arrived, waits for its next attempt, or has failed for good."""
 
     DELIVERED = "delivered"
     WAITING = "waiting"
@@ -47,9 +47,9 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedDeliveries:
-    """What a person has chosen or typed to find deliveries; an empty text finds any.
+    """The deliveries to find, as a person has typed or chosen; an empty text finds any.
 
-    `since` and `until` are about when deliveries were made, without a zone in UTC.
+    `since` and `until` concern the time when deliveries were made, without a zone in UTC.
     """
 
     state: str = ""
@@ -60,7 +60,7 @@ class AskedDeliveries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliverySearch:
-    """Which deliveries of a webhook are found; None finds any."""
+    """The conditions of a search for deliveries; None finds any."""
 
     state: DeliveryState | None
     event_type: str | None
@@ -69,7 +69,7 @@ class DeliverySearch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedDelivery:
-    """A delivery in a list, with what the last attempt got."""
+    """A delivery in a list, with the result of the last attempt."""
 
     id: UUID
     event_type: str
@@ -94,7 +94,7 @@ class ListedDelivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryAttempt:
-    """An attempt: what was sent and when, after which time what came back; `error` is None where it was taken."""
+    """An attempt: the request, its time and duration, and the answer; `error` is None if it was accepted."""
 
     id: UUID
     attempted_at: datetime
@@ -122,7 +122,7 @@ class ShownDelivery:
 def search(
     uow: UnitOfWork, slug: str, webhook_id: UUID, asked: AskedDeliveries, *, after: Position | None, limit: int
 ) -> tuple[Webhook, FoundRows[ListedDelivery]]:
-    """Return a webhook and its deliveries that are asked for, the newest first; raise `BadRequest` for no times."""
+    """Return a webhook and its wanted deliveries, the newest first; raise `BadRequest` for an invalid time."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
     webhook = _webhook(uow, organization_id, webhook_id)
     wanted = search_of(asked)
@@ -134,7 +134,7 @@ def search(
 def listed(
     uow: UnitOfWork, slug: str, webhook_id: UUID, asked: AskedDeliveries, *, after: Position | None, limit: int
 ) -> Sequence[ListedDelivery]:
-    """Return a part of the deliveries that `search` finds, without counting; for files."""
+    """Return a part of the deliveries that `search` finds, without a count; for files."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
     _webhook(uow, organization_id, webhook_id)
     return uow.elsewhere.webhook_delivery_log.page(
@@ -157,7 +157,7 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> Sho
 def show_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: str) -> tuple[Webhook, int]:
     """Return a webhook, and how many of its deliveries since a moment have failed for good, counted up to 10,001.
 
-    The caller is about to queue them again.
+    The page shows it before the caller queues them again.
     """
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization.id
     webhook = _webhook(uow, organization_id, webhook_id)
@@ -166,9 +166,9 @@ def show_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: str) -> tup
 
 
 def show_history(uow: UnitOfWork, slug: str, webhook_id: UUID) -> tuple[Webhook, int, int]:
-    """Return a webhook that the caller may be about to delete, and what ends with it.
+    """Return a webhook with the numbers of its deliveries and of its waiting ones, each counted up to 10,001.
 
-    That is how many deliveries it has, and how many of them wait to be sent, each counted up to 10,001.
+    The page shows it before the caller deletes the webhook.
     """
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization.id
     webhook = _webhook(uow, organization_id, webhook_id)
@@ -179,7 +179,7 @@ def show_history(uow: UnitOfWork, slug: str, webhook_id: UUID) -> tuple[Webhook,
 
 
 def search_of(asked: AskedDeliveries) -> DeliverySearch:
-    """Return the conditions of what was typed; raise `BadRequest` for what is no time. No known state finds any."""
+    """Return the conditions of a typed search; raise `BadRequest` for an invalid time. An unknown state finds any."""
     times = log_times.typed(asked.since, asked.until)
     state = DeliveryState(asked.state) if asked.state in set(DeliveryState) else None
     return DeliverySearch(state=state, event_type=asked.event_type or None, times=times)

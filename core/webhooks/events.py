@@ -1,9 +1,9 @@
-"""The feed: the events of an organization to be pulled, in the order of their positions, from a cursor on.
+"""The feed, from which an organization pulls its events in the order of their positions, from a cursor on.
 
-A position is given to committed events only (`sequencing.hand_on`), so a cursor never passes an event that is committed
-later. A cursor holds a position, masked because positions count events, and the time when it was made: it is good for
-as long as events are kept. A database that was restored to an earlier moment gives positions again that a cursor has
-passed. The events that get them happened after the cursor was made, which shows it.
+Only committed events get positions (`sequencing.hand_on`), so a cursor never passes an event that is committed later. A
+cursor holds a position, masked because positions count events, and the time when it was made: it is valid as long as
+events are kept. A database that was restored to an earlier moment gives positions again that a cursor has passed; the
+cursor's time shows that, because the events with them happened later (ops/decisions/0021).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CursorExpired(Refusal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedItem:
-    """An event in the feed: its position, and what a webhook would receive."""
+    """An event in the feed: its position, and the payload of a webhook."""
 
     position: int
     payload: dict[str, Any]
@@ -81,7 +81,7 @@ def read(uow: UnitOfWork, slug: str, *, after: str | None, types: Sequence[Event
     )
     shown = found[:limit]
     has_more = len(found) > limit
-    # Without more, the cursor moves past everything that the filter left out.
+    # At the end, the cursor moves past everything that the filter left out.
     reached = shown[-1].position if has_more else max(position, last_position)
     return EventList(
         events=with_addresses(uow.elsewhere.known_addresses.of_each, organization.id, [item.payload for item in shown]),
@@ -98,7 +98,7 @@ def _cursor(uow: UnitOfWork, position: int, organization_id: UUID) -> str:
 
 
 def _position_of(uow: UnitOfWork, cursor: str, organization_id: UUID) -> int:
-    """Return up to which position a cursor has read; raise `BadRequest` when it was not made for this organization."""
+    """Return the position that a cursor has reached; raise `BadRequest` when it was not made for this organization."""
     if not _SHAPE.fullmatch(cursor):
         raise CursorMalformed.of_field("after", CursorMalformed.default_message)
     raw = base64.urlsafe_b64decode(cursor)
@@ -112,7 +112,7 @@ def _position_of(uow: UnitOfWork, cursor: str, organization_id: UUID) -> int:
     return uow.elsewhere.event_feed.last_read(
         organization_id,
         position=_POSITION.unpack(masked)[0] ^ _mask(uow, organization_id, made_at),
-        # An event of a process whose clock is ahead may have been read.
+        # The cursor may have read an event of a process whose clock is ahead.
         read_at=read_at + CLOCKS_DIFFER_MAX,
         kept_since=kept_since,
     )

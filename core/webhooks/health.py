@@ -1,4 +1,4 @@
-"""How webhooks are doing, for the console: the deliveries of the last day by hour, and how long their attempts took.
+"""The health of webhooks for the console: the deliveries of the last day by hour, and the durations of their attempts.
 
 Each number ends at a maximum, so that a webhook with very many deliveries is read as quickly as any other.
 """
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 HOUR: Final = timedelta(hours=1)
 HOURS: Final = 24
-# Of each webhook in the list, the newest deliveries of the day are counted up to this.
+# The list counts so many of the newest deliveries of the day for each webhook.
 LISTED_MAX: Final = 1_000
-# Of the newest attempts of the day, the durations are compared up to this.
+# The durations of so many of the newest attempts of the day are compared.
 ATTEMPTS_MAX: Final = 10_000
 
 
@@ -30,7 +30,7 @@ ATTEMPTS_MAX: Final = 10_000
 class DeliveryCounts:
     """How many deliveries have arrived, wait for an attempt, and have failed for good.
 
-    `retried` are those of the waiting ones whose last attempt has failed.
+    `retried` are the waiting ones whose last attempt has failed.
     """
 
     delivered: int
@@ -40,12 +40,12 @@ class DeliveryCounts:
 
     @property
     def total(self) -> int:
-        """How many there are in all."""
+        """The number of all deliveries."""
         return self.delivered + self.waiting + self.failed
 
     @property
     def success_percent(self) -> float | None:
-        """The share of those attempted that have arrived, in percent; None when none was attempted."""
+        """The share of attempted deliveries that have arrived, in percent; None without any."""
         attempted = self.delivered + self.retried + self.failed
         return 100 * self.delivered / attempted if attempted else None
 
@@ -71,7 +71,7 @@ class HourOfDeliveries(DeliveryCounts):
 class ListedWebhook(DeliveryCounts):
     """A webhook in the list, with the newest deliveries of the last day and its last failed attempt of any day.
 
-    `off_reason` and `off_at` are those of `WebhookHealth`.
+    `off_reason` and `off_at` are as in `WebhookHealth`.
     """
 
     webhook: Webhook
@@ -85,9 +85,9 @@ class ListedWebhook(DeliveryCounts):
 class WebhookHealth:
     """A webhook with the deliveries of its last 24 hours, the current one included.
 
-    `p95_ms` is how long 95 of 100 attempts took at most, None without any. Until `previous_until` the secret before
-    the present one signs as well. `off_reason` is why it was switched off by itself; None when it was not. `off_at` is
-    when, None also where the time is not known.
+    `p95_ms` is how long 95 of 100 attempts took at most, None without any. Until `previous_until` the previous secret
+    signs as well. `off_reason` is why Gatehouse switched it off, None when it did not, and `off_at` when, None also
+    where the time is not known.
     """
 
     webhook: Webhook
@@ -116,7 +116,7 @@ class WebhookHealth:
 
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[ListedWebhook]:
-    """List the webhooks of an organization, the oldest first, with how they are doing."""
+    """List the webhooks of an organization with their health, the oldest first."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
     return uow.elsewhere.webhook_healths.of_organization(
         organization_id, since=first_hour(uow.now), counted_max=LISTED_MAX
@@ -148,7 +148,7 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthFigures:
-    """What is known of a webhook besides its hours; `previous_until` is None when the time is over."""
+    """Further figures of a webhook besides its hours; `previous_until` is None when the time is over."""
 
     p95_ms: int | None
     previous_until: datetime | None
@@ -159,5 +159,5 @@ class HealthFigures:
 
 
 def first_hour(now: datetime) -> datetime:
-    """Return the begin of the first of the last 24 hours, the current one included."""
+    """Return the beginning of the first of the last 24 hours, the current one included."""
     return now.replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * HOUR

@@ -1,9 +1,9 @@
-"""The address beside the id of each user in what receivers get of events, if the organization knows it.
+"""Adds the address beside the id of each user in the payloads for receivers, if the organization knows it.
 
 An organization knows the addresses that its pages show: of its members, of the end users of its services, and of former
-ones while their address is the one that it knew. They are read when an event is delivered or pulled, so that no event
-holds an address that it would have to forget, and a person who was anonymized has none. Which keys of which types are
-ids of users is declared in `core/events/declared_data.py`.
+ones while they keep that address. They are read when an event is delivered or pulled, so that no stored event holds an
+address that it would have to forget, and an anonymized person has none. `core/events/declared_data.py` declares which
+keys have ids of users (ops/decisions/0107).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from core.attempts import Attempt
     from core.events.data import AddressKeys
 
-# What returns for each organization the addresses of those of these users that it knows.
+# Returns for each organization the addresses of these users, as far as it knows them.
 Known: TypeAlias = Callable[[Mapping[UUID, Collection[UUID]]], Mapping[UUID, Mapping[UUID, str]]]
-# Stands in the answer of a receiver for an address that it was told.
+# Replaces an address from the payload in the answer of a receiver.
 LEFT_OUT: Final = "[address]"
 
 
 def with_addresses(known: Known, organization_id: UUID, payloads: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the payloads of an organization with the addresses that it knows."""
+    """Return the payloads for an organization with the addresses that it knows."""
     return with_addresses_of_each(known, [(organization_id, payload) for payload in payloads])
 
 
 def with_addresses_of_each(known: Known, payloads: Sequence[tuple[UUID, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return payloads, each of an organization, with the addresses that this one knows."""
+    """Return payloads, each with the addresses that its organization knows."""
     wanted: dict[UUID, set[UUID]] = {}
     for organization_id, payload in payloads:
         if users := set(_users_in(payload["data"], address_keys_of(payload["event"]))):
@@ -49,11 +49,11 @@ def with_addresses_of_each(known: Known, payloads: Sequence[tuple[UUID, Mapping[
 
 
 def without_addresses(attempt: Attempt, payload: Mapping[str, Any]) -> Attempt:
-    """Return the attempt without the addresses of the payload in the answer: a receiver may send back what it got."""
+    """Return the attempt without the payload's addresses in the answer: a receiver may send back what it got."""
     told = set(_addresses_in(payload["data"], address_keys_of(payload["event"])))
     if attempt.body is None or not told:
         return attempt
-    # A receiver may write other letters than ASCII by their numbers.
+    # A receiver may escape letters that are not ASCII.
     told |= {json.dumps(address)[1:-1] for address in told}
     pattern = re.compile("|".join(re.escape(address) for address in sorted(told, key=len, reverse=True)), re.IGNORECASE)
     return replace(attempt, body=pattern.sub(LEFT_OUT, attempt.body))
@@ -96,7 +96,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _user_of(value: Any) -> UUID | None:
-    """Return the id of a user, also in what names one among others; None where it names something else, or nothing."""
+    """Return the id of a user, also from a text like `user:<id>`; None for anything else."""
     try:
         return UUID(str(value).removeprefix("user:"))
     except ValueError:

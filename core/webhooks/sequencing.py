@@ -1,13 +1,13 @@
-"""Handing events on: each committed event gets its position in the feed, and a delivery to each webhook that wants it.
+"""Handing events on: each committed event gets its position in the feed, and a delivery to each subscribed webhook.
 
-The positions of an organization are given by one transaction at a time, so a reader who has seen one never misses a
-lower one, and the events of an organization keep their order. Organizations take turns in a transaction, and several
-transactions hand on the events of different ones at the same time. A batch is bounded by the rows that it writes,
-because an event of an organization with fifty webhooks is fifty deliveries. Events that were stored before there were
-positions get theirs beside the new ones, so that they delay none.
+One transaction at a time gives the positions of an organization, so a reader who has seen one never misses a lower one,
+and the events of an organization keep their order. Organizations take turns in a transaction, and several transactions
+hand on the events of different ones at the same time. A batch is bounded by the rows that it writes, because an event
+of an organization with fifty webhooks is fifty deliveries. Events from before there were positions get theirs beside
+the new ones, so that they delay none.
 
-Each transaction that writes events marks their organizations, so that only those are looked at. The mark of one that
-has no waiting event any more is removed; what has lost its mark nevertheless is found by `mark_overlooked`.
+Each transaction that writes events marks their organizations, and only these are looked at. The mark of an organization
+without waiting events is removed; `mark_overlooked` finds events whose organization has lost its mark.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingEvent:
-    """An event without a position, and to how many webhooks it may have to be delivered.
+    """An event without a position, and the number of webhooks that may get it.
 
     Events of no organization have the id of zeros. `is_old` events are from before there were positions.
-    `last_position` is the last one that was given to an event of the organization.
+    `last_position` is the last position of the organization.
     """
 
     id: UUID
@@ -44,16 +44,16 @@ class WaitingEvent:
 
     @property
     def rows(self) -> int:
-        """How many rows a transaction writes that hands this event on."""
+        """How many rows handing this event on writes."""
         return max(1, self.webhooks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingEvents:
-    """The first waiting events of some organizations, those of each in their order; `has_more` if there are others.
+    """The first waiting events of some organizations, each organization's in order; `has_more` if there are others.
 
-    `busy` organizations were left out, because other transactions hand their events on. `complete` ones were looked at,
-    and have no other event that waits. `seen_until` is the last one that was looked at.
+    `busy` organizations were left out, because other transactions hand their events on. `complete` ones have no other
+    waiting event. `seen_until` is the last organization that was looked at.
     """
 
     events: Sequence[WaitingEvent]
@@ -73,10 +73,10 @@ class HandedOn:
 
 
 def hand_on(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> HandedOn:
-    """Hand on events that are about `rows_max` rows, of the organizations after that one first.
+    """Hand on events for about `rows_max` rows, beginning with the organizations after `after`.
 
-    No events, but more of them, means that other transactions are doing it at this moment. Events that are older than
-    the feed keeps them need no position.
+    No events, but `has_more`, means that other transactions are handing on at this moment. Events that are older than
+    the feed's retention need no position.
     """
     kept_since = uow.now - RETENTION
     waiting = uow.event_sequencing.waiting(rows_max, after=after, kept_since=kept_since)
@@ -85,19 +85,19 @@ def hand_on(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> Handed
         uow.event_sequencing.hand_on(batch)
     left = {event.organization_id for event in waiting.events} if len(batch) < len(waiting.events) else set[UUID]()
     if done := [organization_id for organization_id in waiting.complete if organization_id not in left]:
-        # Last: while a mark is removed, other transactions of the organization wait.
+        # Last, because other transactions of the organization wait while a mark is removed.
         uow.event_sequencing.unmark(done, kept_since=kept_since)
 
     has_more = waiting.has_more or waiting.busy > 0 or bool(left)
-    # The first events of the organizations are the first in a batch, in the order of the organizations.
+    # A batch begins with the first event of each organization, in the order of the organizations.
     last = list(dict.fromkeys(event.organization_id for event in batch))[-1] if batch else waiting.seen_until
     return HandedOn(events=len(batch), has_more=has_more, continue_after=last if has_more else None)
 
 
 def batch_of(waiting: Sequence[WaitingEvent], rows_max: int) -> Sequence[WaitingEvent]:
-    """Return the events to hand on: at most that many rows, or a single event, divided evenly among the organizations.
+    """Return the events to hand on: at most `rows_max` rows, or a single event, divided evenly among organizations.
 
-    The events of each organization are the first ones that wait, in their order.
+    Each organization has its first waiting events, in order.
     """
     rows_before: dict[tuple[UUID, bool], int] = defaultdict(int)
     turns: list[tuple[int, WaitingEvent]] = []

@@ -1,6 +1,6 @@
-"""Webhooks of an organization: where it wants which events sent, and with which secret they are signed.
+"""Webhooks of an organization: their addresses, the events that they subscribe to, and the secrets that sign these.
 
-What becomes of an event is in `deliveries.py`; reading events instead of receiving them is in `events.py`.
+Deliveries are in `deliveries.py`; pulling events instead of receiving them is in `events.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 WEBHOOKS_MAX: Final = 50
-# For this long after a rotation both secrets sign (decisions 7.3).
+# For this long after a rotation both secrets sign.
 ROTATION_OVERLAP: Final = timedelta(hours=24)
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the beginning of every secret, which is no secret
 
@@ -64,7 +64,7 @@ class TooManyWebhooks(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """A webhook (operations 2.7); its secrets are in `SigningSecrets`."""
+    """A webhook; its secrets are in `SigningSecrets`."""
 
     id: UUID
     name: str
@@ -87,7 +87,7 @@ class WebhookChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningSecrets:
-    """The secret of a webhook, and the one before it, which signs as well until `previous_until`."""
+    """The secret of a webhook, and the previous one, which signs as well until `previous_until`."""
 
     current: Secret = field(repr=False)
     previous: Secret | None = field(default=None, repr=False)
@@ -104,7 +104,7 @@ class SigningSecrets:
 class WebhookWithSecret:
     """A webhook and its new secret, which is shown only once.
 
-    The one before it signs as well until `previous_until`; None without one.
+    The previous secret signs as well until `previous_until`; None without one.
     """
 
     webhook: Webhook
@@ -175,13 +175,12 @@ def change(
 ) -> Webhook:
     """Change the given fields of a webhook.
 
-    While it is inactive it receives nothing and no deliveries are made for it; those that were waiting go on when it is
-    active again. With `seen_at`, when the webhook that the caller has seen was changed, raise `WebhookChanged` when it
-    was changed since.
+    While it is inactive it receives nothing and no deliveries are made for it; waiting ones go on when it is active
+    again. Raise `WebhookChanged` when it was changed after `seen_at`, the time of change that the caller has seen.
     """
     authorized = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE)
     organization = authorized.organization
-    # Invalid input is refused before an unknown webhook (decisions 1.6).
+    # Invalid input is refused before an unknown webhook.
     new_name, new_url, new_events = all_valid(
         lambda: checked_name(wanted.name, characters_min=1) if wanted.name is not None else None,
         lambda: checked_url(wanted.url, allowed) if wanted.url is not None else None,
@@ -235,7 +234,7 @@ def rotate_secret(
 
 
 def delete(uow: UnitOfWork, slug: str, webhook_id: UUID, *, seen_at: datetime | None = None) -> None:
-    """Delete a webhook and the history of its deliveries; `seen_at` is that of `change`."""
+    """Delete a webhook and the history of its deliveries; `seen_at` is as in `change`."""
     organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
     webhook = uow.webhooks.find(organization.id, webhook_id)
     if webhook is None:
@@ -246,7 +245,7 @@ def delete(uow: UnitOfWork, slug: str, webhook_id: UUID, *, seen_at: datetime | 
 
 
 def record(uow: UnitOfWork, organization_id: UUID, change: str, webhook: Webhook) -> None:
-    """Record a change of a webhook, for which operations 6.3 has no action of its own."""
+    """Record a change of a webhook as a change of the organization: webhooks have no actions of their own."""
     uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
