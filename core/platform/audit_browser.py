@@ -1,7 +1,7 @@
 """The audit log of the platform as its console shows it, to platform owners: `core/audit/browser.py` for this log.
 
-It has no chain. An entry gets its id some moments before it is committed, so what is new is read again from a while
-before the last one that a reader has seen; the reader leaves out what it has.
+It has no chain. An entry gets its id some moments before it is committed, so new entries are read again from a while
+before the last one that a reader has seen; the reader leaves out the ones that it has.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SETTLES_AFTER: Final = timedelta(minutes=1)
 
 
 def find(uow: UnitOfWork, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
-    """Return a part of what is found, the newest first; raise `BadRequest` for what cannot be searched for."""
+    """Return a part of the found entries, the newest first; raise `BadRequest` for an invalid search."""
     authorize_platform(uow)
     return _browsed(
         uow, uow.elsewhere.audit_searches.find(None, _search_of(uow, asked), limit=limit, before_id=before_id)
@@ -41,7 +41,7 @@ def find(uow: UnitOfWork, asked: AskedEntries, *, before_id: UUID, limit: int) -
 
 
 def listed(uow: UnitOfWork, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
-    """Return a part of what `find` finds, without counting; for files."""
+    """Return a part of what `find` finds, without a count; for files."""
     authorize_platform(uow)
     return _browsed(
         uow, uow.elsewhere.audit_searches.listed(None, _search_of(uow, asked), limit=limit, before_id=before_id)

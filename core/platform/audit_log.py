@@ -1,4 +1,4 @@
-"""Reading the platform's audit log (decisions 5.8); what is recorded is in `core/events/platform_actions.py`."""
+"""Reading the platform's audit log; its actions are in `core/events/platform_actions.py`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PlatformAuditLogEntry(LogEntry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformAuditLogFilter(EntryCriteria):
-    """Which entries are requested; None means any."""
+    """The requested entries; None means any."""
 
     action: PlatformAction | None = None
     target_type: PlatformTargetType | None = None

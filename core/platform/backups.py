@@ -1,4 +1,4 @@
-"""What a backup says of itself, and whether it can be restored: the format of the file, apart from reading and writing.
+"""The manifest of a backup, and whether it can be restored: the format of the file, without reading and writing it.
 
 A backup is a tar file of three members in this order: `manifest.json`, the database as `pg_dump` writes it, and the
 checksums of both. It contains no key: the manifest names the master keys that its secrets are encrypted with.
@@ -27,7 +27,7 @@ _KEY_ID: Final = re.compile(r"[0-9a-f]{16}")
 
 
 class RecoveryRun(StrEnum):
-    """What an installation does now and then, so that it can be restored, and of which it keeps the last success."""
+    """A regular task that keeps an installation restorable; the installation keeps the time of its last success."""
 
     BACKUP = "backup"
     RESTORE_DRILL = "restore_drill"
@@ -38,7 +38,7 @@ class BackupError(Exception):
 
 
 class BackupRefused(BackupError):
-    """The file is no complete backup, or none for this installation."""
+    """The file is no complete backup, or not one for this installation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Manifest:
 
 
 def encoded_manifest(manifest: Manifest) -> bytes:
-    """Return the manifest as it stands in the file."""
+    """Return the bytes of the manifest for the file."""
     content = {
         "product": PRODUCT,
         "format_version": FORMAT_VERSION,
@@ -68,7 +68,7 @@ def encoded_manifest(manifest: Manifest) -> bytes:
 
 
 def parsed_manifest(text: bytes) -> Manifest:
-    """Return the manifest; raise `BackupRefused` when it is none, or one of another format."""
+    """Return the manifest; raise `BackupRefused` for anything else, and for another format."""
     content = _object_in(text)
     if content.get("product") != PRODUCT:
         raise BackupRefused("it is not a backup of Gatehouse. Name a file that `gatehouse backup` wrote")
@@ -84,12 +84,12 @@ def parsed_manifest(text: bytes) -> Manifest:
 
 
 def encoded_checksums(digests: Mapping[str, str]) -> bytes:
-    """Return the checksums as `sha256sum --check` reads them."""
+    """Return the checksums in the form of `sha256sum --check`."""
     return "".join(f"{digest}  {name}\n" for name, digest in digests.items()).encode()
 
 
 def parsed_checksums(text: bytes) -> dict[str, str]:
-    """Return the checksum of each member; raise `BackupRefused` unless they are those of a backup."""
+    """Return the checksum of each member; raise `BackupRefused` unless the members are a backup's."""
     *lines, end = text.decode("ascii", "replace").split("\n")
     matches = [_CHECKSUM_LINE.fullmatch(line) for line in lines]
     digests = {match["name"]: match["digest"] for match in matches if match is not None}
@@ -114,12 +114,12 @@ def require_known_schema(manifest: Manifest, *, newest: int) -> None:
 
 
 def missing_keys(manifest: Manifest, present: Collection[str]) -> list[str]:
-    """Return the ids of the master keys that the backup needs and that are not present."""
+    """Return the ids of the missing master keys that the backup needs."""
     return [key for key in manifest.master_keys if key not in present]
 
 
 def _object_in(text: bytes) -> Mapping[str, Any]:
-    """Return the JSON object; an empty one when it is none."""
+    """Return the JSON object; an empty one for any other text."""
     try:
         content: Any = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""What a job does to each of its rows, and how it goes on: leases, rows that are refused, limits, and its end.
+"""The work of a job on each of its rows, and its progress: leases, refused rows, limits, and its end.
 
-The actor leases a job for some rows and does one after the other in a transaction as the maker. What is refused is
-recorded with its reason, unless the maker may not do it any more at all, which ends the job. A crash leaves a lease
-that ends; a row that was done is recorded in its own transaction, so it is never done twice.
+The actor leases a job for some rows and does one after the other, each in a transaction as the maker. A refused row is
+recorded with its reason, unless the maker may not do any of it any more, which ends the job. After a crash the lease
+ends by itself; a finished row is recorded in its own transaction, so it is never done twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.sessions.origins import Origin
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# So many rows in a lease: a job of another organization waits for no more of them.
+# A lease has so many rows, and a job of another organization waits for no more.
 ROWS_AT_ONCE: Final = 20
 LEASED_FOR: Final = timedelta(seconds=60)
 POSTPONED_MAX: Final = timedelta(hours=1)
@@ -45,7 +45,7 @@ class MakerSignedOut(Unauthorized):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingRow:
-    """A row that is not done; `subject_id` is the user or the organization, None for an address."""
+    """A row that waits; `subject_id` is the user or the organization, None for an address."""
 
     number: int
     label: str
@@ -54,14 +54,14 @@ class WaitingRow:
 
     @property
     def subject(self) -> UUID:
-        """The id of what the row is about."""
+        """The id of the row's user or organization."""
         assert self.subject_id is not None, "a row of this kind has an id"
         return self.subject_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedJob:
-    """A job that is worked on until `leased_until`, and its next rows; `slug` is that of its organization, if any."""
+    """A job that is leased until `leased_until`, with its next rows; `slug` is its organization's, if it has one."""
 
     id: UUID
     organization_id: UUID | None
@@ -82,13 +82,13 @@ def lease(uow: UnitOfWork, jobs_max: int) -> Sequence[LeasedJob]:
 def perform(uow: UnitOfWork, job: LeasedJob, row: WaitingRow) -> None:
     """Do a row and record it as done, as the maker of the job; raise `LeaseLost`, or what refuses the row."""
     _WORK[job.kind](uow, job, row)
-    # Last: the organization is locked before its jobs, as where it is deleted with them.
+    # Last, because the organization is locked before its jobs, as where it is deleted with them.
     if not uow.bulk_work.record_done(job, row.number):
         raise LeaseLost
 
 
 def require_right(uow: UnitOfWork, job: LeasedJob) -> None:
-    """Raise the refusal of a maker who may not do this any more, `MakerSignedOut` when their session is over."""
+    """Raise the refusal of a maker who may not do this any more, and `MakerSignedOut` when their session is over."""
     try:
         if job.kind.operation is None:
             authorize_platform(uow)
@@ -114,7 +114,7 @@ def postpone(uow: UnitOfWork, job: LeasedJob, seconds: float) -> None:
 
 
 def release(uow: UnitOfWork, job: LeasedJob) -> None:
-    """End the lease of a job: it is finished when no row waits, else it is due again, behind the other jobs."""
+    """End the lease of a job; it is finished when no row waits, else due again, behind the other jobs."""
     uow.bulk_work.release(job, due_at=uow.now, is_waiting=False)
 
 

@@ -1,4 +1,4 @@
-"""The cluster on which the logs lie, where the database is the coordinator of one: its nodes, and what they hold."""
+"""The cluster that holds the logs, where the database is the coordinator of one: its nodes, and their sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterNode:
-    """A node that may hold parts of the logs; the bytes are those of its whole database, 0 while it is down."""
+    """A node that may hold parts of the logs; its bytes count its whole database, 0 while it is down."""
 
     name: str
     is_up: bool
@@ -23,14 +23,14 @@ class ClusterNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The nodes beside the coordinator, and the logs that lie on the coordinator itself."""
+    """The nodes beside the coordinator, and the logs on the coordinator itself."""
 
     nodes: Sequence[ClusterNode]
     local_logs: Sequence[str]
 
     @property
     def down(self) -> Sequence[str]:
-        """The names of the nodes that do not answer."""
+        """The names of nodes that do not answer."""
         return [node.name for node in self.nodes if not node.is_up]
 
     @property
@@ -41,16 +41,16 @@ class Cluster:
 
     @property
     def bytes(self) -> int:
-        """What the nodes hold together."""
+        """The sum of the nodes' bytes."""
         return sum(node.bytes for node in self.nodes)
 
     @property
     def skew(self) -> float:
-        """How many times an even share the fullest node holds; 1 where nothing is held."""
+        """The size of the fullest node as a multiple of an even share; 1 for an empty cluster."""
         up = [node.bytes for node in self.nodes if node.is_up]
         return max(up) * len(up) / sum(up) if sum(up) else 1.0
 
 
 def measure(uow: UnitOfWork) -> Cluster | None:
-    """Return what the cluster holds; None where the database is one server."""
+    """Return the state of the cluster; None where the database is one server."""
     return uow.clusters.measure()

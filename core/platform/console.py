@@ -1,4 +1,4 @@
-"""What a page of the platform shows of its reader: a platform owner, or a person of the platform's support."""
+"""The reader of a page of the platform: a platform owner, or a person of the platform's support."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformStanding:
-    """The reader of a page of the platform; support reads and helps, and only owners change the platform."""
+    """The reader of a page of the platform; support reads and helps, only owners change the platform."""
 
     user_id: UUID
     is_owner: bool
@@ -31,7 +31,7 @@ def read(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> tuple[PlatformStanding, Found]:
-    """Authorize the caller as an owner or as support; return their standing, and what the use case returns."""
+    """Authorize the caller as an owner or as support; return their standing and the result of the use case."""
     caller = authorize_support(uow)
     standing = PlatformStanding(user_id=caller.account.id, is_owner=caller.acts_as_platform_owner)
     return standing, use_case(uow, *args, **kwargs)

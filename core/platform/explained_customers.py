@@ -1,8 +1,8 @@
-"""What explains a sign-in for a customer of a service: the record of both, and what a user is to it (decisions 15.7).
+"""The facts that explain a sign-in for a customer of a service: the customer record, and the user's relation to it.
 
-Each side learns its half. The vendor learns of people who have signed in for the customer, and where the customer
-shows its directory, of those who may: never of memberships, groups, assignments or rules there. The customer learns of
-its own members, and nothing of the vendor's members or of other customers.
+Each side sees its half. The vendor sees people who have signed in for the customer and, where the customer shares its
+directory, people who may; never memberships, groups, assignments or rules there. The customer sees its own members, and
+nothing of the vendor's members or of other customers.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.places import Place
 from core.sign_in.rules import Rule
 
-# What the vendor is told nothing of: the customer's own requirements.
+# Hidden from the vendor: the customer's own requirements.
 _OF_CUSTOMER: Final = frozenset({Rule.SINGLE_SIGN_ON, Rule.REQUIRED_SECOND_FACTOR})
-# What the customer is told nothing of: what the user is to the vendor, and how the vendor has set up its service.
+# Hidden from the customer: the user's relation to the vendor, and the vendor's settings of its service.
 _OF_VENDOR: Final = frozenset({Rule.ADDRESS_OWNED, Rule.NOT_SUSPENDED, Rule.SECURITY_PROFILE, Rule.ACCESS})
 
 
 class CustomerMembership(StrEnum):
-    """What a user is in the organization that is the customer."""
+    """The relation of a user to the organization that is the customer."""
 
     NONE = "none"
     UNCONFIRMED = "unconfirmed"
     CONFIRMED = "confirmed"
     SUSPENDED = "suspended"
-    # No member: the vendor has made what lets the user in.
+    # No member: something that the vendor has made admits the user.
     ADMITTED = "admitted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerOfUser:
-    """A customer of a service, active or paused, and what a user is to it.
+    """A customer of a service, active or paused, and the relation of a user to it.
 
-    `is_assigned` says that the customer's setting of who may use the service lets the user in, and `is_admitted` that
-    the user is no member of it, but let in by what the vendor has made.
+    `is_assigned` says that the customer's settings of who may use the service include the user, and `is_admitted` that
+    the user is no member of it, but admitted by something that the vendor has made.
     """
 
     id: UUID
@@ -60,7 +60,7 @@ class CustomerOfUser:
 
     @property
     def membership(self) -> CustomerMembership:
-        """What the user is in the organization."""
+        """The relation of the user to the organization."""
         if not self.is_member:
             return CustomerMembership.NONE
         if self.is_suspended:
@@ -73,7 +73,7 @@ class CustomerOfUser:
     def shows_user(self) -> bool:
         """Whether the vendor may know that the user belongs to the customer.
 
-        Visits count while the membership is confirmed: else they may be those of another person with the address.
+        Visits count only while the membership is confirmed, else they may be another person's with the same address.
         """
         may_use = not self.is_suspended and self.is_assigned
         if self.is_admitted:
@@ -96,7 +96,7 @@ class ExplainedCustomer:
 
     @classmethod
     def of(cls, customer: CustomerOfUser, side: CustomerSide | None) -> ExplainedCustomer:
-        """Return what one side is told of a customer, or the platform for None."""
+        """Return what one side may see of a customer, or the platform for None."""
         pauses = {
             CustomerSide.VENDOR: customer.is_paused_by_vendor,
             CustomerSide.CUSTOMER: customer.is_paused_by_customer,
@@ -116,9 +116,9 @@ class ExplainedCustomer:
 
 
 def hidden_from(side: CustomerSide, customer: CustomerOfUser | None) -> frozenset[Rule]:
-    """Return the rules of which one side is told nothing.
+    """Return the rules that are hidden from one side.
 
-    Without a customer the vendor is not told either for which one a user would come, or whether they belong to one.
+    Without a customer, the vendor may also not know for which one a user would come, or whether they belong to one.
     """
     if side is CustomerSide.CUSTOMER:
         return _OF_VENDOR

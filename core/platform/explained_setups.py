@@ -1,8 +1,7 @@
-"""What explains to a vendor how a person comes in by what it has made for a customer: connections, domains, directory.
+"""The part of the vendor's setup in an explained sign-in: connections, mail domains and the directory for a customer.
 
-It says of the typed address no more than where its mail domain leads. Of an account it says only what the vendor knows
-already: by what the vendor has let a person in. To any other person the answer is the same, whether
-an account has the address or not.
+Of the typed address it says only where its mail domain leads. Of an account it says only what the vendor knows already:
+how its setup has admitted the person. For any other person the answer is the same, whether or not an account exists.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class AdmittedBy(StrEnum):
-    """By what the vendor lets a person in."""
+    """What of the vendor's setup admits a person."""
 
     CONNECTION = "connection"
     DIRECTORY = "directory"
 
 
 class MadeRoute(StrEnum):
-    """Where the mail domain of an address leads by what the vendor has proved."""
+    """Where the mail domain of an address leads by the vendor's proof."""
 
     LEADS = "leads"
     UNPROVED = "unproved"
@@ -51,7 +50,7 @@ class MadeRoute(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeConnection:
-    """A connection that the vendor has made; `problem` is what the last check found, None for none."""
+    """A connection that the vendor has made; `problem` is what the last check found, if anything."""
 
     id: UUID
     name: str
@@ -64,12 +63,12 @@ class MadeConnection:
 class ExplainedSetup:
     """What the vendor has made for a customer, as far as it concerns the sign-in of an address.
 
-    `parts` are those that the vendor may set up, of which alone it is told. `internal_id` is the organization that has
-    it, None where nothing is made yet. `organization` is the status of one that the vendor has made and no person owns;
-    None for any other one. `route` is None where the vendor has made no mail domain of the address, and `leads_to` is
-    the connection to which it leads. `admitted_by` and `is_deactivated` are of a person that the vendor has admitted,
-    None for any other one. `takes_code` says whether a sign-in by an open connection takes a code that is mailed once;
-    None without one.
+    `parts` are the parts that the vendor may set up, and it sees only these. `internal_id` is the internal
+    organization, None where nothing is made yet. `organization` is the status of an organization that the vendor has
+    made and no person owns; None for any other. `route` is None where the vendor has no mail domain for the address,
+    and `leads_to` is the connection to which it leads. `admitted_by` and `is_deactivated` concern a person that the
+    vendor has admitted, None for any other. `takes_code` says whether a sign-in by an open connection needs a code that
+    is mailed once; None without such a connection.
     """
 
     parts: Sequence[str]
@@ -89,7 +88,7 @@ def explain(
 ) -> ExplainedSetup | None:
     """Explain what the vendor has made for a customer, in the parts that it may set up; None where that is nothing.
 
-    `told` is what the person is to the customer, where the vendor may know it.
+    `told` is the relation of the person to the customer, where the vendor may know it.
     """
     customer = uow.service_customers.find(service, customer_id, at=uow.now)
     parts = setup_callers.open_parts(customer) if customer is not None else ()
@@ -140,7 +139,7 @@ def _connections(uow: UnitOfWork, internal: Organization) -> Sequence[MadeConnec
             failing_since=progress[one.id].failing_since,
         )
         for one in uow.upstream_connections.of_organization(internal.id)
-        # One that was made between the two statements is in one of them alone.
+        # A connection that was made between the two statements is only in one of them.
         if one.id in progress
     ]
 
@@ -161,7 +160,7 @@ def _route(
 
 
 def _leads(uow: UnitOfWork, service: Service, domain: str) -> bool:
-    """Return whether addresses still lead to what the vendor has made, as a sign-in asks."""
+    """Return whether addresses still lead to the vendor's connection, as a sign-in decides it."""
     vendor = uow.organizations.by_id(service.organization_id)
     moved_before = uow.now - MOVES_AFTER
     return (
@@ -179,5 +178,5 @@ def _admitted_by(
 
 
 def _is_open(connections: Sequence[MadeConnection], leads_to: UUID | None) -> bool:
-    """Return whether a person can come by a connection: by that to which the address leads, if it leads anywhere."""
+    """Return whether a person can sign in by a connection: the one to which the address leads, if it leads anywhere."""
     return any(one.is_enabled and leads_to in {None, one.id} for one in connections)

@@ -1,4 +1,4 @@
-"""The users of the whole platform as its pages list them: found by a part of the address, each with its state.
+"""The users of the whole platform as its pages list them: a search by a part of the address, each with their state.
 
 Support finds no platform owner. The search of the JSON interface is in `users.py`, the record of one in
 `user_records.py`.
@@ -31,10 +31,10 @@ _AFTER_ACCOUNT: Final = "account"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserPosition:
-    """The place of a user in a list: first come those whose address begins with the part, by address, then the others.
+    """The place of a user in a list: first come users whose address begins with the part, by address, then the others.
 
-    `email` is the place among the first, None behind all of them; `account` is that among the others, the newest first,
-    None before all.
+    `email` is the place among the first, None behind all of them; `account` is the place among the others, the newest
+    first, None before all.
     """
 
     email: str | None = None
@@ -65,16 +65,15 @@ class ListedUser:
 
     @property
     def position(self) -> Position:
-        """The place of the account among those that are listed with the newest first."""
+        """The place of the account in the part of the list with the newest first."""
         return Position(at=self.created_at, id=self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundUsers:
-    """A part of the users that were found.
+    """A part of the found users.
 
-    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at its
-    end.
+    `total` is exact up to `COUNTED_MAX`, and one more than that beyond; the list goes on at `next`, None at its end.
     """
 
     found: Sequence[ListedUser]
@@ -83,7 +82,7 @@ class FoundUsers:
 
 
 def position_of(text: str) -> UserPosition:
-    """Return the position that a text in the address of a page names; the begin when it is empty or damaged."""
+    """Return the position that a text in the address of a page names; the beginning when it is empty or damaged."""
     kind, _, value = text.partition("_")
     if kind == _AFTER_ADDRESS and value:
         return UserPosition(email=value)

@@ -1,4 +1,4 @@
-"""Figures about the whole platform for operators (operations 4.11): one process counts them, all of them show them."""
+"""Figures about the whole platform for operators: one process counts them, all processes show them."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class PlatformFigures:
 class Backlog:
     """What waits in the installation.
 
-    The ages are those of the oldest mail for the mail server of the platform, of the oldest for that of an
-    organization, and of the oldest audit entry that is not sealed; 0 where none waits. A stream fails when its last
-    attempt has. `is_on_cluster` says whether other nodes hold a part of it. The times are those of the last backup and
-    of the last restore that was tried, in seconds since 1970; 0 where there was none.
+    The ages are of the oldest mail for the mail server of the platform, of the oldest for a mail server of an
+    organization, and of the oldest unsealed audit entry; 0 where none waits. A stream fails when its last attempt has
+    failed. `is_on_cluster` says whether other nodes hold a part of it. The times are of the last backup and of the last
+    trial of a restore, in seconds since 1970; 0 where there was none.
     """
 
     mail_seconds: float = 0.0
@@ -70,30 +70,30 @@ class Backlog:
 
 
 def platform(uow: UnitOfWork) -> PlatformFigures | None:
-    """Return the figures as they were counted last; None when they were never counted."""
+    """Return the last counted figures; None when they were never counted."""
     return uow.figures.platform()
 
 
 def count(uow: UnitOfWork, waiting: Backlog) -> PlatformFigures | None:
-    """Count what is counted again each time, add what changed of the rest, and keep the figures with the queues.
+    """Count what needs a new count, add the changes of the rest, and keep the figures with the queues.
 
-    None when the accounts were never counted: `count_accounts` comes first. It is one statement.
+    This is one statement. None when the accounts were never counted: `count_accounts` comes first.
     """
     return uow.figures.count(waiting, certificates_before=uow.now + key_certificates.WARNING)
 
 
 def count_accounts(uow: UnitOfWork) -> None:
-    """Count all accounts, unless that was done before."""
+    """Count all accounts, unless they were counted before."""
     uow.figures.count_accounts()
 
 
 def backlog(uow: UnitOfWork) -> Backlog:
-    """Return what waits in the installation; it is one statement, apart from long queues on a cluster."""
+    """Return what waits in the installation, in one statement apart from long queues on a cluster."""
     return uow.figures.backlog()
 
 
 def probe(uow: UnitOfWork) -> None:
-    """Check that the database can be used (operations 4.11, readiness); raise `SchemaTooNew` or `WritesFailing`."""
+    """Check for `/health/ready` that the database can be used; raise `SchemaTooNew` or `WritesFailing`."""
     uow.figures.probe()
 
 

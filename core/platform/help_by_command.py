@@ -1,7 +1,7 @@
-"""What operators do for users by command, without a caller: open a record, lift limits, end sessions, list mails.
+"""Help for users by operators' commands, without a caller: open a record, lift limits, end sessions, list mails.
 
-An operator who runs a command reads the database anyway, so nothing is hidden from them. Each is an entry of the
-platform's audit log without an actor, whose user agent names the command and the account of the machine that ran it.
+An operator who runs a command can read the database anyway, so nothing is hidden from them. Each command leaves an
+entry in the platform's audit log without an actor, whose user agent names the command and the machine's account.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from core.platform.user_records import UserRecord
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# In one run; a limit that the outbox also has for what it counts.
+# In one run; the outbox counts no further either.
 RETRIED_MAX: Final = mails.COUNTED_MAX
 PAGE_MAILS: Final = 500
-# Those that wait come first: many that have failed may be too old for a retry.
+# Waiting mails come first, because many failed ones may be too old for a retry.
 _RETRIED: Final = (ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.FAILED)
-# What falls due within it is sent anyway.
+# Mails that fall due within this time are sent anyway.
 _DUE_SOON: Final = timedelta(seconds=30)
 
 
@@ -44,7 +44,7 @@ class Unlocked:
 
 
 def open_record(uow: UnitOfWork, email: str) -> UserRecord:
-    """Return the record of the account of an address; raise `UserUnknown`."""
+    """Return the record of the account with an address; raise `UserUnknown`."""
     record = user_records.show_of_address(uow, email)
     uow.audit_platform(PlatformAction.USER_OPENED, record.user.id, part=RecordPart.ACCOUNT.value)
     return record
@@ -61,7 +61,7 @@ def unlock(uow: UnitOfWork, email: str) -> Unlocked:
 
 
 def end_sessions(uow: UnitOfWork, email: str) -> int:
-    """End all sessions of the account of an address, and return how many; raise `UserUnknown`."""
+    """End all sessions of the account with an address, and return how many; raise `UserUnknown`."""
     return sessions.end_all_of_address(uow, email)
 
 
@@ -73,10 +73,7 @@ def outbox(
 
 
 def retriable(uow: UnitOfWork) -> Sequence[OutboxMail]:
-    """Return the mails that wait for a later attempt or have failed, the newest of each state first.
-
-    They are `RETRIED_MAX` at most.
-    """
+    """Return at most `RETRIED_MAX` mails that wait for a later attempt or have failed, the newest first by state."""
     soon = uow.now + _DUE_SOON
     waiting = (mail for state in _RETRIED for mail in _all(uow, state))
     retried = (mail for mail in waiting if mail.state is MailState.FAILED or mail.due_at > soon)

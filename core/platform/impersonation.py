@@ -2,12 +2,12 @@
 
 It is a session of the user, and every request in it knows the impersonator (`CallerLimits.impersonator_id`): operations
 that give access to accounts, end sessions or remove the user are refused (`CLOSES` of `core/sessions/limits.py`), and
-every audit entry names the impersonator. The user is told by mail, sees it in the list of their sessions, marked as an
+every audit entry names the impersonator. The user gets a mail, sees the session in their list, marked as an
 impersonation, and can end it. It appears neither in the user's login events nor in their devices, because they did not
 sign in. At a service that customers use, it may act for one of them (`impersonation_for_customers.py`).
 
-In a browser it has a secret of its own, beside that of the platform owner's own session, and means nothing without it
-(`core/sessions/browser_sessions.py`). What could begin a session from it, or continue it as one of the user, refuses.
+In a browser it has a secret of its own, and is valid only together with the platform owner's own session
+(`core/sessions/browser_sessions.py`). No other session begins from it, and none continues it as the user's own.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TargetIsPlatformOwner(BadRequest):
 
 
 class ImpersonatedUserChanged(Conflict):
-    """The page has shown another address than the account has by now."""
+    """The page has shown another address than the account has now."""
 
     default_message = (
         "The address of this account has changed since the page was opened. Check that it is still the person that you"
@@ -82,7 +82,7 @@ class ImpersonatedUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """A new impersonation session (identity 2.9)."""
+    """A new impersonation session."""
 
     grant: TokenGrant
     user: ImpersonatedUser
@@ -96,7 +96,7 @@ class Impersonation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Begun:
-    """A stored impersonation with what proves it, and the entry about it."""
+    """A stored impersonation with its secrets, and the log entry about it."""
 
     session: Session
     subject: TokenSubject
@@ -139,21 +139,21 @@ def start_in_browser(
 
 
 def stop(uow: UnitOfWork) -> None:
-    """End what the caller has begun in the session of this request; nothing when it has ended already."""
+    """End the impersonation that the caller has begun in the session of this request, unless it has ended already."""
     _end_begun_in(uow, uow.caller)
 
 
 def _authorized(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Caller, str]:
-    """Return the platform owner and the reason, which is cleaned."""
+    """Return the platform owner and the cleaned reason."""
     owner = authorize_platform(uow)
     reason, _ = all_valid(lambda: checked_reason(wanted.reason), lambda: _require_context(wanted))
-    # Locked, so that a demotion at this moment ends the new session too, or is seen before it begins.
+    # Locked, so that a concurrent demotion ends the new session too, or is seen before it begins.
     uow.users.lock(owner.account.id)
     return owner, reason
 
 
 def _target(uow: UnitOfWork, user_id: UUID) -> User:
-    # Locked, so that an account that is deactivated or promoted at this moment keeps no earlier session.
+    # Locked, so that a concurrent deactivation or promotion of the account finds the new session.
     user = uow.users.lock(user_id)
     if user is None or not user.is_active:
         raise UserUnknown
@@ -171,11 +171,11 @@ def _begin(
     if uow.sessions.lock_refresh_hash(owner.session.id) is None:
         raise SessionOver
     if ends_earlier:
-        # Behind the lock: of two starts at once in a browser, the second ends what the first has begun.
+        # Behind the lock, so that of two starts at once in a browser the second ends the first one's session.
         _end_begun_in(uow, owner)
 
     if customer is not None and service is not None:
-        # So that its end is seen below, or finds the session.
+        # Kept, so that a concurrent end of the customer is seen below, or finds the session.
         uow.service_customers.keep(service, customer.id)
     session = _session(uow, owner, user, place)
     refresh_token = refresh.first_token(uow, session.id)
@@ -198,7 +198,7 @@ def _begin(
     )
     if customer is not None:
         impersonation_for_customers.tell(uow, place, customer, user, session)
-    # Neither who acts nor why: the reason may be about others, and the log has both.
+    # Without the actor and the reason: the reason may concern others, and the log has both.
     mail.send(
         uow,
         user.email,
@@ -220,7 +220,7 @@ def _end_begun_in(uow: UnitOfWork, owner: Caller) -> None:
 
 
 def _place(uow: UnitOfWork, user: User, wanted: ImpersonationTarget) -> Place:
-    """Return where the session begins, with the customer for which it acts."""
+    """Return the place of the session, with the customer for which it acts."""
     destination = Destination(organization_slug=wanted.organization_slug, service_slug=wanted.service_slug)
     place = uow.sign_in_places.defer(user.id, destination.organization_slug, destination.service_slug)()
     for judge in (
@@ -261,12 +261,12 @@ def _session(uow: UnitOfWork, owner: Caller, user: User, place: Place) -> Sessio
         customer_id=place.customer.id if place.customer is not None else None,
         device_id=None,
         provider=IMPERSONATION,
-        # The authentication of the platform owner, because the user has not authenticated.
+        # The platform owner's authentication, because the user has not authenticated.
         amr=list(owner.session.amr),
         authenticated_at=owner.session.authenticated_at,
         refreshed_at=uow.now,
         expires_at=uow.now + IMPERSONATION_LIFETIME_MAX,
-        # The owner's origin is in the platform's log; the user, who can list this session, must not see it.
+        # The owner's address is in the platform's log; the user, who can list this session, must not see it.
         ip_address=None,
         user_agent=None,
         impersonator_id=owner.account.id,

@@ -1,8 +1,8 @@
-"""Acting as a user for a customer of a service: for which one, and who is told of it (decisions 15.7).
+"""Impersonating a user for a customer of a service: the choice of the customer, and the notices.
 
-The logs of the vendor and of the customer each have an entry, with the id of the platform owner, and the customer's
-owner gets a mail, which does not name them. Nothing is confirmed by it: the user has come in for the customer before,
-and did not sign in now.
+The logs of the vendor and of the customer each get an entry with the id of the platform owner, and the customer's owner
+gets a mail, which does not name them. It confirms nothing: the user has signed in for the customer before, and does not
+sign in now.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _DUE: Final = (
 
 
 def chosen(place: Place, named: str | None) -> CustomerStanding | None:
-    """Return the customer for which a session of this user acts at a service, None for one as an individual.
+    """Return the customer for which a session of this user acts at a service, None to act without one.
 
-    Raise `BadRequest` for a customer that the user cannot come in for, or never has, and where one has to be named.
+    Raise `BadRequest` for a customer for which the user cannot sign in or never has, and if a required one is missing.
     """
     name = named or AS_INDIVIDUAL
     choice = customer_choices.choose(place.service, place.customers, name, None, must_know=True)
@@ -47,12 +47,12 @@ def chosen(place: Place, named: str | None) -> CustomerStanding | None:
 
 
 def refusal_of(place: Place) -> BadRequest:
-    """Return the refusal of a session whose context turned out not to be open to its user."""
+    """Return the refusal of a session whose context is not open to its user."""
     return _refusal(_DUE if place.customer is None else _CLOSED)
 
 
 def tell(uow: UnitOfWork, place: Place, customer: CustomerStanding, user: User, session: Session) -> None:
-    """Record a session that acts as a user for a customer in both logs, and tell the customer's owner by mail."""
+    """Record an impersonation for a customer in both logs, and mail it to the customer's owner."""
     assert place.organization is not None, "a customer was chosen without its vendor"
     assert place.service is not None, "a customer was chosen without its service"
     found = uow.service_customers.find(place.service, customer.id, at=uow.now)

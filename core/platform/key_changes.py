@@ -1,7 +1,7 @@
-"""What operators do with keys by command, as the platform's audit log records it: rotating, and encrypting anew.
+"""Operators' commands for keys, with their entries in the platform's audit log: rotation and re-encryption.
 
-The keys themselves are in `core/sessions/signing_keys.py`; secrets are encrypted anew row by row, outside of one
-transaction (`adapters/postgres/schema/rewrap.py`).
+The keys themselves are in `core/sessions/signing_keys.py`; secrets are re-encrypted row by row, in many transactions
+(`adapters/postgres/schema/rewrap.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,6 @@ def rotate(uow: UnitOfWork, fresh: Sequence[KeyPair], longest_token_lifetime: ti
 
 
 def record_rewrap(uow: UnitOfWork, key_id: str, secrets: int, *, left: int) -> None:
-    """Record that so many secrets were encrypted with another master key, which the id names, and how many were not."""
+    """Record how many secrets were re-encrypted with the master key `key_id`, and how many are left."""
     details: dict[str, Any] = {"secrets": secrets, "left": left} if left else {"secrets": secrets}
     uow.audit_platform(PlatformAction.SECRETS_REWRAPPED, key_id, **details)

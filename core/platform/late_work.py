@@ -1,7 +1,7 @@
-"""Work that waits, and for how long: what `gatehouse doctor` and the page of the system say, and what alerts measure.
+"""Work that waits, and for how long, for `gatehouse doctor`, the page of the system, and alerts.
 
-Nothing is measured here in another way than for the gauges: `health_figures.py` has the ages, `polling.py` the times
-from which on work is due. Added is what no gauge has: numbers, housekeeping, and the months of the logs.
+The measures are those of the gauges: `health_figures.py` has the ages, `polling.py` the times since when work is due.
+This module adds what no gauge has: numbers, housekeeping, and the months of the logs.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from core.platform.log_months import Log
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Housekeeping has every kind once in ten minutes, and drops months every hour: a day late is not the next pass.
+# Housekeeping visits every kind once in ten minutes, and drops months every hour, so a day late is a failure.
 UNSWEPT_AFTER: Final = timedelta(days=1)
-# The mails of the last half hour, as the alert `GatehouseMailFails` looks at them, and the newest so many of them.
+# The mails of the last half hour, as in the alert `GatehouseMailFails`, and at most so many of the newest.
 RECENT_MAILS: Final = timedelta(minutes=30)
 RECENT_MAILS_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingWork:
-    """What waits to be handed on, sent or received, counted no further than 10,001; times are of the oldest counted.
+    """Work that waits to be handed on, sent or received, counted up to 10,001; the times are of the oldest counted.
 
     A SIEM lags by the sealed entries of an audit log that it has not received. Cancellations are subscriptions that the
     payment provider has to end.
@@ -52,10 +52,10 @@ class WaitingWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentMails:
-    """The newest mails that a mail server was asked to take, and those that wait since longer.
+    """The newest mails with an attempt at a mail server, and older ones that wait.
 
-    `not_taken` are those that wait or have failed, `deferred` those that wait after an attempt; `last_error` is what
-    the newest of them got.
+    `not_taken` counts mails that wait or have failed, `deferred` mails that wait after an attempt; `last_error` is the
+    error of the newest of them.
     """
 
     attempted: int
@@ -66,12 +66,12 @@ class RecentMails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateWork:
-    """What waits, counted no further than 10,001, and what is late.
+    """What waits, counted up to 10,001, and what is late.
 
-    `overdue` is for how long work has been due, by the names of its kinds; what is due later is not in it.
-    `uncounted_seconds` is for how long the oldest sign-in could have been counted. `unswept` are the kinds with rows
-    that should have been deleted a day ago, `missing` the logs without the coming month, `undropped` those with a month
-    that should be gone. A log that has no month yet belongs to an installation that has not served yet.
+    `overdue` has how long work has been due, by the names of its kinds, without work that is due later.
+    `uncounted_seconds` is how long the oldest uncounted sign-in has waited. `unswept` are the kinds with rows that
+    should have been deleted a day ago, `missing` the logs without the coming month, and `undropped` the logs with a
+    month that should be gone. A log without any month belongs to an installation that has not served yet.
     """
 
     read_at: datetime
@@ -91,12 +91,12 @@ def read(
     kept_for: Mapping[Leftover, timedelta],
     logs_kept_for: Mapping[Log, timedelta],
 ) -> LateWork:
-    """Return what is late; each statement reads the beginnings of indexes, however much waits."""
+    """Return what is late; each statement reads only the beginnings of indexes, however much waits."""
     missing, undropped = log_months.late(uow, logs_kept_for, late_after=UNSWEPT_AFTER)
     ended_until = {
         leftover: uow.now - kept_for.get(leftover, leftover.kept_for) - UNSWEPT_AFTER for leftover in Leftover
     }
-    # The age of the oldest entry without a seal is in the backlog.
+    # The backlog has the age of the oldest unsealed entry.
     due = polling.due(uow, mode, finds_seals=False)
     return LateWork(
         read_at=uow.now,

@@ -1,7 +1,6 @@
-"""Credentials whose maker may not do any more what they allow, for `gatehouse doctor` (decisions 7.9).
+"""Credentials whose maker may not do any more what they allow, for `gatehouse doctor`.
 
-They stay, because the systems of their organization may need them. Nothing ends here: only their organization knows
-which of them it still needs.
+They stay, because the systems of their organization may need them, and only the organization knows which.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from core.services.api_keys import CAPABILITIES, Permission
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# What the maker of each kind must be allowed to do; an API key also takes what its permissions take.
+# What the maker of each kind must be allowed to do; an API key also requires what its permissions require.
 _OPERATIONS: Final = {
     MadeCredentialKind.SCIM_TOKEN: Operation.SCIM_TOKEN_CREATE,
     MadeCredentialKind.API_KEY: Operation.API_KEY_CREATE,
@@ -37,9 +36,10 @@ assert set(_OPERATIONS) == set(MadeCredentialKind), (
 class KeptCredential:
     """A valid credential whose maker is neither owner nor admin now.
 
-    `role` is the maker's present one, None after they have left, and `role_permissions` what it allows if it is a
-    custom role. `permissions` are those of an API key, `kept_permissions` what the custom role of a SCIM token's maker
-    allowed, `kept_role` that role, and `manages_service` whether a grant on its service lets the maker manage it.
+    `role` is the maker's present role, None after they have left, and `role_permissions` what it allows if it is a
+    custom role. `permissions` belong to an API key. `kept_role` is the role that the maker of a SCIM token had,
+    `kept_permissions` what it allowed if it was a custom role, and `manages_service` whether a grant lets the maker
+    manage its service.
     """
 
     organization_slug: str
@@ -54,11 +54,11 @@ class KeptCredential:
 
     @property
     def has_right(self) -> bool:
-        """Whether the maker may still do everything that the credential can do."""
+        """Whether the maker may still do everything that the credential allows."""
         return self.role is not None and self._needed <= self._present(self.role)
 
     def __str__(self) -> str:
-        """Return how an operator reads it."""
+        """Return the text for operators."""
         return f"{self.organization_slug}: {self.kind} {self.label}"
 
     @property

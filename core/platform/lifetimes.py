@@ -1,7 +1,7 @@
 """How long the rows of every table live, so that none grows for ever unnoticed.
 
-Each table is named once, with what bounds it. `tests/adapters/platform/test_lifetimes.py` reads the schema and fails
-for a table that is not named, and for an owner whose deletion leaves rows behind.
+Each table is listed once, with its bound. `tests/adapters/platform/test_lifetimes.py` reads the schema and fails for a
+table that is missing here, and for an owner whose deletion leaves rows behind.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.platform.housekeeping import Leftover
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """Rows that live as long as the row of another table to which they belong; `bound` says how many that has.
+    """Rows that live as long as their owner, a row of another table; `bound` says how many an owner has.
 
     The owner's deletion deletes them by a foreign key, or by a trigger where there is none.
     """
@@ -27,7 +27,7 @@ class Owned:
 
 @dataclass(frozen=True, slots=True)
 class Expiring:
-    """Rows that housekeeping deletes; `exempt` says which of them have no end."""
+    """Rows that housekeeping deletes; `exempt` says which of them stay."""
 
     leftover: Leftover
     exempt: str = ""
@@ -35,21 +35,21 @@ class Expiring:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """Rows of a log whose old months are dropped; housekeeping deletes those that are in no month."""
+    """Rows of a log whose old months are dropped; housekeeping deletes rows that are in no month."""
 
     leftover: Leftover
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Rows that are deleted as soon as something is done with them; the sentence says what."""
+    """Rows that are deleted once they are processed; the sentence says how."""
 
     until: str
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Sums, which grow with days and not with what is counted; the sentence says what has a row."""
+    """Sums, which grow with days and not with what they count; the sentence says what has a row."""
 
     row_for_each: str
 
@@ -63,9 +63,9 @@ class Few:
 
 @dataclass(frozen=True, slots=True)
 class OneRow:
-    """The only row, which the schema sees to.
+    """The only row of a table; the schema ensures that.
 
-    Autovacuum hardly ever analyzes such a table, so its migration says ANALYZE, and statements read its columns as
+    Autovacuum hardly ever analyzes such a table, so its migration runs ANALYZE, and statements read its columns as
     scalars.
     """
 
@@ -83,11 +83,11 @@ _OF_ORGANIZATION: Final = Owned("organizations")
 _OF_SERVICE: Final = Owned("services")
 _OF_USER: Final = Owned("users")
 _OF_SESSION: Final = Owned("sessions")
-# What the law asks for differs, for example six years in the United Kingdom, and eight or ten in Germany.
+# The legal time differs, for example six years in the United Kingdom, and eight or ten in Germany.
 _FOR_THE_LAW: Final = "for ever: what was charged has to be shown for years, and how many depends on the country"
 
 LIFETIMES: Final[Mapping[str, Lifetime]] = {
-    # Accounts, and what they sign in with.
+    # Accounts and their credentials.
     "users": Expiring(
         Leftover.UNPROVED_ACCOUNTS,
         "every other account until it is closed; anonymized, its id stays, so that logs and counts keep their meaning",
@@ -116,7 +116,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "totp_secrets": Owned("users", "one"),
     "trial_sign_ins": Expiring(Leftover.TRIAL_SIGN_INS),
     "upstream_sign_ins": Expiring(Leftover.UPSTREAM_SIGN_INS),
-    # Sessions, and what they have.
+    # Sessions and what belongs to them.
     "sessions": Expiring(Leftover.SESSIONS),
     "browser_sessions": _OF_SESSION,
     "client_grants": _OF_SESSION,
@@ -124,7 +124,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "saml_sessions": _OF_SESSION,
     "shown_secrets": Expiring(Leftover.SHOWN_SECRETS),
     "request_sign_ins": Expiring(Leftover.REQUEST_SIGN_INS),
-    # What applications ask for.
+    # Requests of applications.
     "authorization_codes": Expiring(Leftover.AUTHORIZATION_CODES),
     "authorization_requests": Expiring(Leftover.AUTHORIZATION_REQUESTS),
     "device_codes": Expiring(Leftover.DEVICE_CODES),
@@ -133,7 +133,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "saml_logouts": Expiring(Leftover.SAML_LOGOUTS),
     "saml_requests": Expiring(Leftover.SAML_REQUESTS),
     "single_uses": Expiring(Leftover.SINGLE_USES),
-    # Organizations, and what they set.
+    # Organizations and their settings.
     "organizations": Kept("until a platform owner deletes it, or 14 days after its owner has deleted it"),
     "address_conflicts": Expiring(Leftover.ADDRESS_CONFLICTS),
     "branding_pictures": Owned("organizations", "a logo and an icon"),
@@ -166,7 +166,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "siem_streams": Owned("organizations", "one"),
     "upstream_connections": _OF_ORGANIZATION,
     "upstream_failures": Expiring(Leftover.UPSTREAM_FAILURES),
-    # Services, and what they sell.
+    # Services and what they sell.
     "services": _OF_ORGANIZATION,
     "api_keys": Owned("services", "at most 100"),
     "workloads": Owned("organizations", "at most 20 of a service or of a key"),
@@ -217,7 +217,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "sandbox_deliveries": Drained("the receiver has taken it, or the attempts have failed"),
     "sandbox_sessions": Expiring(Leftover.SANDBOX_SESSIONS),
     "sandbox_subscriptions": Owned("sandbox_customers"),
-    # What happened, and who is told.
+    # Events, logs and their receivers.
     "audit_chains": Owned("organizations", "one"),
     "audit_entries": Owned("organizations", "kept as long as that", has_trigger=True),
     "audit_milestones": Owned("organizations", "one where many entries have come since the last one"),
@@ -238,7 +238,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "mail_dues": Owned("organizations", "one, and one of the platform", has_trigger=True),
     "mail_counts": Expiring(Leftover.MAIL_COUNTS),
     "mails": Drained("it is seven days old; one that waits to be sent stays until it is sent or has failed"),
-    # What is counted.
+    # Counts.
     "active_user_changes": Counted("organization and day"),
     "platform_active_user_changes": Counted("day"),
     "platform_sign_in_counts": Counted("day, reason and method"),

@@ -1,7 +1,7 @@
-"""Lifting the limits of an account or an address: on failed sign-ins, and on mails (decisions 1.9).
+"""Lifting the limits of an account or an address: on failed sign-ins, and on mails.
 
-The limits of a client's network are kept in memory by each process and end within seconds; nothing lifts them. The
-limits of mails to an address from one network end within an hour.
+Each process keeps the limits of client networks in memory; they end within seconds, and nothing lifts them. The limits
+of mails to an address from one network end within an hour.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiftedLimits:
-    """What is no longer counted: failed sign-ins, and kinds of mail of which some were sent lately."""
+    """What no longer counts: failed sign-ins, and kinds of mail that were sent lately."""
 
     failed_sign_ins: int
     mail_counts: int
@@ -37,13 +37,13 @@ def lift(uow: UnitOfWork, user_id: UUID) -> LiftedLimits:
 def lift_of_address(uow: UnitOfWork, email: str) -> LiftedLimits:
     """Lift the limits of an address, whether or not an account has it.
 
-    Support lifts none of a platform owner's address, and is answered as for an address that has met no limit.
+    Support lifts none of a platform owner's address, and gets the answer for an address that has met no limit.
     """
     authorize_support(uow)
     address = normalize_email(email, uow.domain_names.to_ascii)
     user = uow.users.by_email(address)
     helped_accounts.lock_helper(uow, *([user.id] if user is not None else []))
-    # Behind the lock, because the user may have been promoted.
+    # Behind the lock, because the user may have been promoted meanwhile.
     user = uow.users.by_email(address)
     if user is not None and not helped_accounts.sees(uow.caller, user):
         return LiftedLimits(failed_sign_ins=0, mail_counts=0)

@@ -1,4 +1,4 @@
-"""Locking and unlocking any account, for platform owners and support (decisions 17.4)."""
+"""Locking and unlocking any account, for platform owners and support."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def show(uow: UnitOfWork, user_id: UUID) -> tuple[User, bool]:
-    """Return an account that is about to be locked or unlocked, and whether it is blocked by its import.
+    """Return an account that is about to be locked or unlocked, and whether its import has blocked it.
 
     Raise `UserUnknown`. What support opens is recorded.
     """
@@ -26,7 +26,7 @@ def show(uow: UnitOfWork, user_id: UUID) -> tuple[User, bool]:
 
 
 def is_blocked_by_import(uow: UnitOfWork, user: User) -> bool:
-    """Return whether an account was imported as blocked, and is so still."""
+    """Return whether an account was imported as blocked and still is."""
     return user.deactivated_at is not None and uow.users.is_blocked_by_import(user.id)
 
 
@@ -38,11 +38,11 @@ def lock(uow: UnitOfWork, user_id: UUID) -> None:
 
 
 def unlock(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Open an account again, and return whether it was blocked by its import; raise `UserUnknown`.
+    """Open an account again, and return whether its import had blocked it; raise `UserUnknown`.
 
-    One that was locked has no password until its person chooses one. One that was imported as blocked keeps its own;
-    platform owners alone open it. Of one that is both, only the lock is lifted: who was asked about that says nothing
-    of the other.
+    A locked account has no password until its person chooses one. An account that was imported as blocked keeps its
+    password, and only platform owners open it. For an account that is both, this lifts only the lock: the decision to
+    lift it says nothing about the block.
     """
     user = helped_accounts.lock(uow, user_id)
     may_open = user.locked_at is None and uow.caller.acts_as_platform_owner

@@ -1,8 +1,8 @@
 """The logs that are kept by month: each month is a partition, made before it begins and dropped with all its rows.
 
-The ids of their rows are UUIDv7, which begin with the time, so a month is a range of ids. What was written before a log
-was partitioned is one partition. Rows for which no partition is there go to one that is normally empty, so that nothing
-is refused when no month was made; they move when their month is made.
+The ids of their rows are UUIDv7, which begin with the time, so a month is a range of ids. Rows from before a log was
+partitioned are one partition. Rows without a partition go to one that is normally empty, so that no write fails when a
+month is missing; they move when their month is made.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from core.webhooks import events
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Beside the present month. With fewer than that many left, something has kept them from being made for weeks.
+# Beside the present month. With fewer left, making them has failed for weeks.
 MONTHS_AHEAD: Final = 3
 
 
 class Log(Enum):
-    """A log, how long its rows are kept, and whether a month of them is dropped although it has rows.
+    """A log, how long its rows are kept, and whether a month is dropped although it has rows.
 
-    Where it is not, housekeeping deletes the rows to the day (`Leftover`), and the month goes when it is empty.
+    Otherwise housekeeping deletes the rows to the day (`Leftover`), and the month goes when it is empty.
     """
 
     AUDIT_ENTRIES = ("audit_entries", None, False)
     MAILS = ("mails", mail.RETENTION, False)
     SCIM_LOG_ENTRIES = ("scim_log_entries", Retention.PROVISIONING_LOG, False)
-    # Its months go only when they are counted.
+    # Its months go only after they are counted.
     LOGIN_EVENTS = ("login_events", Retention.LOGIN_EVENTS, True)
     EVENTS = ("events", events.RETENTION, False)
     WEBHOOK_DELIVERIES = ("webhook_deliveries", Retention.DELIVERIES, False)
-    # Attempts are deleted with their deliveries. Those that an older version has left go with their month.
+    # Attempts are deleted with their deliveries; attempts that an older version has left go with their month.
     WEBHOOK_ATTEMPTS = ("webhook_attempts", Retention.DELIVERIES, True)
 
     kept_for: timedelta | None
     """None for ever."""
     retention: Retention | None
-    """What the operator may set; None for what is fixed."""
+    """What the operator may set; None for a fixed time."""
     goes_whole: bool
 
     def __new__(cls, value: str, kept_for: Retention | timedelta | None, goes_whole: bool) -> Log:  # noqa: FBT001 - the members are tuples
@@ -59,7 +59,7 @@ class Log(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPartition:
-    """A partition of a log, by its ids; `first_id` is None for what was written before there were months."""
+    """A partition of a log, by its ids; `first_id` is None for the rows from before there were months."""
 
     log: Log
     first_id: UUID | None
@@ -67,39 +67,39 @@ class LogPartition:
 
 
 def months(today: date) -> Sequence[date]:
-    """Return the first days of this month and of those ahead."""
+    """Return the first days of this month and of the months ahead."""
     first = today.year * 12 + today.month - 1
     return [date(month // 12, month % 12 + 1, 1) for month in range(first, first + MONTHS_AHEAD + 1)]
 
 
 def make_next(uow: UnitOfWork, log: Log) -> date | None:
-    """Make the first month that is not there, and return it; None when all are there."""
+    """Make the first missing month, and return it; None when all are there."""
     return next((month for month in months(uow.now.date()) if uow.log_months.add(log, month)), None)
 
 
 def drop_next(uow: UnitOfWork, log: Log, kept_for: timedelta | None) -> str | None:
-    """Drop the oldest partition of which nothing is kept any more, and return its name; None when there is none."""
+    """Drop the oldest partition whose time is over, and return its name; None when there is none."""
     if kept_for is None:
         return None
     before = first_id_at(uow.now - kept_for)
     if log is Log.LOGIN_EVENTS:
-        # What plots and totals show of it is counted first.
+        # The counts for plots and totals come first.
         before = min(before, uow.sign_in_counts.counted_through() or FIRST_ID)
     return uow.log_months.drop(log, before, only_empty=not log.goes_whole)
 
 
 def with_strays(uow: UnitOfWork) -> Sequence[Log]:
-    """Return the logs that have rows for which no month was made."""
+    """Return the logs that have rows without a month."""
     return [log for log in Log if uow.log_months.has_strays(log)]
 
 
 def late(
     uow: UnitOfWork, kept_for: Mapping[Log, timedelta], *, late_after: timedelta
 ) -> tuple[Sequence[Log], Sequence[Log]]:
-    """Return the logs without the coming month, and those with a month that should be gone for so long.
+    """Return the logs without the coming month, and the logs with a month that should have been gone for so long.
 
-    A log without any month is of an installation that has not served yet. A month that goes only when it is empty is
-    not looked at: housekeeping deletes its rows.
+    A log without any month belongs to an installation that has not served yet. Months that go only when they are empty
+    do not count, because housekeeping deletes their rows.
     """
     after_next = months(uow.now.date())[2]
     end_of_next = first_id_at(datetime.combine(after_next, time(), UTC))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # More are not counted.
 COUNTED_MAX: Final = 10_000
-# After that, what such a mail carries opens nothing any more.
+# After that time the link or code in such a mail opens nothing any more.
 _LIFETIMES: Final = PartialTable(
     {
         MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
@@ -76,7 +76,7 @@ class NothingToVerify(Conflict):
 
 
 class ListedMailState(StrEnum):
-    """The state of a mail that is listed: all but the discarded ones, of which only their number is known."""
+    """The state of a listed mail; of discarded mails only the number is known."""
 
     QUEUED = MailState.QUEUED.value
     ROUTED = MailState.ROUTED.value
@@ -102,20 +102,20 @@ class OutboxMail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxFilter:
-    """Which mails are requested: those in a state, and those to an address; None means any."""
+    """The requested mails, by state and by address; None means any."""
 
     state: ListedMailState | None = None
     email: str | None = None
 
     @property
     def narrowing(self) -> Narrowing | None:
-        """Whom the mails are narrowed to; None for those to everybody."""
+        """The person to which the mails are narrowed; None for all mails."""
         return Narrowing(text=self.email.strip().lower()) if self.email else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxPage:
-    """A page of mails, the newest first, and how many there are; of more than `COUNTED_MAX`, one more than that."""
+    """A page of mails, the newest first, and their number: exact up to `COUNTED_MAX`, and one more than that beyond."""
 
     mails: Sequence[OutboxMail]
     total: int
@@ -128,7 +128,7 @@ def list_page(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int) -
 
 
 def find(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int, hides_owners: bool = False) -> OutboxPage:
-    """Return a page of mails, the newest first; the caller may see them. `hides_owners` leaves out those to owners."""
+    """Return a page of mails, the newest first; the caller may see them. `hides_owners` leaves out mails to owners."""
     address = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email is not None else None
     return uow.elsewhere.platform_mails.page(
         state=MailState(wanted.state) if wanted.state is not None else None,
@@ -141,7 +141,7 @@ def find(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int, hides_
 
 
 def retry(uow: UnitOfWork, mail_id: UUID) -> OutboxMail:
-    """Let a mail that has failed or waits be sent at once, as a platform owner or support, and return it.
+    """Send a failed or waiting mail at once, as a platform owner or support, and return it.
 
     Raise `MailUnknown`, `MailKept`, `MailContentGone` and `MailNotWaiting`.
     """
@@ -151,7 +151,7 @@ def retry(uow: UnitOfWork, mail_id: UUID) -> OutboxMail:
 
 
 def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) -> OutboxMail:
-    """Let a mail be sent at once, as `retry` does; the caller may do it. With `hides_owners` none to an owner."""
+    """Send a mail at once, as `retry` does; the caller may do it. With `hides_owners` no mail to an owner."""
     found = uow.platform_mails.lock(mail_id, hides_owners=hides_owners)
     if found is None:
         raise MailUnknown
@@ -164,14 +164,14 @@ def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) ->
         raise MailNotWaiting
     again = uow.platform_mails.queue_again(found, at=uow.now)
     if again is None:
-        # A courier has it in hand, or its content was erased.
+        # A courier is sending it, or its content was erased.
         raise MailContentGone if found.state is MailState.FAILED else MailNotWaiting
     uow.audit_platform(PlatformAction.MAIL_RETRIED, mail_id, organization_id=found.organization_id)
     return again
 
 
 def try_again(uow: UnitOfWork, mail_id: UUID) -> tuple[OutboxMail, Conflict | None]:
-    """Return a mail, and why it is not sent again; None when it is, as `retry` does. Raise `MailUnknown`."""
+    """Return a mail and why `retry` would not send it; None when it is sent again. Raise `MailUnknown`."""
     hides_owners = not authorize_support(uow).acts_as_platform_owner
     helped_accounts.lock_helper(uow)
     found = uow.platform_mails.lock(mail_id, hides_owners=hides_owners)
@@ -184,7 +184,7 @@ def try_again(uow: UnitOfWork, mail_id: UUID) -> tuple[OutboxMail, Conflict | No
 
 
 def resend_verification(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Send the link that verifies an account's address again; return False when a limit of mails held it back.
+    """Send the link that verifies an account's address again; return False when a limit of mails discarded it.
 
     Raise `UserUnknown`, and `NothingToVerify` for an account whose address is verified, or that is deactivated.
     """

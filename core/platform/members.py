@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSearch:
-    """Which members are requested: those with a part of an address; an empty text finds all."""
+    """The requested members, by a part of the address; an empty text finds all."""
 
     text: str = ""
 
     @property
     def narrowing(self) -> Narrowing | None:
-        """To whom the list is narrowed; None without a text."""
+        """The person to which the list is narrowed; None without a text."""
         text = self.text.strip().lower()
         return Narrowing(text=text) if text else None
 
@@ -48,7 +48,7 @@ class FoundMembers:
 def search(uow: UnitOfWork, organization_id: UUID, *, search: str, after: Position | None, limit: int) -> FoundMembers:
     """Find members by a part of their address, the oldest membership first; raise `OrganizationUnknown`.
 
-    What support searches for is recorded.
+    Searches of support are recorded.
     """
     caller = helped_accounts.open_list(
         uow, NarrowedList.MEMBERS, MemberSearch(text=search), organization_id=organization_id
@@ -64,7 +64,7 @@ def search(uow: UnitOfWork, organization_id: UUID, *, search: str, after: Positi
 def listed(
     uow: UnitOfWork, organization_id: UUID, *, search: str, after: Position | None, limit: int
 ) -> Sequence[ListedMember]:
-    """Return a part of what `search` finds, without counting, to a platform owner; for files."""
+    """Return a part of what `search` finds, without a count, to a platform owner; for files."""
     authorize_platform(uow)
     _name_of(uow, organization_id)
     part = part_of_email(search, uow.domain_names.to_ascii)

@@ -1,7 +1,7 @@
 """Second factors for platform owners: the status of one user, metrics of all, possible attacks, and forced disabling.
 
-A second factor is disabled by force for users who have lost it and all backup codes. Their sessions stay, because they
-were authenticated with it; their devices are no longer remembered, and they are notified by mail.
+A platform owner disables the second factor of users who have lost it and all backup codes. Their sessions stay, because
+these were authenticated with it; their devices are no longer remembered, and they get a mail.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class UserMfaNotEnabled(BadRequest):
 
 
 class UserMfaChanged(Conflict):
-    """The user has set up another second factor since a page has shown the last one."""
+    """The user has set up another second factor since the page was shown."""
 
     default_message = (
         "This user has set up another second factor since this page was opened. Ask them whether they can sign in now,"
@@ -60,7 +60,7 @@ class UserMfaChanged(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserMfaStatus:
-    """A user's second factor (operations 4.6); `last_mfa_challenge` is when the user last tried a code."""
+    """A user's second factor; `last_mfa_challenge` is when the user last tried a code."""
 
     user_id: UUID
     email: str
@@ -82,7 +82,7 @@ class MfaCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MfaMetrics:
-    """Metrics of the second factors of all users (operations 4.6); the rate is in percent of all accounts."""
+    """Metrics of the second factors of all users; the rate is in percent of all accounts."""
 
     total_users: int
     mfa_enabled_users: int
@@ -92,7 +92,7 @@ class MfaMetrics:
 
 
 class MfaAlertType(StrEnum):
-    """The reason of an alert (decisions 5.10)."""
+    """The reason of an alert."""
 
     MANY_MFA_FAILURES = "many_mfa_failures"
     BACKUP_CODE_FROM_NEW_DEVICE = "backup_code_from_new_device"
@@ -127,10 +127,10 @@ def status_to_disable(uow: UnitOfWork, user_id: UUID) -> UserMfaStatus:
 def force_disable(uow: UnitOfWork, user_id: UUID, reason: str, *, seen: str | None = None) -> None:
     """Disable a user's second factor, record it everywhere, and notify the user by mail.
 
-    `seen` is since when a page has shown it to be on, as ISO 8601; raise `UserMfaChanged` when that is not so any more.
+    `seen` is the time, as ISO 8601, since when it was on as the page has shown; raise `UserMfaChanged` if that differs.
     """
     caller = authorize_platform(uow)
-    # Else a platform owner could turn their own second factor off with the other one alone.
+    # Else a platform owner could turn off their own second factor with the first factor alone.
     factors.require_proved(uow, caller)
     reason = checked_reason(reason)
     user = uow.users.lock(user_id)

@@ -1,6 +1,6 @@
-"""The organizations of the platform as its console shows them: found, listed, and one of them in detail.
+"""The organizations of the platform as its console shows them: a search, lists, and one organization in detail.
 
-Support is not told which platform owner owns or has approved an organization. What platform owners change is in
+Support does not see which platform owner owns or has approved an organization. Changes by platform owners are in
 `organizations.py`, as for the JSON interface.
 """
 
@@ -30,9 +30,9 @@ from core.positions import FoundRows, Position, found_rows
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many of an organization's domains its page shows.
+# The page of an organization shows so many of its domains.
 DOMAINS_SHOWN_MAX: Final = 50
-# How many of its products, and of its services with customers.
+# It shows so many of its products, and of its services with customers.
 RELATIONS_SHOWN_MAX: Final = 50
 
 
@@ -47,9 +47,9 @@ class RecordOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedOrganization:
-    """An organization in a list; `owner` is None where it has none, or the reader may not know of them.
+    """An organization in a list; `owner` is None where it has none, or the reader may not see them.
 
-    An unclaimed one has none yet: a vendor has made it for a customer.
+    An unclaimed organization, which a vendor has made for a customer, has none yet.
     """
 
     id: UUID
@@ -71,10 +71,10 @@ class ListedOrganization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationFilter:
-    """Which organizations are requested; an empty text and None filter nothing.
+    """The requested organizations; an empty text and None filter nothing.
 
-    `search` is a part of the name, the slug or a domain, or the owner's whole address. A domain is found by three
-    characters and more that few organizations have in theirs.
+    `search` is a part of the name, the slug or a domain, or the owner's whole address. A part of a domain needs three
+    characters, and finds nothing if many organizations have it in their domains.
     """
 
     search: str = ""
@@ -83,14 +83,14 @@ class OrganizationFilter:
 
     @property
     def narrowing(self) -> Narrowing | None:
-        """To whom the list is narrowed: a text may be the address of an owner; None without one."""
+        """The person to which the list is narrowed, because a text may be an owner's address; None without a text."""
         text = self.search.strip().lower()
         return Narrowing(text=text) if text else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """Organizations that match a text; with `has_all` no other one has it in its name or slug."""
+    """Organizations that match a text; with `has_all` no other one has it in the name or slug."""
 
     ids: Collection[UUID] = ()
     has_all: bool = False
@@ -98,7 +98,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedDomain:
-    """A domain of an organization: the one of its pages, or one of its mail addresses."""
+    """A domain of an organization: its custom domain, or a mail domain."""
 
     domain: str
     is_of_mail: bool
@@ -108,7 +108,7 @@ class ClaimedDomain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedProduct:
-    """A service of another organization that an organization uses, or that is offered to it."""
+    """A service of another organization that an organization uses, or an offer of one."""
 
     service_name: str
     vendor_id: UUID
@@ -119,7 +119,7 @@ class UsedProduct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:
-    """Who has made an organization that has no owner yet: the vendor, for a customer of one of its services."""
+    """The vendor that has made an organization without an owner yet, for a customer of one of its services."""
 
     vendor_id: UUID
     vendor_name: str
@@ -149,11 +149,11 @@ class OrganizationFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOrganizationRecord:
-    """An organization in detail; of its domains, `DOMAINS_SHOWN_MAX` at most, and of its products and of its services
-    that have customers, `RELATIONS_SHOWN_MAX` each.
+    """An organization in detail, with `DOMAINS_SHOWN_MAX` domains, and `RELATIONS_SHOWN_MAX` products and services.
 
-    `max_services` and `max_users` are the limits that count, its own or its tier's; None is no limit. `approved_by` is
-    the address of the platform owner who has approved it. `maker` is None once a person owns it.
+    The services are the ones with customers. `max_services` and `max_users` are the limits in force, its own or its
+    tier's; None is no limit. `approved_by` is the address of the platform owner who has approved it. `maker` is None
+    once a person owns it.
     """
 
     organization: Organization
@@ -183,14 +183,14 @@ def search(
 def listed(
     uow: UnitOfWork, wanted: OrganizationFilter, *, after: Position | None, limit: int
 ) -> Sequence[ListedOrganization]:
-    """Return a part of what `search` finds, without counting; for files."""
+    """Return a part of what `search` finds, without a count; for files."""
     return _page(uow, *_matching(uow, wanted), after=after, limit=limit)
 
 
 def begin_job(
     uow: UnitOfWork, kind: JobKind, wanted: OrganizationFilter, *, seen_total: int, details: Mapping[str, str]
 ) -> UUID:
-    """Begin a job for all organizations that wait for approval and match, and return its id.
+    """Begin a job for all matching organizations that wait for approval, and return its id.
 
     Raise `ListChanged` when there are not as many as the page had shown.
     """
@@ -219,37 +219,37 @@ def show(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizationRecord:
 
 
 def show_to_owner(uow: UnitOfWork, organization_id: UUID) -> PlatformOrganizationRecord:
-    """Return what `show` returns, to platform owners alone, who are about to change the organization."""
+    """Return what `show` returns to a platform owner, who is about to change the organization."""
     authorize_platform(uow)
     return show(uow, organization_id)
 
 
 def names(uow: UnitOfWork, organization_ids: Sequence[UUID]) -> Mapping[UUID, str]:
-    """Return the names of those organizations that exist, with their slugs, by their ids, as a platform owner."""
+    """Return the names and slugs of the organizations that exist, by their ids, as a platform owner."""
     authorize_platform(uow)
     found = uow.organization_records.names(organization_ids)
     return {organization_id: name_with_slug(name, slug) for organization_id, (name, slug) in found.items()}
 
 
 def name_with_slug(name: str, slug: str) -> str:
-    """Return what an organization is called where another one may have the same name."""
+    """Return the name of an organization with its slug, because another one may have the same name."""
     return f"{name} ({slug})"
 
 
 def limits(organization: Organization, tier: Tier) -> tuple[int | None, int | None]:
-    """Return the limits of services and of members that count for an organization; None is no limit."""
+    """Return the limits of services and of members in force for an organization; None is no limit."""
     own = organization.max_services
     services = own if own is not None else tier.default_max_services
     return services, limits_of(organization, has_tier=True, tier_max_users=tier.default_max_users).max_users
 
 
 def shown_owner(owner: RecordOwner | None, *, sees_owners: bool) -> RecordOwner | None:
-    """Return the owner of an organization as a reader may know of them."""
+    """Return the owner of an organization as far as a reader may see them."""
     return None if owner is not None and owner.is_platform_owner and not sees_owners else owner
 
 
 def _matching(uow: UnitOfWork, wanted: OrganizationFilter) -> tuple[OrganizationFilter, Matches]:
-    """Return the filter with its text as it is compared, and the organizations that are known to match it."""
+    """Return the filter with its text in the form for comparison, and the organizations that are known to match."""
     sees_owners = helped_accounts.open_list(uow, NarrowedList.ORGANIZATIONS, wanted).acts_as_platform_owner
     text = wanted.search.strip().lower()
     matches = uow.organization_records.matches(text, hides_owners=not sees_owners) if text else Matches()

@@ -1,7 +1,7 @@
-"""Finding what an organization has by what one knows of it: people, services, connections and more.
+"""A search over everything that an organization has: people, services, connections and more.
 
-Each kind is found by the use case of its list, so that a search shows nothing that the list would not. The sections of
-the console have no part here: they are words of pages.
+The use case of its list finds each kind, so that a search shows nothing that the list would not. Sections of the
+console are found elsewhere, because they are words of pages.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from core.webhooks import webhooks
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many hits of each kind a text finds.
+# A text finds so many of each kind.
 SHOWN_MAX: Final = 10
 
 
 class OrganizationHitKind(StrEnum):
-    """What was found in an organization; the last is another organization of the reader."""
+    """The kind of a hit in an organization; the last is another organization of the reader."""
 
     MEMBER = "member"
     END_USER = "end_user"
@@ -50,10 +50,9 @@ class OrganizationHitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationHit:
-    """Something that was found: its name in the address of its page, what it is called, and what else names it.
+    """A hit: its name in the address of its page, its title, and what else names it.
 
-    `at` is empty for what has no page of its own. `within` is the name of what its page is below: the service of a
-    customer.
+    `at` is empty for a hit without a page of its own. `within` names the parent of its page: the service of a customer.
     """
 
     kind: OrganizationHitKind
@@ -67,15 +66,15 @@ _Search: TypeAlias = Callable[["UnitOfWork", str, str], Sequence[OrganizationHit
 
 
 def find(uow: UnitOfWork, slug: str, typed: str) -> Sequence[OrganizationHit]:
-    """Return what of an organization has a text in its name or address; nothing for an empty one.
+    """Return what an organization has with a text in its name or address; nothing for an empty text.
 
-    What the role of the caller does not list is left out, and so is all of an organization that is not active.
+    Kinds whose list the caller's role may not see are left out, and everything while the organization is not active.
     """
     return _found(uow, slug, typed, instead=PartialTable({}))
 
 
 def find_while_typed(uow: UnitOfWork, slug: str, typed: str) -> Sequence[OrganizationHit]:
-    """Return what `find` does, of end users among the newest alone: no index finds a part of their addresses."""
+    """Return what `find` does, but only the newest end users, because no index finds a part of their addresses."""
     return _found(uow, slug, typed, instead=_WHILE_TYPED)
 
 
@@ -183,7 +182,7 @@ def _keys(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
 
 
 def _log_entries(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
-    """Return the entry of the audit log whose whole id a text is."""
+    """Return the entry of the audit log with a text as its whole id."""
     try:
         entry = browser.show(uow, slug, UUID(text)).entry
     except (ValueError, AuditEntryUnknown):
@@ -201,12 +200,12 @@ def _other_organizations(uow: UnitOfWork, slug: str, text: str) -> Sequence[Orga
 
 
 def _having(text: str, hits: Sequence[OrganizationHit]) -> Sequence[OrganizationHit]:
-    """Return the first of a list that is never long which have a text in their titles or in what is about them."""
+    """Return the first hits, of a short list, with a text in their titles or in what else names them."""
     part = text.casefold()
     return [hit for hit in hits if part in hit.title.casefold() or part in hit.about.casefold()][:SHOWN_MAX]
 
 
-# By the operation of their lists, in the order of the page.
+# The searches by the operation of their lists, in the order of the page.
 _SEARCHES: Final[PartialTable[Operation, _Search]] = PartialTable(
     {
         Operation.MEMBERS_LIST: _members,

@@ -1,7 +1,7 @@
 """Managing organizations as a platform owner: approval, suspension, tiers and deletion.
 
 Every change is recorded in the platform's audit log and, unless the organization is deleted, in the organization's. A
-caller who names the status or the limits that they have seen is refused when these are no longer so.
+caller who names the status or the limits that they have seen is refused when these have changed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class OrganizationChanged(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationOwner:
-    """The owner of an organization; placeholders when that user no longer exists (operations 2.3)."""
+    """The owner of an organization; placeholders when that user no longer exists."""
 
     id: str
     email: str
@@ -59,7 +59,7 @@ OWNER_GONE: Final = OrganizationOwner(
     is_platform_owner=False,
     created_at=datetime(1970, 1, 1, tzinfo=UTC),
 )
-# In place of an organization's owner who is a platform owner, to support.
+# What support sees in place of an organization's owner who is a platform owner.
 OWNER_WITHHELD: Final = OrganizationOwner(
     id="unknown",
     email="platform-owner@unknown",
@@ -92,13 +92,13 @@ class PlatformOrganization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationPage:
-    """A page of the organizations that match, and how many match in all."""
+    """A page of the matching organizations, and the number of all."""
 
     organizations: Sequence[PlatformOrganization]
     total: int
 
     def without_platform_owners(self) -> OrganizationPage:
-        """Return the page as support sees it."""
+        """Return the page for support."""
         return replace(
             self,
             organizations=[
@@ -117,7 +117,7 @@ def list_all(
 ) -> OrganizationPage:
     """List organizations, the newest first, of one status and one tier where these are given.
 
-    Support is not told which platform owner owns or has approved one.
+    Support does not see which platform owner owns or has approved one.
     """
     caller = authorize_support(uow)
     page = uow.elsewhere.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
@@ -175,9 +175,9 @@ def change_tier(
     *,
     seen: SeenLimits | None = None,
 ) -> Organization:
-    """Change an organization's tier, and those of its own limits that are given; without a tier, it stays.
+    """Change an organization's tier, if one is given, and the given limits of its own.
 
-    A limit of None resets it to that of the tier. A call that changes nothing is not recorded.
+    None resets a limit to the tier's. A call that changes nothing is not recorded.
     """
     authorize_platform(uow)
     if tier_id is None and not limits:
@@ -197,7 +197,7 @@ def change_tier(
 
 
 def limits_seen(organization: Organization) -> SeenLimits:
-    """Return what a page that shows an organization now has seen of its limits."""
+    """Return the limits that a page with the present state of an organization shows."""
     return SeenLimits(
         tier_id=organization.tier_id, max_services=organization.max_services, max_users=organization.max_users
     )
@@ -215,7 +215,7 @@ def delete(uow: UnitOfWork, organization_id: UUID) -> None:
 def delete_for_reason(
     uow: UnitOfWork, organization_id: UUID, *, typed_slug: str, reason: str, seen_status: str
 ) -> Organization:
-    """Delete an organization as `delete` does, whose slug was typed, and return what it was; the reason is recorded."""
+    """Delete an organization as `delete` does, after its slug was typed; record the reason, and return what it was."""
     authorize_platform(uow)
     organization = _lock(uow, organization_id, seen_status)
     if typed_slug.strip() != organization.slug:
@@ -227,10 +227,10 @@ def delete_for_reason(
 def _lock(uow: UnitOfWork, organization_id: UUID, seen_status: str | None = None) -> Organization:
     """Lock an organization, so that of two concurrent decisions the second sees the result of the first.
 
-    Raise `OrganizationChanged` when it has not the status that the caller has seen.
+    Raise `OrganizationChanged` when it no longer has the status that the caller has seen.
     """
     organization = uow.organizations.lock(organization_id)
-    # An internal one follows its customer, whose organization is the one to decide about.
+    # An internal organization follows its customer, so the platform decides only about the customer's organization.
     if organization is None or organization.is_internal:
         raise OrganizationUnknown
     if seen_status not in {None, organization.status.value}:

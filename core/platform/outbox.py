@@ -1,6 +1,6 @@
-"""The outbox as the pages of the platform list it: by state, with the number of mails in each that have not left.
+"""The outbox as the pages of the platform list it: by state, with the number of unsent mails in each.
 
-Nothing that a mail says is read. Support sees no mails to platform owners. Sending a mail again is in `mails.py`.
+The content of a mail is never read. Support sees no mails to platform owners. Sending a mail again is in `mails.py`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from core.positions import Position
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# The states whose mails have not left, in the order in which they need attention.
+# The states of unsent mails, in the order in which they need attention.
 NOT_SENT: Final = (ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED, ListedMailState.KEPT)
-# What waits is listed with the oldest first, everything else with the newest.
+# Lists of waiting mails have the oldest first, all others the newest.
 WAITING: Final = frozenset({ListedMailState.QUEUED, ListedMailState.ROUTED})
 
 
@@ -38,7 +38,7 @@ class MailOrganization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedMail:
-    """A mail without its content, and its organization; None for one of the platform, or of one that is deleted."""
+    """A mail without its content, and its organization; None for the platform, and for a deleted organization."""
 
     mail: OutboxMail
     organization: MailOrganization | None
@@ -51,10 +51,10 @@ class ListedMail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMails:
-    """A part of the mails that were found, how many there are, and how many have not left, by their states.
+    """A part of the found mails, the number of all, and the numbers of unsent ones, by their states.
 
-    The numbers are exact up to `COUNTED_MAX`, and one more than that beyond; `next` is where the list goes on, None at
-    its end.
+    The numbers are exact up to `COUNTED_MAX`, and one more than that beyond; the list goes on at `next`, None at its
+    end.
     """
 
     found: Sequence[ListedMail]
@@ -64,7 +64,7 @@ class FoundMails:
 
 
 def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, limit: int) -> FoundMails:
-    """Return a part of the outbox as a platform owner or support; of what waits the oldest first, else the newest."""
+    """Return a part of the outbox, as a platform owner or support; waiting mails have the oldest first, others not."""
     hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted).acts_as_platform_owner
     recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
     state = MailState(wanted.state) if wanted.state is not None else None

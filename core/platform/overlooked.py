@@ -1,9 +1,9 @@
-"""What waits in a log although nothing beside the log says so: it is found and put right.
+"""Finds overlooked rows, which wait in a log although no mark beside the log says so, and restores the marks.
 
-Entries, events and mails wait of organizations whose mark is missing, and deliveries are due of webhooks that are not.
-It happens where a transaction that was setting a mark is rolled back while another one relied on it, where a process of
-an older version wrote the row, and on a cluster, where a row may become visible a moment after its transaction has
-ended elsewhere. The logs themselves are asked, a part of what waits each time, in turn.
+Entries, events and mails of an organization wait while its mark is missing, and deliveries are due while their webhook
+is not. This happens when a transaction that sets a mark is rolled back while another one relies on the mark, when a
+process of an older version wrote the row, and on a cluster, where a row may become visible a moment after its
+transaction has ended elsewhere. The search reads the logs themselves, a part of the waiting rows each time, in turn.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from core.webhooks import events
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Of each kind in one turn.
+# So many rows of each kind in one turn.
 ROWS_MAX: Final = 1_000
-# What waits for less long is on its way.
+# A row that has waited for less time is on its way.
 OVERLOOKED_AFTER: Final = timedelta(seconds=5)
 
 
 class Kind(StrEnum):
-    """What waits."""
+    """The kind of a waiting row."""
 
     ENTRIES = "entries"
     EVENTS = "events"
@@ -40,20 +40,20 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongWaiting:
-    """Where a row waits: its organization, and by which id it has its turn, that of the webhook or the organization."""
+    """A waiting row: its organization, and the id that orders the turns, of the webhook or the organization."""
 
     kind: Kind
     organization_id: UUID
     turn_id: UUID
 
 
-# The first ids that are looked at next.
+# The ids at which the next search begins.
 Turn = Mapping[Kind, UUID]
 FIRST_TURN: Final[Turn] = dict.fromkeys(Kind, FIRST_ID)
 
 
 def find(uow: UnitOfWork, turn: Turn) -> Sequence[LongWaiting]:
-    """Return what waits and is due, in turn, whether it is overlooked or not; it is one statement."""
+    """Return due rows that wait, in turn, overlooked or not, in one statement."""
     return uow.overlooked_work.long_waiting(
         turn,
         before=uow.now - OVERLOOKED_AFTER,
@@ -64,13 +64,13 @@ def find(uow: UnitOfWork, turn: Turn) -> Sequence[LongWaiting]:
 
 
 def next_turn(found: Sequence[LongWaiting]) -> Turn:
-    """Return where to go on: at the beginning of a kind of which there was no more."""
+    """Return where to go on; a kind without more rows begins anew."""
     ids = {kind: [one.turn_id for one in found if one.kind is kind] for kind in Kind}
     return FIRST_TURN | {kind: UUID(int=max(seen).int + 1) for kind, seen in ids.items() if len(seen) == ROWS_MAX}
 
 
 def put_right(uow: UnitOfWork, found: Sequence[LongWaiting]) -> int:
-    """Mark the organizations that are not marked, and make the webhooks due that are not; return how many."""
+    """Mark organizations without a mark, and make overlooked webhooks due; return how many."""
     places = {
         kind: dict.fromkeys((one.organization_id, one.turn_id) for one in found if one.kind is kind) for kind in Kind
     }

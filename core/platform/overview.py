@@ -1,7 +1,7 @@
 """The overview of the platform: what waits for its owners and its support, then numbers.
 
-Each part is read from an index or from figures that are kept, so that none takes longer on a large platform. Support
-sees nothing of platform owners here.
+Each part is read from an index or from kept figures, so that none takes longer on a large platform. Support sees
+nothing of platform owners here.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 PERIOD: Final = timedelta(days=1)
-# Of so many days new users, sign-ins and webhooks whose receiver is gone are shown.
+# New users, sign-ins and webhooks with a gone receiver are shown for so many days.
 DAYS: Final = sign_in_counts.PERIOD_DAYS_DEFAULT
-# How many rows of each part are shown; the rest is on the page of its list.
+# Each part shows so many rows; the rest is on the page of its list.
 SHOWN_MAX: Final = 5
-# So many webhooks that have lost deliveries at any time are looked at, whatever the number of these deliveries.
+# The overview looks at so many webhooks with lost deliveries of any time, whatever the number of deliveries.
 WEBHOOKS_READ_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingWebhook:
-    """A webhook that lost deliveries in the last day, all attempts of which have failed.
+    """A webhook with deliveries of the last day whose attempts have all failed.
 
     `lost` is exact up to `COUNTED_MAX`, and one more than that beyond.
     """
@@ -53,7 +53,7 @@ class FailingWebhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoneWebhook:
-    """A webhook that was switched off, because its receiver said that it is gone (410)."""
+    """A webhook that was switched off, because its receiver answered that it is gone (410)."""
 
     organization_id: UUID
     organization_name: str
@@ -63,7 +63,7 @@ class GoneWebhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingStream:
-    """A receiver of an audit log that takes nothing since then."""
+    """A receiver of an audit log that has accepted nothing since a moment."""
 
     organization_id: UUID
     organization_name: str
@@ -73,7 +73,7 @@ class FailingStream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformSetup:
-    """What of an installation is set up: a service, a sign-in to one, and a backup."""
+    """What is set up in an installation: a service, a sign-in to one, and a backup."""
 
     has_service: bool
     has_sign_in: bool
@@ -82,10 +82,10 @@ class PlatformSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformNumbers:
-    """Numbers of the platform; `figures` is None until they are counted first.
+    """Numbers of the platform; `figures` is None until the first count.
 
-    Those of organizations, mails and new users are exact up to `COUNTED_MAX`, and one more than that beyond. New users
-    and sign-ins are those of the last thirty days.
+    The numbers of organizations, mails and new users are exact up to `COUNTED_MAX`, and one more than that beyond. New
+    users and sign-ins are of the last thirty days.
     """
 
     figures: PlatformFigures | None
@@ -97,9 +97,9 @@ class PlatformNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOverview:
-    """The overview; of each part, at most `SHOWN_MAX` rows, and how many there are in all, here or in the numbers.
+    """The overview: at most `SHOWN_MAX` rows of each part, with the number of all, here or in the numbers.
 
-    `owners_without_second_factor` are the platform owners, which support does not see; `setup` is None for support.
+    Support does not see `owners_without_second_factor`, who are platform owners; `setup` is None for support.
     """
 
     setup: PlatformSetup | None
@@ -138,7 +138,7 @@ def show(uow: UnitOfWork) -> PlatformOverview:
     waiting = uow.elsewhere.organization_records.waiting(limit=SHOWN_MAX)
     organizations = uow.elsewhere.platform_overviews.organizations_by_status(counted_max=counted_max)
     alerts = mfa.suspicious(uow)
-    # How many there are is among the numbers.
+    # Their number is among the numbers.
     failed = uow.elsewhere.platform_mails.page(
         state=MailState.FAILED,
         recipient=None,

@@ -1,8 +1,8 @@
 """Platform owners: creating the first one, appointing more by command, listing, promoting and demoting them.
 
-The command appoints the account of any address; through the API and the console, platform owners promote and demote
-each other. Every change of the platform owners takes one lock, so there is always at least one, and is an entry of the
-platform's audit log.
+The command appoints the account with any address; through the API and the console, platform owners promote and demote
+each other. Every change of the platform owners takes one lock, so that at least one always remains, and is an entry of
+the platform's audit log.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# Said of an address that a platform owner has typed, who may know which accounts exist.
+# For an address that a platform owner has typed: they may know which accounts exist.
 ADDRESS_WITHOUT_ACCOUNT: Final = "No account has this email address. Check the spelling, or ask the person to register."
 
 
@@ -44,7 +44,7 @@ class AlreadyPlatformOwner(Conflict):
 
 
 class OwnerUnverified(Conflict):
-    """The account's address is not verified, so it may belong to another person than is meant."""
+    """The account's address is not verified, so it may belong to the wrong person."""
 
     default_message = "This user has not verified their email address yet. Promote them after they have."
 
@@ -67,7 +67,7 @@ class PlatformOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedPlatformOwner:
-    """A platform owner, with what protects their account; `appointed_at` is None when it was not recorded."""
+    """A platform owner and their second factor; `appointed_at` is None when it was not recorded."""
 
     id: UUID
     email: str
@@ -81,7 +81,7 @@ class ListedPlatformOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerDemotion:
-    """Another platform owner, for the caller to demote, and how many would remain whose accounts may be used."""
+    """Another platform owner, for the caller to demote, and how many with usable accounts would remain."""
 
     owner: ListedPlatformOwner
     remaining: int
@@ -101,25 +101,25 @@ def any_exists(uow: UnitOfWork) -> bool:
 
 
 def active(uow: UnitOfWork) -> tuple[User, ...]:
-    """Return the platform owners whose accounts may be used."""
+    """Return the platform owners with usable accounts."""
     return tuple(owner for owner in uow.users.lock_platform_owners() if owner.is_active)
 
 
 def is_platform_owner(uow: UnitOfWork, email: str) -> bool:
-    """Return whether the account of this address is a platform owner."""
+    """Return whether the account with this address is a platform owner."""
     user = uow.users.by_email(normalize_email(email, uow.domain_names.to_ascii))
     return user is not None and user.is_platform_owner
 
 
 def appoint_first(uow: UnitOfWork, email: str, password_hash: str) -> Appointment | None:
-    """Appoint the first platform owner; return None when there is one, so that every start may call this."""
+    """Appoint the first platform owner; return None when there is one already, so that every start may call this."""
     if uow.users.lock_platform_owners():
         return None
     return appoint(uow, email, password_hash)
 
 
 def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
-    """Make the account of an address a platform owner, or create one with this password.
+    """Make the account with an address a platform owner, or create one with this password.
 
     An account whose address is verified keeps its password.
     """
@@ -141,7 +141,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
 
     owner = existing.appointed(at=uow.now)
     if not existing.is_verified:
-        # An attacker could have claimed this address beforehand (decisions 3.13).
+        # An attacker could have registered this address beforehand, so the proof ends everything set up before it.
         addresses.mark_proved(uow, existing)
         uow.credentials.set_password_hash(owner.id, password_hash)
     uow.users.save(owner)
@@ -167,7 +167,7 @@ def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
 
 
 def promote_by_address(uow: UnitOfWork, email: str) -> PlatformOwner:
-    """Make the user of an address a platform owner, as `promote` does.
+    """Make the user with an address a platform owner, as `promote` does.
 
     Raise `UserUnknown` for an address without an account, and `Conflict` for an account that cannot be promoted.
     """
@@ -184,7 +184,7 @@ def _promote(uow: UnitOfWork, user: User) -> PlatformOwner:
         raise AlreadyPlatformOwner
     promoted = user.appointed(at=uow.now)
     if not user.is_verified or user.is_disowned:
-        # An attacker could have registered the address. The command vouches for it; a platform owner does not.
+        # An attacker could have registered the address. Unlike the command, a platform owner does not vouch for it.
         raise OwnerUnverified
     uow.users.save(promoted)
     _record_promotion(uow, promoted.id)
@@ -197,7 +197,7 @@ def _promote(uow: UnitOfWork, user: User) -> PlatformOwner:
 
 
 def _record_promotion(uow: UnitOfWork, user_id: UUID) -> None:
-    """End what a platform owner has no use for, and record the promotion."""
+    """End the support appointment and impersonations of a new platform owner, and record the promotion."""
     # An owner may do all that support may, and a demoted one is neither.
     platform_support.end_appointment(uow, user_id, reason="promoted")
     # Platform owners cannot be impersonated, so sessions that impersonate this user end.
@@ -206,7 +206,7 @@ def _record_promotion(uow: UnitOfWork, user_id: UUID) -> None:
 
 
 def show_demotion(uow: UnitOfWork, user_id: UUID) -> OwnerDemotion:
-    """Return what demoting a platform owner means; raise `NotAPlatformOwner` or `CannotDemoteYourself`."""
+    """Return a platform owner before a demotion; raise `NotAPlatformOwner` or `CannotDemoteYourself`."""
     _require_other(uow, user_id)
     present = uow.platform_owners.all()
     owner = next((one for one in present if one.id == user_id), None)
@@ -225,13 +225,13 @@ def demote(uow: UnitOfWork, user_id: UUID, reason: str | None = None) -> None:
     if owner is None or not owner.is_platform_owner:
         raise NotAPlatformOwner
     uow.users.save(replace(owner, is_platform_owner=False, updated_at=uow.now))
-    # Ended for good, so that they do not work again if the user is promoted again.
+    # Ended for good, so that they do not work again after another promotion.
     uow.sessions.end_impersonations(owner.id)
     uow.audit_platform(PlatformAction.OWNER_DEMOTED, owner.id, **given)
 
 
 def _require_other(uow: UnitOfWork, user_id: UUID) -> None:
-    """Authorize a platform owner who means another account."""
+    """Authorize a platform owner for another account than their own."""
     if user_id == authorize_platform(uow).account.id:
         raise CannotDemoteYourself
 

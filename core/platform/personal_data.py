@@ -1,6 +1,6 @@
-"""What platform owners do with the personal data of a user on a page: looking at what anonymizing ends, and doing it.
+"""Personal data of a user on pages for platform owners: what an anonymization ends, the export, and anonymizing.
 
-The rules of both are in `core/privacy/`. A page wants the address typed, so that no wrong person is anonymized.
+The rules are in `core/privacy/`. The page requires typing the address, so that the right person is anonymized.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonalDataOfUser:
-    """The account whose data are to be exported or anonymized, and what ends with them."""
+    """The account whose data are to be exported or anonymized, and what an anonymization ends."""
 
     user_id: UUID
     email: str
@@ -35,7 +35,7 @@ class PersonalDataOfUser:
 
 
 def show(uow: UnitOfWork, user_id: UUID) -> PersonalDataOfUser:
-    """Return what anonymizing an account ends, as a platform owner; raise `UserUnknown`."""
+    """Return what anonymizing an account would end, as a platform owner; raise `UserUnknown`."""
     authorize_platform(uow)
     user = uow.users.by_id(user_id)
     if user is None:
@@ -58,14 +58,14 @@ def show(uow: UnitOfWork, user_id: UUID) -> PersonalDataOfUser:
 def export(uow: UnitOfWork, user_id: UUID) -> PersonalDataExport:
     """Return the personal data of an account, as a platform owner; raise `UserUnknown`.
 
-    The people and organizations to whom the interface gives such data have pages of their own.
+    The person and owners of organizations have pages of their own for this.
     """
     authorize_platform(uow)
     return privacy_export.export(uow, user_id)
 
 
 def anonymize(uow: UnitOfWork, user_id: UUID, *, typed: str) -> None:
-    """Anonymize an account whose address was typed, as a platform owner; raise `BadRequest` when it is another one."""
+    """Anonymize an account after its address was typed, as a platform owner; raise `BadRequest` for another address."""
     authorize_platform(uow)
     # The lock of `anonymize`, which takes the invitations of the address before the account.
     subject = uow.anonymization.lock(user_id)

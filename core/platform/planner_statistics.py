@@ -1,4 +1,4 @@
-"""What PostgreSQL knows of the rows of the tables: without it, its planner guesses, and statements read too much."""
+"""PostgreSQL's statistics of the tables: without them, its planner guesses, and statements read too much."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# Of a smaller table a wrong guess costs little.
+# For a smaller table a wrong guess costs little.
 TABLE_BYTES_MIN: Final = 1024**2
 
 

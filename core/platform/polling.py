@@ -1,7 +1,7 @@
-"""What is due for the actors that send and hand on: one process asks for all of it at once, for all processes.
+"""Due work of the actors that send and hand on: one process asks for all of it at once, for all processes.
 
-The names are those of `WorkKind`, by which actors are told. What is due has a time that has passed; a retry has its
-time, so that it can be looked for then. Which of it an actor takes is decided when it leases.
+The names are those of `WorkKind`, which wake the actors. Due work has a time that has passed; a retry has a later time,
+at which the process looks for it. An actor decides which work it takes when it leases.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def due(uow: UnitOfWork, mode: BillingMode, *, finds_seals: bool = True) -> Mapping[str, datetime]:
-    """Return from when on something is due, for each kind of work that has something; it is one statement.
+    """Return the time since when work is due, for each kind that has any, in one statement.
 
-    Without `finds_seals`, entries without a seal are left out, of which it is not known since when they wait.
+    Without `finds_seals`, unsealed entries are left out, because the start of their waiting is not known.
     """
     return uow.due_work.next(now=uow.now, events_since=uow.now - RETENTION, mode=mode, finds_seals=finds_seals)

@@ -1,4 +1,4 @@
-"""Names that stand in mails and on pages, and that are older than their rule (`core/text.py`, decisions 5.1).
+"""Names in mails and on pages that are older than the rule against web addresses in names (`core/text.py`).
 
 They keep working, and mails have a neutral word in their place. `gatehouse doctor` lists them.
 """
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicName:
-    """A name, and what it names: the slugs of a service, and the id of what has no slug."""
+    """A name, and its owner: the slugs of a service, and the id of a thing without a slug."""
 
     place: str
     name: str
 
 
 def breaking_the_rule(uow: UnitOfWork) -> Sequence[PublicName]:
-    """List the names of services, plans and connections that mention an address of the web."""
+    """List the names of services, plans and connections that contain a web address."""
     return [one for one in uow.public_names.dotted() if mentions_web_address(one.name)]

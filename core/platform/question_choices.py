@@ -1,4 +1,4 @@
-"""What a question about a sign-in can name, to choose from: people, services, their customers, products, organizations.
+"""The choices for a question about a sign-in: people, services, their customers, products, organizations.
 
 An organization chooses among its own members, end users, services and customers, and among the products that it uses;
 the platform among all.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sought:
-    """What was typed into the searches of a question, and the organization and service that were chosen by slug."""
+    """The typed searches of a question, and the slugs of the chosen organization and service."""
 
     person: str = ""
     organization: str = ""
@@ -38,7 +38,7 @@ class Sought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionChoices:
-    """What a question can name; None where the reader may not see it, or has not chosen what it belongs to.
+    """The choices of a question; None where the reader may not see them, or has not chosen their parent yet.
 
     People are named by their addresses, customers by their ids, products by their client ids, and others by slugs.
     """
@@ -51,7 +51,7 @@ class QuestionChoices:
 
 
 def for_organization(uow: UnitOfWork, slug: str, sought: Sought) -> QuestionChoices:
-    """Return what a question of an organization can name."""
+    """Return the choices for a question of an organization."""
     authorized = authorize(uow, slug, Operation.SIGN_INS_EXPLAIN)
     organization_id = authorized.organization.id
     sees_customers = Capability.SERVICES_MANAGE in authorized.capabilities
@@ -65,7 +65,7 @@ def for_organization(uow: UnitOfWork, slug: str, sought: Sought) -> QuestionChoi
 
 
 def for_platform(uow: UnitOfWork, sought: Sought) -> QuestionChoices:
-    """Return what a question of the platform can name; what support searches for is recorded."""
+    """Return the choices for a question of the platform; searches of support are recorded."""
     authorize_support(uow)
     slug = sought.organization_slug
     organization = uow.organizations.by_slug(slug) if slug else None

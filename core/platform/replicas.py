@@ -1,4 +1,4 @@
-"""Where the primary is, which its replicas are compared with; which of them are read is not decided here."""
+"""The position of the primary, for comparison with its replicas (ops/decisions/0082)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrimaryPlace:
-    """Which installation of PostgreSQL and which database the primary is, and where it is in its log of changes."""
+    """The PostgreSQL system and database of the primary, and its position in the log of changes."""
 
     system_identifier: int
     database: str
@@ -20,5 +20,5 @@ class PrimaryPlace:
 
 
 def primary_place(uow: UnitOfWork) -> PrimaryPlace:
-    """Return where the primary is now."""
+    """Return the present position of the primary."""
     return uow.primary.place()

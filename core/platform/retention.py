@@ -1,6 +1,6 @@
-"""How long kinds of records are kept that people may want for longer or shorter: the operator sets each within bounds.
+"""How long kinds of records are kept; the operator sets each time within bounds.
 
-A bound is what the interface promises, or what reads the records: none is set so low that a page shows too little.
+The bounds follow from what the interface promises and from what reads the records, so that no page shows too little.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ FOR_EVER: Final = timedelta(days=1_000 * 365)
 
 
 class Retention(Enum):
-    """A kind of records with its default, and the fewest and the most days for which they may be kept.
+    """A kind of records with the default, the minimum and the maximum of days for which they are kept.
 
-    What is kept for ever by default can be shortened to so many days.
+    A kind that is kept for ever by default can be shortened.
     """
 
     # Pages and endpoints show 400 days, so that no number changes when a month is deleted.
     LOGIN_EVENTS = ("login_events", 400, 400)
-    # A log is kept (decisions 5.8), unless a law asks the operator to shorten it; never what it has of anonymizations.
-    # What a user record shows of it is that of 400 days.
+    # The security log is kept for ever, unless a law requires the operator to shorten it; its entries of anonymizations
+    # always stay. A user record shows 400 days of it.
     MFA_EVENTS = ("mfa_events", FOR_EVER.days, 400)
     INVITATIONS = ("invitations", 400, 30)
     # The links of a registration are valid for a day, and mails are kept for seven.
     UNPROVED_ACCOUNTS = ("unproved_accounts", 30, 8)
     SESSIONS = ("sessions", 30, 1)
-    # No token and no session of a device is valid as long.
+    # No token and no session of a device is valid for so long.
     DEVICES = ("devices", 365, 120)
     LINKS = ("links", 30, 1)
     ORGANIZATION_KEYS = ("organization_keys", 90, 1)
-    # The events, which are kept for 90 days, take them along.
+    # Deleting the events, which are kept for 90 days, deletes them too.
     DELIVERIES = ("deliveries", 90, 1, 90)
-    # The interface says these 30 days.
+    # The interface promises 30 days.
     JOBS = ("jobs", 30, 30)
     PROVISIONING_LOG = ("provisioning_log", 30, 30)
     # The console shows the problems of a connection, and its last test.

@@ -1,7 +1,7 @@
-"""Finding anything on the platform by what one has of it: an address, a name or an id.
+"""A search over the whole platform by an address, a name or an id.
 
-What is meant is known by its form. A whole address, slug, domain or id is looked up by its index; any other text is a
-part of names and addresses. Support finds nothing of platform owners, and no log.
+The form of a text decides. A whole address, slug, domain or id is looked up by its index; any other text is a part of
+names and addresses. Support finds nothing of platform owners, and no log.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from core.platform.organization_records import OrganizationFilter
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many hits of each kind a part of a text finds.
+# A part of a name or address finds so many hits of each kind.
 SHOWN_MAX: Final = 10
-# The ids of requests, as answers and pages name them.
+# The form of the ids of requests in answers and on pages.
 _REQUEST_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class HitKind(StrEnum):
-    """What was found."""
+    """The kind of a hit."""
 
     USER = "user"
     ORGANIZATION = "organization"
@@ -48,10 +48,10 @@ class HitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
-    """Something that was found, with what it is called and what it belongs to.
+    """A hit, with its name and what it belongs to.
 
-    `id` is that of the account to which a user, a session or a sign-in belongs, or of the entry of a log, else that of
-    the organization; None for several entries.
+    `id` is the id of the account for a user, a session or a sign-in, of the entry for a log, and of the organization
+    for any other kind; None for several entries.
     """
 
     kind: HitKind
@@ -62,7 +62,7 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedText:
-    """What is typed into a search; any text may name a person, or be a part of a name or an address."""
+    """The typed text of a search; any text may name a person, or be a part of a name or an address."""
 
     typed: str
 
@@ -85,7 +85,7 @@ def is_request_id(typed: str) -> bool:
 
 
 def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
-    """Return what is meant by a text: what it names as a whole, else what it is a part of; nothing for an empty one."""
+    """Return what a text names as a whole, else what it is a part of; nothing for an empty text."""
     helped_accounts.open_list(uow, NarrowedList.SEARCH, AskedText(typed=typed))
     text = typed.strip()
     if not text:
@@ -94,7 +94,7 @@ def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
 
 
 def find_while_typed(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
-    """Return what `find` does, to owners alone: what support looks for is recorded, and half a word is no search."""
+    """Return what `find` does, only to owners: searches of support are recorded, and half a word is no search."""
     return find(uow, typed) if authorize_support(uow).acts_as_platform_owner else []
 
 
@@ -133,7 +133,7 @@ def _with_email(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
 
 
 def _containing(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
-    """Return organizations and users that have a text in their names and addresses."""
+    """Return organizations and users with a text in their names or addresses."""
     organizations = organization_records.listed(uow, OrganizationFilter(search=text), after=None, limit=SHOWN_MAX)
     users = uow.elsewhere.found_users.page(
         part_of_email(text, uow.domain_names.to_ascii),

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# Of more sessions, those that were used last are told apart.
+# The kinds are counted among so many sessions, the ones used last.
 TOLD_APART_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsToEnd:
-    """What ends with the sessions of an account, in numbers; `impersonations` are those of platform owners as its user.
+    """What ends with the sessions of an account, in numbers; `impersonations` are sessions of platform owners.
 
-    Of more than `TOLD_APART_MAX` sessions, only that many are told apart.
+    The kinds are counted among `TOLD_APART_MAX` sessions at most.
     """
 
     user_id: UUID
@@ -59,11 +59,11 @@ def end_all(uow: UnitOfWork, user_id: UUID) -> int:
 
 
 def end_all_shown(uow: UnitOfWork, user_id: UUID, *, reason: str, seen: int) -> int:
-    """End all sessions of an account, of which a page has shown so many, for a reason that the log keeps.
+    """End all sessions of an account after a page has shown their number, for a reason that the log keeps.
 
-    Raise `BadRequest` without a reason, and `SessionsChanged` when there are fewer by now: a user who was helped by
-    another person, and has signed in again, must not be signed out once more. New ones do not matter, or a stranger
-    could prevent this by signing in all the time.
+    Raise `BadRequest` without a reason, and `SessionsChanged` when there are fewer by now: a user that another person
+    has helped, and who has signed in again, must not be signed out once more. Additional sessions do not matter, else a
+    stranger could prevent this by signing in all the time.
     """
     reason = checked_reason(reason)
     user = helped_accounts.lock(uow, user_id)
@@ -74,7 +74,7 @@ def end_all_shown(uow: UnitOfWork, user_id: UUID, *, reason: str, seen: int) -> 
 
 
 def end_all_of_address(uow: UnitOfWork, email: str) -> int:
-    """End all sessions of the account of an address, as `end_all` does, by command; raise `UserUnknown`."""
+    """End all sessions of the account with an address, as `end_all` does, by command; raise `UserUnknown`."""
     user = uow.users.lock_by_email(normalize_email(email, uow.domain_names.to_ascii))
     if user is None:
         raise UserUnknown("No account has this email address.")

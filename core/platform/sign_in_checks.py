@@ -1,6 +1,6 @@
-"""The rules of signing in as those read them who help: a check for each rule, in their order.
+"""The rules of signing in for people who help a user: a check for each rule, in order.
 
-They are a reading of the judgements of `core/sign_in/judgement.py`, for a user who is not signing in.
+The checks are read from the judgements of `core/sign_in/judgement.py`, for a user who is not signing in.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ class SignInWay(StrEnum):
 
 
 class RuleVerdict(StrEnum):
-    """What a rule answers. What it asks for, or makes depend on the attempt, ends no walk."""
+    """The verdict of a rule; asking for something, or depending on the attempt, ends no walk."""
 
     PASSES = "passes"
     REFUSES = "refuses"
     # The user has to do something more, and then goes on.
     ASKS = "asks"
-    # It refuses some attempts and not others: `networks` says which, or the reason does.
+    # It refuses some attempts and not others; `networks` or the reason says which.
     DEPENDS = "depends"
     NOT_REACHED = "not_reached"
-    # It concerns the account alone, which has not confirmed that it belongs to the organization that asks.
+    # It concerns the account alone, and its person has not confirmed that they belong to the organization that asks.
     NOT_TOLD = "not_told"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCheck:
-    """What one rule answers; `reason` says why it refuses, asks or depends, and `until` how long that lasts.
+    """The check of a rule; `reason` says why it refuses, asks or depends, and `until` how long that lasts.
 
-    `networks` are those whose attempts are refused, and `required` is the connection by which the user has to sign in.
+    Attempts from `networks` are refused, and `required` is the connection by which the user has to sign in.
     """
 
     rule: Rule
@@ -60,13 +60,13 @@ class RuleCheck:
 
     @property
     def reason_text(self) -> str | None:
-        """The reason for those who help; None for a rule that passes."""
+        """The reason in words for people who help; None for a rule that passes."""
         return self.reason.text if self.reason is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkedConnection:
-    """The connection by which a walk goes."""
+    """The connection of a walk."""
 
     id: UUID
     name: str
@@ -74,7 +74,7 @@ class WalkedConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInWalk:
-    """The rules in the order in which a way meets them; `connection` is set for that way alone."""
+    """The rules in their order on a way; `connection` is set only for the way by a connection."""
 
     way: SignInWay
     connection: WalkedConnection | None
@@ -98,9 +98,9 @@ _VERDICTS: Final = {
 
 
 def judge_to_end(judged: Judgement[Facts]) -> Judgement[Facts]:
-    """Return a judgement gone on with until a rule refuses, or needs what is not read, or the last has judged.
+    """Return a judgement after all rules, or after a rule that refuses or needs facts that are not read.
 
-    What a sign-in would change, the facts are changed by, and what it would ask for, they are given.
+    The facts get the changes that a sign-in would make, and the proofs that it would ask for.
     """
     while judged.answer is not None and judged.refusal is None:
         judged = judge(judged.rules, _after(judged), judged, untold=judged.untold)
@@ -117,7 +117,7 @@ def _after(judged: Judgement[Facts]) -> Facts:
 
 
 def checks_of(*traces: Iterable[Check]) -> tuple[RuleCheck, ...]:
-    """Return what is said of each rule, once: where it refuses, else where it is judged for the first time."""
+    """Return one check for each rule: the one that refuses, else the first."""
     found = dict[Rule, RuleCheck]()
     for trace in traces:
         for check in trace:

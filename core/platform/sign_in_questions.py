@@ -1,4 +1,4 @@
-"""A question of those who help: whose sign-in is explained, and which (`why.py` answers it)."""
+"""A question about a sign-in, by people who help: the person, the place and the way (`why.py` answers it)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from core.platform.sign_in_checks import SignInWay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInQuestion:
-    """Whose sign-in is asked about, and which.
+    """The person, the place and the way of a sign-in in question.
 
-    The person is named by an address or an id. Without a way every way is walked; `connection_id` names one of the
-    organization. `network` is that of the attempt, None when it is not known. `by_saml` says whether a service is
-    signed in to by SAML; None means that it is, if it is set up for that.
+    An address or an id names the person. Without a way every way is walked; `connection_id` names a connection of the
+    organization. `network` is the network of the attempt, None when it is not known. `by_saml` says whether the sign-in
+    to the service is by SAML; None means that it is, if the service is set up for that.
 
-    `customer` names a customer of the service by its id or slug, and is empty for a user who comes as an individual.
-    `product` is the client id of a service of another organization, of which the one that asks is a customer.
+    `customer` names a customer of the service by its id or slug, and is empty for a user without a customer. `product`
+    is the client id of another organization's service that the asking organization uses as a customer.
     """
 
     email: str = ""
@@ -36,19 +36,18 @@ class SignInQuestion:
 
     @property
     def names_user(self) -> bool:
-        """Whether the question says whose sign-in it is about."""
+        """Whether the question names the person."""
         return bool(self.email) or self.user_id is not None
 
     @property
     def narrowing(self) -> Narrowing:
-        """Whom the question is about, which is checked."""
+        """The person of the question; the form is checked."""
         return Narrowing(text=self.email.strip().lower() or None, id=self.user_id, network=self.network)
 
     def checked(self) -> SignInQuestion:
-        """Return the question with the network that is counted for the one that was typed.
+        """Return the question with the typed network in the form of the counts.
 
-        Raise `BadRequest` for a question that names no user, a customer without its service, or something else than a
-        network.
+        Raise `BadRequest` for a question without a user, a customer without its service, or an invalid network.
         """
         if not self.names_user:
             raise BadRequest.of_field("email", "Enter the email address of the user, or their id.")

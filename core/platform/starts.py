@@ -1,4 +1,4 @@
-"""Where a person begins in the browser: in the one organization where they work, among several, or elsewhere."""
+"""Where a person begins in the browser: in the only organization where they work, among several, or elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What there is to begin with; `only_slug` is that of the only organization, where its overview opens."""
+    """Where the person can begin; `only_slug` is the slug of the only organization, whose overview opens."""
 
     only_slug: str | None
     has_organizations: bool
@@ -24,7 +24,7 @@ class Start:
 def find(uow: UnitOfWork) -> Start:
     """Return where the caller begins.
 
-    A membership that another person has made and the caller never used is not opened by itself: that would confirm it.
+    A membership that another person has made and the caller never used does not open by itself: that would confirm it.
     """
     mine = management.search_mine(uow, search="", after="", limit=1)
     return Start(

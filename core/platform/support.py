@@ -1,8 +1,8 @@
-"""The platform's support: people who help the users of the platform without governing it (decisions 5.12).
+"""The platform's support: people who help the users of the platform without governing it.
 
 Platform owners appoint and demote them. An appointment gives power only while the address is verified and the account
-has a second factor, and only in sessions that began with one; with the second factor the appointment ends for good
-(`core/organizations/platform_support.py`). What support may open and do is in `core/accounts/helped_accounts.py`.
+has a second factor, and only in sessions that began with one; when the second factor ends, the appointment ends for
+good (`core/organizations/platform_support.py`). What support may open and do is in `core/accounts/helped_accounts.py`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SupportIsOwner(Conflict):
 
 
 class SupportUnverified(Conflict):
-    """The address is not verified, so the account may belong to another person than is meant."""
+    """The address is not verified, so the account may belong to the wrong person."""
 
     default_message = "This user has not verified their email address. Appoint them after they have."
 
@@ -67,7 +67,7 @@ class SupportDeactivated(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformSupport:
-    """A user who is of the platform's support, which has effect while the address is verified and MFA is enabled.
+    """A user of the platform's support; this has effect while the address is verified and MFA is enabled.
 
     `appointed_at` is None when it was not recorded.
     """
@@ -101,7 +101,7 @@ def find(uow: UnitOfWork, user_id: UUID) -> PlatformSupport:
 
 
 def appoint(uow: UnitOfWork, email: str) -> PlatformSupport:
-    """Appoint the user of an address to the platform's support, from their next request on, and return them.
+    """Appoint the user with an address to the platform's support, from their next request on, and return them.
 
     Raise `UserUnknown` for an address without an account, and `Conflict` for an account that cannot be appointed.
     """
@@ -140,7 +140,7 @@ def demote(uow: UnitOfWork, user_id: UUID, reason: str | None = None) -> None:
     authorize_platform(uow)
     given: dict[str, Any] = {} if reason is None else {"reason": checked_reason(reason)}
     owners.lock_owners(uow)
-    # Behind what the user does at this moment as support.
+    # Waits for what the user does as support at this moment.
     uow.users.lock(user_id)
     if not uow.users.end_support(user_id):
         raise NotPlatformSupport

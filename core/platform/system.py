@@ -1,7 +1,7 @@
-"""The state of the installation, for platform owners: schema, signing keys, queues, and who looks after it.
+"""The state of the installation, for platform owners: schema, signing keys, queues, and the people who look after it.
 
-Each part is read by itself and changes nothing. What the process itself knows (its actors, its connections, the
-settings) is added by the page.
+Each part is read separately and changes nothing. The page adds what the process itself knows: its actors, its
+connections, the settings.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class SchemaState:
     """The migrations of the database, compared with those that this version knows.
 
-    `newest` is the last one that was applied, and `ahead` how many this version does not know.
+    `newest` is the last applied migration, and `ahead` how many this version does not know.
     """
 
     newest: str
@@ -43,7 +43,7 @@ class SchemaState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedKey:
-    """A signing key, without its halves; a retired one is published until a time."""
+    """A signing key without its key material; a retired one is published until a time."""
 
     kid: str
     algorithm: SignatureAlgorithm
@@ -54,7 +54,7 @@ class PublishedKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemChecks:
-    """What the checks of the installation judge."""
+    """The data for the checks of the installation."""
 
     schema: SchemaState
     late: LateWork
@@ -73,7 +73,7 @@ class SystemQueues:
 def read_checks(
     uow: UnitOfWork, mode: BillingMode, kept_for: Mapping[Leftover, timedelta], logs_kept_for: Mapping[Log, timedelta]
 ) -> SystemChecks:
-    """Return what the checks judge, as a platform owner."""
+    """Return the data for the checks, as a platform owner."""
     authorize_platform(uow)
     present = [owner for owner in uow.platform_owners.all() if owner.is_active]
     return SystemChecks(

@@ -1,6 +1,6 @@
-"""The parts of the record of one account, each read by itself: those that its page in the console shows as tabs.
+"""The parts of the record of one account, each read separately: the tabs of its page in the console.
 
-What support opens is an entry of the platform's audit log, with the part (decisions 5.12).
+Each part that support opens is an entry of the platform's audit log.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from core.sign_in.sign_ins import SignIn
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# How many of the newest sign-ins the first part has.
+# The first part has so many of the newest sign-ins.
 LAST_SIGN_INS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSummary:
-    """What helps first: the account, what refuses its address now, and its last sign-ins."""
+    """The first part: the account, what refuses its address now, and its last sign-ins."""
 
     user: RecordedAccount
     is_blocked_by_import: bool
@@ -39,7 +39,7 @@ class RecordSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSignIns:
-    """The newest sign-ins, with the number of all of them."""
+    """The newest sign-ins, and the number of all."""
 
     sign_ins: list[SignIn]
     total: int

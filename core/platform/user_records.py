@@ -1,8 +1,7 @@
-"""The record of one account for those who help its user: ways to sign in, sessions, organizations, mails, limits.
+"""The record of one account for people who help its user: ways to sign in, sessions, organizations, mails, limits.
 
 It holds no secrets, no contents of mails and no tokens of providers. Each opening by support is an entry of the
-platform's audit log (decisions 5.12). Parts of it, each read by itself, are in `user_record_parts.py`, and the sign-ins
-beyond the newest in `core/sign_in/sign_ins.py`.
+platform's audit log. Single parts of it are in `user_record_parts.py`, older sign-ins in `core/sign_in/sign_ins.py`.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ MAILS_MAX: Final = 20
 class RecordedAccount:
     """The account itself.
 
-    It is deactivated by others, or closed by its user; it is disowned while the organization of its mail domain has
-    taken the address back. `is_platform_support` is whether it is appointed to the platform's support.
+    Others deactivate an account, its user closes it; it is disowned while the organization of its mail domain has taken
+    the address back. `is_platform_support` is whether it is appointed to the platform's support.
     """
 
     id: UUID
@@ -64,7 +63,7 @@ class RecordedAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedWays:
-    """How the user signs in."""
+    """The user's ways to sign in."""
 
     has_password: bool
     mfa_enabled: bool
@@ -87,7 +86,7 @@ class RecordedDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSession:
-    """A live session of the user; `geo_country` and `geo_city` are where its network address is, None if not known."""
+    """A live session of the user; `geo_country` and `geo_city` locate its network address, None if not known."""
 
     id: UUID
     provider: str
@@ -105,13 +104,13 @@ class RecordedSession:
 
     @property
     def client(self) -> Description:
-        """What the browser or program says of itself."""
+        """The browser or program, by its own description."""
         return user_agents.describe(self.user_agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedUses:
-    """Where an account is used from: its newest live sessions and its devices, with the numbers of all of them."""
+    """Where an account is used from: its newest live sessions and its devices, with the numbers of all."""
 
     sessions: list[RecordedSession]
     sessions_total: int
@@ -121,7 +120,7 @@ class RecordedUses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRecord:
-    """Everything of an account that helps its user; of long lists the newest, with the number of all of them."""
+    """Everything of an account that helps its user; long lists have the newest rows, and the number of all."""
 
     user: RecordedAccount
     sign_in_methods: RecordedWays
@@ -143,7 +142,7 @@ def show(uow: UnitOfWork, user_id: UUID) -> UserRecord:
 
 
 def show_of_address(uow: UnitOfWork, email: str) -> UserRecord:
-    """Return the record of the account of an address, by command; raise `UserUnknown`."""
+    """Return the record of the account with an address, by command; raise `UserUnknown`."""
     user = uow.users.by_email(normalize_email(email, uow.domain_names.to_ascii))
     if user is None:
         raise UserUnknown("No account has this email address.")
@@ -196,7 +195,7 @@ def organizations_of(uow: UnitOfWork, user: User) -> list[PlatformUserOrganizati
 
 
 def account_of(uow: UnitOfWork, user: User) -> RecordedAccount:
-    """Return the account itself, as the record shows it."""
+    """Return the account itself for the record."""
     return RecordedAccount(
         id=user.id,
         email=user.email,
@@ -215,7 +214,7 @@ def account_of(uow: UnitOfWork, user: User) -> RecordedAccount:
 
 
 def ways_of(uow: UnitOfWork, user: User) -> RecordedWays:
-    """Return how a user signs in; the caller may see it."""
+    """Return the user's ways to sign in; the caller may see them."""
     return RecordedWays(
         has_password=uow.credentials.has_password(user.id),
         mfa_enabled=user.has_mfa,

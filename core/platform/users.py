@@ -1,4 +1,4 @@
-"""Searching for users of the whole platform, as a platform owner or support, who finds no platform owner.
+"""Searching for users of the whole platform, as a platform owner or as support, which finds no platform owner.
 
 Elsewhere: the record of one account in `user_records.py`, second factors in `mfa.py`, impersonation in
 `impersonation.py`, anonymization in `core/privacy/anonymization.py`.
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 FOUND_DEFAULT: Final = 20
-# Of more organizations, those that the user joined first are shown.
+# The organizations that the user joined first are shown.
 ORGANIZATIONS_SHOWN_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformUserOrganization:
-    """An organization of a user who was found, and the user's role in it."""
+    """An organization of a found user, and the user's role in it."""
 
     id: UUID
     slug: str
@@ -37,7 +37,7 @@ class PlatformUserOrganization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformUser:
-    """A user who was found (operations 4.6)."""
+    """A found user."""
 
     id: UUID
     email: str
@@ -50,14 +50,14 @@ class PlatformUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserSearch:
-    """Whom a search looks for: a part of an address, an id, or both."""
+    """The wanted users: by a part of the address, an id, or both."""
 
     text: str = ""
     user_id: UUID | None = None
 
     @property
     def narrowing(self) -> Narrowing | None:
-        """Whom the search is narrowed to; None without anything."""
+        """The person to which the search is narrowed; None without anything."""
         text = self.text.strip().lower()
         return Narrowing(text=text or None, id=self.user_id) if text or self.user_id is not None else None
 

@@ -1,8 +1,8 @@
-"""Why a person cannot sign in: the answer for those who help, with every rule in its order and the last attempts.
+"""Why a person cannot sign in: the answer for people who help, with every rule in its order and the last attempts.
 
-An organization is answered in `why_for_organizations.py`, also as a vendor or a customer, and the platform in
-`why_for_platform.py`. Both use `why_asked.py`, which has the rules judge (`core/sign_in/rules.py`) and leaves out what
-the one who asks may not know. What a vendor and a customer learn of each other's people is in `explained_customers.py`.
+`why_for_organizations.py` answers an organization, also as a vendor or a customer, and `why_for_platform.py` the
+platform. Both use `why_asked.py`, which lets the rules judge (`core/sign_in/rules.py`) and leaves out what the asking
+side may not know. What a vendor and a customer see of each other's people is in `explained_customers.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ATTEMPTS_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedAccount:
-    """The account that the question is about; `is_told` says whether what concerns it alone is told."""
+    """The account of the question; `is_told` says whether the answer includes what concerns the account alone."""
 
     id: UUID
     email: str
@@ -35,9 +35,9 @@ class ExplainedAccount:
 
 
 class AwaitedStep(StrEnum):
-    """What a user does whose organization requires a connection."""
+    """The next step of a user whose organization requires a connection."""
 
-    # Sign in by it; nothing more is asked for.
+    # Sign in by it, and nothing more.
     CONNECTION = "connection"
     # Sign in by it, and type a code mailed to the address, once.
     MAILED_CODE = "mailed_code"
@@ -45,7 +45,7 @@ class AwaitedStep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
-    """What the next sign-in of a user takes, and by which connection it goes."""
+    """What the next sign-in of a user needs, and its connection."""
 
     step: AwaitedStep
     connection: NamedConnection
@@ -53,7 +53,7 @@ class NextStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionProblems:
-    """Why sign-ins by a connection failed lately, of which it is not known whose they were."""
+    """Why sign-ins by a connection failed lately; their users are not known."""
 
     connection_id: UUID
     name: str
@@ -62,12 +62,12 @@ class ConnectionProblems:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInExplanation:
-    """The answer: the account, None where the context knows none, a walk for each way, and what was tried lately.
+    """The answer: the account, None where the context knows none, a walk for each way, and the latest attempts.
 
-    `attempts` are the newest first. `role` is that of a member of the organization that is asked about. `customer` is
-    the one that the question names, None where it names none that is known. `mail_domain` is that of the organization
-    that asks, where it knows no account in it that the question is about. `setup` is what a vendor has made for the
-    customer that it asks about; None where it may not know, and for any other question.
+    `attempts` has the newest first. `role` is the role of a member of the organization in question. `customer` is the
+    customer that the question names, None where it names no known one. `mail_domain` is set if the address is in a mail
+    domain of the asking organization, which knows no account of it. `setup` is what a vendor has made for the customer
+    in question; None where the vendor may not see it, and for any other question.
     """
 
     account: ExplainedAccount | None
@@ -83,7 +83,7 @@ class SignInExplanation:
     def next_step(self) -> NextStep | None:
         """The next step of a user whose organization requires a connection; None where no connection is required.
 
-        None as well where that connection refuses them too, or what it takes is not told.
+        None as well where that connection refuses them too, or the answer may not say what it needs.
         """
         checks = [check for walk in self.walks for check in walk.checks]
         refusing = (one for one in checks if one.rule is Rule.SINGLE_SIGN_ON and one.verdict is RuleVerdict.REFUSES)
@@ -96,7 +96,7 @@ class SignInExplanation:
 
 
 def _step_by(walk: SignInWalk) -> AwaitedStep | None:
-    """Return what a walk by the required connection takes; None where it is refused, or not told."""
+    """Return what a walk by the required connection needs; None where it is refused, or may not be told."""
     refusal = walk.refusal
     if refusal is not None:
         return AwaitedStep.MAILED_CODE if refusal.rule is Rule.ADDRESS_CONFIRMED else None

@@ -1,7 +1,7 @@
-"""Why a person cannot sign in: a question about an account at a place, answered as far as the one who asks may know.
+"""Why a person cannot sign in: a question about an account at a place, answered as far as the asking side may know.
 
-It reads the facts of a user who is not signing in, has them judged as signing in does, and leaves out what is not told.
-Who asks is in `why_for_organizations.py` and `why_for_platform.py`.
+It reads the facts of a user who is not signing in, lets the rules of a sign-in judge them, and leaves out what the
+asking side may not know. The sides are in `why_for_organizations.py` and `why_for_platform.py`.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 WAYS: Final = tuple(SignInWay)
-# Of an organization with more, the connection of the address and the oldest ones; any other one can be named.
+# Of an organization with more, the connection of the address and the oldest ones; a question can name any other.
 CONNECTIONS_WALKED_MAX: Final = 5
-# What concerns an account alone, wherever it signs in.
+# Rules that concern an account alone, wherever it signs in.
 _OF_ACCOUNT_ALONE: Final = frozenset(
     {
         Rule.FAILURES,
@@ -81,11 +81,11 @@ _OF_ACCOUNT_ALONE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInView:
-    """Who asks; without an organization it is the platform, which is told everything.
+    """The asking side; without an organization it is the platform, which may know everything.
 
-    `is_told` says whether the organization is told what concerns the account alone, `side` what it is to a service
-    with customers, and `customer` is the one about which it asks, if it may know that the user belongs to it.
-    `is_of_address_alone` is the question about an address in a mail domain of the organization that belongs to no
+    `is_told` says whether the organization may know what concerns the account alone, `side` whether it is the vendor or
+    the customer of a service, and `customer` is the customer in question, if it may know that the user belongs to it.
+    `is_of_address_alone` marks a question about an address in a mail domain of the organization that belongs to no
     member or end user: no account is read, and no rule is judged by one.
     """
 
@@ -98,7 +98,7 @@ class SignInView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByConnection:
-    """The connection of a walk, its user, who may be new, and whether they become a member by it."""
+    """The connection of a walk, its user, who may be new, and whether it makes them a member."""
 
     connection: WalkedConnection
     user: User
@@ -106,7 +106,7 @@ class ByConnection:
 
 
 class AskedSignIn:
-    """A question about an account at a place, as far as the one who asks may know the answer."""
+    """A question about an account at a place, with the answer as far as the asking side may know it."""
 
     def __init__(
         self, uow: UnitOfWork, slug: str | None, user: User | None, question: SignInQuestion, view: SignInView
@@ -122,7 +122,7 @@ class AskedSignIn:
         user_id = user.id if user is not None else uow.randomness.new_account_id()
         place = uow.sign_in_places.defer(user_id, slug, question.service_slug)()
         self._customer = view.customer or self._named_customer(place, user_id)
-        # A customer exempts its owner at home alone.
+        # A customer exempts its owner only in its own context, not at products.
         self._required = uow.own_ways.defer_required(user_id, of_owners=self._customer is not None)()
         side = view.side
         has_customers = place.customers is not None
@@ -142,7 +142,7 @@ class AskedSignIn:
         self._is_admitted_by_saml = self._saml_admission()
 
     def walks(self, *, are_limits_on: bool) -> tuple[SignInWalk, ...]:
-        """Return a walk for each way that is asked about."""
+        """Return a walk for each way in question."""
         walks = list[SignInWalk]()
         for way in (self._question.way,) if self._question.way is not None else WAYS:
             match way:
@@ -158,7 +158,7 @@ class AskedSignIn:
         return tuple(self._told(walk) for walk in walks)
 
     def problems(self) -> tuple[ConnectionProblems, ...]:
-        """Return why sign-ins by the connections that were walked failed lately."""
+        """Return why sign-ins by the connections of the walks failed lately."""
         found = [
             ConnectionProblems(
                 connection_id=one.id,
@@ -180,14 +180,14 @@ class AskedSignIn:
         return ExplainedCustomer.of(self._customer, self._view.side) if self._customer is not None else None
 
     def _named_customer(self, place: Place, user_id: UUID) -> CustomerOfUser | None:
-        """Return the customer that the platform asks about; None without one."""
+        """Return the customer in a question of the platform; None without one."""
         name = self._question.customer
         if not name or place.service is None or self._view.side is not None:
             return None
         return self._uow.explained_customers.find(place.service, name, user_id)
 
     def _connecting_organization(self) -> Organization | None:
-        """Return the organization by whose connections a user could come; the vendor walks none of its customer."""
+        """Return the organization whose connections a user could use; the vendor sees none of its customer's."""
         if self._customer is None:
             return self._place.organization
         is_vendor = self._view.side is CustomerSide.VENDOR
@@ -200,7 +200,7 @@ class AskedSignIn:
 
     @property
     def _known(self) -> User | None:
-        """The account of all ways but a connection, which makes one; those are of one that is not known here."""
+        """The account for every way but a connection, which makes one itself; a new account for an address alone."""
         return fresh(self._uow) if self._view.is_of_address_alone else self._user
 
     @property
@@ -208,7 +208,7 @@ class AskedSignIn:
         return self._destination.organization_slug is None or self._place.organization is not None
 
     def _by_password(self, *, are_limits_on: bool) -> SignInWalk:
-        """Walk the way by password, with the right one."""
+        """Walk the way by password, with the right password."""
         uow, user = self._uow, self._user
         failures = None
         if are_limits_on:
@@ -259,7 +259,7 @@ class AskedSignIn:
         standing: ConnectionStanding | None = None,
         by: ByConnection | None = None,
     ) -> SignInWalk:
-        """Walk by what a way asks, and by what every proof has to pass."""
+        """Walk by the rules of a way, and the rules for every proof."""
         first = judge_to_end(judge(rules, asked, untold=self._hidden))
         facts = self._facts(proof, standing, by)
         if first.refusal is None:
@@ -303,7 +303,7 @@ class AskedSignIn:
     def _required_here(self) -> NamedConnection | None:
         """Return the required connection; at another organization than its own the rule passes without it.
 
-        An account that a connection makes has to come by the one of its mail domain.
+        An account that a connection makes has to use the connection of its mail domain.
         """
         organization, route = self._connecting, self._route
         is_own = route is not None and organization is not None and route.organization_slug == organization.slug
@@ -317,9 +317,9 @@ class AskedSignIn:
         return self._required
 
     def _saml_admission(self) -> bool | None:
-        """Return whether the service admits the user by SAML; None where it is not signed in to by SAML.
+        """Return whether the service admits the user by SAML; None for a sign-in without SAML.
 
-        Whom the vendor admits by SAML is not told to its customer.
+        A customer may not know which users the vendor admits by SAML.
         """
         uow, place = self._uow, self._place
         is_by_saml = self._question.by_saml is not False and self._view.side is not CustomerSide.CUSTOMER
@@ -332,7 +332,7 @@ class AskedSignIn:
         return standing is not None and standing.is_admitted(members_only=provider.configuration.members_only)
 
     def _walked_connections(self) -> Sequence[ConnectionRecord]:
-        """Return the connections that a walk goes by, first the one to which the address leads."""
+        """Return the connections of the walks, first the one to which the address leads."""
         if self._connecting is None or self._question.way not in {None, SignInWay.CONNECTION}:
             return ()
         found = self._uow.upstream_connections.of_organization(self._connecting.id)
@@ -345,7 +345,7 @@ class AskedSignIn:
     def _by_connection(self, connection: ConnectionRecord) -> SignInWalk | None:
         """Walk the way by a connection, whose provider proves the address of the account.
 
-        None when it or the account was deleted since it was read.
+        None when the connection or the account was deleted since it was read.
         """
         uow, user, organization = self._uow, self._user, self._organization
         vouches = upstream_sign_in.vouches_for(uow, organization.id, self._address)
@@ -356,7 +356,7 @@ class AskedSignIn:
             if found is None:
                 return None
             context = IdentityContext(organization_id=organization.id, connection_id=connection.id)
-            # Who has come back is linked again, by the connection's word alone.
+            # A returning user is linked again, by the connection's word alone.
             is_back = returning.would_link_again(uow, organization.id, connection, user, found)
             standing, is_linked = found, is_back or bool(uow.identities.of_user(user.id, context))
             links_at_once = not is_linked and at_once.links(uow, organization.id, connection, user, found)
@@ -370,7 +370,7 @@ class AskedSignIn:
             has_room=True,
         )
         if user is not None and asked.asks_to_link:
-            # Its user signs in to the account once, which opens a closed one again.
+            # The user signs in to the account once, which opens a closed one again.
             user, standing = replace(user, closed_at=None), replace(standing, is_by_word_alone=False)
         user, opens = user or fresh(uow), standing.confined_to_role
         role = by_connection.role_to_join(uow, organization.id, connection)
@@ -383,7 +383,7 @@ class AskedSignIn:
             provider=Provider.UPSTREAM,
             amr=amr,
             confinement=Confinement(organization_id=organization.id, connection_id=connection.id),
-            # The address of an account that was never proved is proved by the connection.
+            # The connection proves an address that was never proved.
             proves_address=not is_linked and not user.is_verified,
         ).confined_to_role(opens)
         by = ByConnection(
@@ -392,24 +392,24 @@ class AskedSignIn:
         return self._walk(SignInWay.CONNECTION, asked.rules, asked, proof, standing=standing, by=by)
 
     def _told(self, walk: SignInWalk) -> SignInWalk:
-        """Return a walk as far as the one who asks may know it."""
+        """Return a walk as far as the asking side may know it."""
         if self._view.organization_id is None:
             return walk
         return replace(walk, checks=tuple(map(self._told_check, walk.checks)))
 
     def _told_check(self, check: RuleCheck) -> RuleCheck:
-        # Whether another organization requires its own sign-in is not told of an account that is not told either.
-        # The domain of an address alone is the organization's own.
+        # That another organization requires its own sign-in is hidden together with the account. The domain of an
+        # address alone is the organization's own.
         is_hidden = not self._view.is_told and not self._view.is_of_address_alone
         if is_hidden and check.rule is Rule.SINGLE_SIGN_ON and check.verdict is RuleVerdict.PASSES:
             return replace(check, verdict=RuleVerdict.NOT_TOLD)
         is_own = check.required is not None and check.required.organization_id == self._view.organization_id
-        # Where else attempts were made is not told, nor the connection of another organization.
+        # Hidden: where else attempts were made, and the connection of another organization.
         return replace(check, networks=(), required=check.required if is_own else None)
 
 
 def fresh(uow: UnitOfWork) -> User:
-    """Return the account that a sign-in by a connection makes, with an address that is proved by it."""
+    """Return the account that a sign-in by a connection makes, with an address that the connection proves."""
     return User(
         id=uow.randomness.new_account_id(),
         email="",
@@ -433,7 +433,7 @@ def named(uow: UnitOfWork, question: SignInQuestion) -> User | None:
 
 
 def _standing_of_new(organization: Organization, connection: ConnectionRecord) -> ConnectionStanding:
-    """Return what a user is to a connection whose sign-in makes the account, for an address that it vouches for."""
+    """Return the standing at a connection of a user whose account it makes, for an address that it vouches for."""
     return ConnectionStanding(
         is_enabled=connection.enabled,
         joins_as=connection.joins_as,

@@ -1,11 +1,11 @@
-"""Why a person cannot sign in, as an organization is told: what lies in its context.
+"""Why a person cannot sign in, for an organization: what lies in its context.
 
-It learns of its members and end users, to itself and its services, by its own connections. Any other address is
-answered as one without an account: in a mail domain of its own by what it requires of that domain and by how its
-connections would let the address in, for which no account is read. What concerns an account alone (its password, its
-state, its second factor) it learns of people who have confirmed that they belong to it; else it could add an address to
-learn about its account, or whether there is one. A vendor asks for one of its customers, and a customer about a
-product.
+It may ask about sign-ins of its members and end users to itself and its services, by its own connections. The answer
+for any other address is the same as without an account: for a mail domain of its own it has the organization's rules
+for that domain and what its connections would do, and no account is read. What concerns an account alone (its password,
+its state, its second factor) is told only for people who have confirmed that they belong to it; else an organization
+could add an address to learn about its account, or whether there is one. A vendor asks for one of its customers, and a
+customer about a product.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def explain_to_organization(
 ) -> SignInExplanation:
     """Explain a sign-in to an organization, to one of its services, or to a product that it uses.
 
-    It is told as far as its context goes. Raise `ProductUnknown` and `ProductOnlyOffered` for a product that it does
-    not use, and `BadRequest` for a customer without its service.
+    The answer stays within its context. Raise `ProductUnknown` and `ProductOnlyOffered` for a product that it does not
+    use, and `BadRequest` for a customer without its service.
     """
     question.require_service()
     authorized = authorize(uow, slug, Operation.SIGN_INS_EXPLAIN)
-    # What is set up for customers is for those to read who manage services.
+    # Only people who manage services may read the setup of customers.
     sees_setup = Operation.CUSTOMER_SETUP_READ.capabilities <= authorized.capabilities
     return to_organization(uow, authorized.organization, question, are_limits_on=are_limits_on, sees_setup=sees_setup)
 
@@ -62,7 +62,7 @@ def to_organization(
     are_limits_on: bool,
     sees_setup: bool = False,
 ) -> SignInExplanation:
-    """Explain as `explain_to_organization` does, to a caller who is authorized."""
+    """Explain as `explain_to_organization` does, to an authorized caller."""
     if question.product is not None:
         return _to_customer(uow, organization, question, question.product, are_limits_on=are_limits_on)
     if question.customer:
@@ -81,7 +81,7 @@ def _to_mail_domain(
 ) -> SignInExplanation:
     """Explain the sign-in of an address that belongs to no member or end user.
 
-    Of a mail domain of the organization it says more, and the same whether or not an account has the address.
+    For a mail domain of the organization the answer says more, and is the same whether or not an account exists.
     """
     address = canonical_email(question.email, uow.domain_names.to_ascii)
     if not vouches_for(uow, organization.id, address):
@@ -102,7 +102,7 @@ def _to_mail_domain(
 def _to_vendor(
     uow: UnitOfWork, organization: Organization, question: SignInQuestion, customer: str, *, are_limits_on: bool
 ) -> SignInExplanation:
-    """Explain a sign-in for a customer to its vendor, for whom a person is unknown that the customer does not show."""
+    """Explain a sign-in for a customer to its vendor, which knows only people that it may see."""
     user = named(uow, question)
     user_id = user.id if user is not None else uow.randomness.new_account_id()
     service = uow.services.by_slug(organization.id, question.service_slug or "")
@@ -125,7 +125,7 @@ def _with_setup(
 ) -> SignInExplanation:
     """Add what the vendor has made for the customer, and why sign-ins by its connections failed lately."""
     service = uow.services.by_slug(organization.id, question.service_slug or "")
-    # Of a person who is not told, no account is read.
+    # For a person that the vendor may not see, no account is read.
     user_id = told.account.id if told.account is not None else uow.randomness.new_account_id()
     found = uow.explained_customers.find(service, question.customer or "", user_id) if service is not None else None
     if service is None or found is None:
@@ -189,7 +189,7 @@ def _answer(
     *,
     are_limits_on: bool,
 ) -> SignInExplanation:
-    """Return what an organization is told of its member or end user."""
+    """Return the answer to an organization about its member or end user."""
     since = affiliation.since
     scope = Scope(organization_id=organization_id, since=since) if since is not None else None
     return SignInExplanation(
@@ -205,7 +205,7 @@ def _answer(
 def _affiliated(
     uow: UnitOfWork, organization_id: UUID, question: SignInQuestion
 ) -> tuple[User | None, Affiliation | None]:
-    """Return the member or end user that a question names, and since when the organization sees their sign-ins."""
+    """Return the member or end user in a question, and since when the organization sees their sign-ins."""
     user_id = question.user_id
     if user_id is None:
         address = canonical_email(question.email, uow.domain_names.to_ascii)
@@ -216,7 +216,7 @@ def _affiliated(
 
 
 def _seen(user: User, affiliation: Affiliation) -> User:
-    """Return the account as an organization sees it: the state of one that has confirmed nothing stands for none."""
+    """Return the account as an organization sees it: a neutral state for a person who has confirmed nothing."""
     if affiliation.since is not None:
         return user
     return replace(
@@ -232,13 +232,13 @@ def _seen(user: User, affiliation: Affiliation) -> User:
 
 
 def _of_address_alone(walk: SignInWalk) -> SignInWalk:
-    """Return a walk for an address alone: without an account no way but a connection leads on, whatever it passes."""
+    """Return a walk for an address alone: without an account only a connection leads on, whatever the walk passes."""
     if walk.way is SignInWay.CONNECTION or (walk.refusal is not None and walk.refusal.rule is Rule.SINGLE_SIGN_ON):
         return walk
     return replace(walk, checks=(_UNKNOWN,))
 
 
 def _unknown_here(question: SignInQuestion) -> tuple[SignInWalk, ...]:
-    """Return the walks of an address that an organization does not know, which say no more than that."""
+    """Return the walks for an unknown address, which say no more than that."""
     ways = (question.way,) if question.way is not None else WAYS
     return tuple(SignInWalk(way=way, connection=None, checks=(_UNKNOWN,)) for way in ways)

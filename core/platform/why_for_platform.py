@@ -1,4 +1,4 @@
-"""Why a person cannot sign in, as the platform is told: everything, but support learns nothing of platform owners."""
+"""Why a person cannot sign in, for the platform: everything, but support sees nothing of platform owners."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def explain_to_platform(
 ) -> SignInExplanation:
     """Explain any sign-in: to the platform, or to an organization or one of its services.
 
-    That support has asked about an account is recorded in the platform's audit log. Raise `BadRequest` for a question
-    that names no account, or something else than a network.
+    Questions of support are recorded in the platform's audit log. Raise `BadRequest` for a question without an account,
+    or with an invalid network.
     """
     authorize_support(uow)
     question = question.checked()
@@ -46,7 +46,7 @@ def explain_to_platform_if_asked(
 def to_platform(
     uow: UnitOfWork, slug: str | None, user: User | None, question: SignInQuestion, *, are_limits_on: bool
 ) -> SignInExplanation:
-    """Explain as `explain_to_platform` does, to a caller who is authorized, with the account of the question."""
+    """Explain as `explain_to_platform` does, to an authorized caller, with the account of the question."""
     asked = AskedSignIn(uow, slug, user, question, SignInView())
     return SignInExplanation(
         account=ExplainedAccount(id=user.id, email=user.email, is_told=True) if user is not None else None,
