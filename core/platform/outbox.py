@@ -64,7 +64,7 @@ class FoundMails:
 
 
 def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, limit: int) -> FoundMails:
-    """Return a part of the outbox, as a platform owner or support; waiting mails have the oldest first, others not."""
+    """Return a part of the outbox, as a platform owner or support; waiting mails oldest first, others newest first."""
     hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted).acts_as_platform_owner
     recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
     state = MailState(wanted.state) if wanted.state is not None else None
