@@ -1,4 +1,4 @@
-"""The customers of a service, as its vendor sees them: offers to organizations, and those that use the service.
+"""The customers of a service, as its vendor sees them: offers to organizations, and organizations that use it.
 
 What the customer does, such as accepting an offer, is in `products.py`. Each side sees its half (ops/decisions/0069):
 the vendor never learns the id of the organization, nor whether there is one under the slug to which it offers a

@@ -1,4 +1,4 @@
-"""Limits on mails, so that no caller can fill a stranger's mailbox through Gatehouse (ops/decisions/0094).
+"""Limits on mails, so that no caller can fill a stranger's mailbox through Gatehouse.
 
 `mail.py` declares the limits of each template and applies them where a mail is queued. Mails are counted in the
 database, in the transaction that queues them: replicas share the counts, and concurrent requests count one by one.

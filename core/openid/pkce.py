@@ -1,4 +1,4 @@
-"""Proof Key for Code Exchange (RFC 7636): the client that redeems a code is the one that asked for it.
+"""Proof Key for Code Exchange (RFC 7636): a code is redeemed by the client that asked for it.
 
 Only the method S256 is accepted. Public services must use it; a confidential one that began with it must finish so.
 """

@@ -74,7 +74,7 @@ class DatedThing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedChange:
-    """An entry of an audit log on what the account did; `what` names what it was done to, and may be empty."""
+    """An entry of an audit log about an act of the account; `what` names its target, and may be empty."""
 
     organization_id: UUID
     action: str

@@ -179,7 +179,7 @@ def held_by(uow: UnitOfWork, user_id: UUID) -> HeldAccess:
 
 
 def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
-    """Give a locked account the access back that it held, and take back what it has given since.
+    """Give a locked account the access back that it held, and take back what was given with the takeover's power.
 
     Return None when only an operator can: the account has become the owner of an organization of other people, or has
     passed such an ownership on. The caller rolls back then.

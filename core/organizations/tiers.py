@@ -102,7 +102,7 @@ class Tier(TierFields):
 
     @property
     def state(self) -> str:
-        """A short text that differs when any field does, with which a form says what its page has shown."""
+        """A short text that changes with any field; a form sends the one that its page has shown."""
         shown = json.dumps([getattr(self, one.name) for one in fields(TierFields)])
         return hashlib.sha256(shown.encode()).hexdigest()[:32]
 

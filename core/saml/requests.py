@@ -39,7 +39,7 @@ class SignInStateUnknown(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The wishes of a request for its answer; `refusal` is set when the configuration cannot serve them."""
+    """The terms of a request for its answer; `refusal` is set when the configuration cannot meet them."""
 
     force_authn: bool
     is_passive: bool

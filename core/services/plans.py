@@ -301,7 +301,7 @@ def _checked_currency(currency: str) -> str:
 
 
 def _checked_features(features: Sequence[str]) -> list[str]:
-    # Repetitions are dropped later, so twice the maximum is let through here.
+    # Repetitions are dropped below, so this first bound is twice the maximum.
     if len(features) > 2 * FEATURES_MAX:
         raise _too_many_features()
     checked = list(dict.fromkeys(checked_name(feature, characters_min=1, field="features") for feature in features))
