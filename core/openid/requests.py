@@ -153,7 +153,7 @@ class AuthorizationRequest:
         return essential is None or bool({context_class, scopes.ONE_FACTOR}.intersection(essential))
 
     def was_asked_in(self, browser_key: Secret | None) -> bool:
-        """Whether its user was asked to sign in in the browser with this key."""
+        """Whether its user was asked to sign in, in the browser with this key."""
         return browser_key is not None and self.asked_in == hash_token(browser_key.reveal()).hex()
 
     def asked_to_sign_in(self, at: datetime, browser_key: Secret) -> AuthorizationRequest:
