@@ -1,4 +1,9 @@
-"""How much one transaction of background work takes on: as much as it can do in a short time."""
+"""How much one transaction of background work takes on: as much as it can do in a short time.
+
+No tenant multiplies a batch: a transaction is bounded by the rows that it writes, not by what an organization can
+attach to each of them (webhooks, members, receivers), and its rows and places are divided among the organizations that
+wait. A batch that may fail for its size is halved.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 A unit is an attempt, a lease or a batch: some milliseconds of the event loop. A process that always has requests to
 serve still begins one unit of each kind of work every `WAIT_SECONDS_MAX`, so that no work stands still.
+
+The dispatchers and `_after_requests` take the turns; a new loop of an actor begins each unit with one
+(ops/decisions/0031-background-work-yields.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""What a request or an actor uses database connections for; the adapter shares the connections out accordingly."""
+"""What a request or an actor uses database connections for; the adapter shares the connections out accordingly.
+
+A request is a sign-in when its path is below one of `SIGN_IN_ROUTES` (`entrypoints/web/serving/routes.py`). Background
+work for one organization names it, `on_behalf_of(…, use=ConnectionUse.background_of(organization_id))`, and uses its
+share (ops/decisions/0050-shares-of-connections.md).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Deferred query results."""
+"""Deferred query results.
+
+A round trip to PostgreSQL costs more than most statements, so statements share them
+(ops/decisions/0015-several-statements-per-round-trip.md). A read that is needed later is deferred here; a statement
+that only writes goes out with the next one or with the commit (`Connection.execute_later`).
+"""
 
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar

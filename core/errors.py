@@ -2,6 +2,11 @@
 
 A capability subclasses them beside its use cases. The entrypoints define the representation of a refusal (the JSON
 body, the formats of SCIM and OAuth).
+
+A message is plain English for its reader and says what to do next. All invalid fields are named at once: decoding does
+so, and a use case that checks several fields of one body uses `all_valid`, or `all_checked` where the checks are by the
+names of fields. A refusal that rolls everything back but leaves a trace, such as why a sign-in was refused, is raised
+with it (`leaving`); `transact` runs the trace in a transaction of its own.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 How a use case waits without blocking others, which connection it gets and what is retried can change behind this port
 without changing a use case.
+
+What is slow, such as a password hash or a mail server, happens between transactions, never inside one. A use case
+decides what is allowed inside its transaction, from the present state of the database.
 """
 
 from collections.abc import Callable

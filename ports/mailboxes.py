@@ -2,6 +2,11 @@
 
 Requests, other actors and the poller send them, and wait for no answer. An actor reads what is due whenever it hears
 something, so a message says what happened, and orders nothing.
+
+What has to happen later is a row that the transaction writes (`uow.publish`, `uow.mail.add`). A new kind of such work
+is a `WorkKind` here, and a part of the statement in `adapters/postgres/platform/polling.py` with the condition of its
+lease (ops/decisions/0032-one-process-polls.md, ops/decisions/0094-mailboxes.md). A run, and each batch of it, begins by
+reading what is due.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ Each opening of a person's record by support is an entry of the platform's audit
 is narrowed to a person, an address, an id or a network: the filter of a list says so itself (`Narrowed`), and
 `open_list` authorizes and records at once. For support, the account of a platform owner does not exist: support reads
 nothing of it and changes nothing about it.
+
+A use case of support about an account begins with `open_record` or `lock`, which hide the accounts of platform owners.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 A link contains a one-time token of its purpose and is valid while the account still has the address that it was sent
 to. Requesting one is the same work whether or not an account has the address: without an account, a token without a
 user and a discarded mail are written instead, and the requested address is not stored.
+
+A request that names an address passes it on to the limits of mail also when no account has it, so that both cases count
+alike.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ consist of the words around an account, such as its address and the names of the
 The whole password is compared, ignoring case; no other rule applies (NIST SP 800-63B-4, 3.1.1.2).
 
 Whether a password has leaked takes a request, which the entrypoints make before they hash it (`PasswordBreached`).
+
+The field for a new password in a template is `ui.new_password(…, password_minimum)`
+(ops/decisions/0065-passwords-that-attackers-try.md).
 """
 
 from __future__ import annotations

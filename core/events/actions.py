@@ -2,6 +2,13 @@
 
 `uow.record` writes an entry and publishes the event of the same name, in the transaction of the change, so none of the
 three exists without the others. Reading entries is in `core/audit/`; multi-factor events have a separate log.
+
+`uow.audit` and `uow.publish` do one of the two, and `uow.audit_platform` writes to the log of the platform
+(`platform_actions.py`). All of them name the impersonator, if there is one.
+
+A new action is an `EventType` with its label and sentence, an `AuditAction` here with its target, its words on pages
+(`entrypoints/pages/events/actions.py`) with their translations, what causes it in
+`tests/http/webhooks/test_event_types.py`, and its name in `tests/core/events/test_actions.py`.
 """
 
 from collections.abc import Mapping, Sequence

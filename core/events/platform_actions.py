@@ -1,6 +1,8 @@
 """The vocabulary of the platform audit log: the actions of platform owners and support, and their targets.
 
 It is separate from the audit logs of the organizations, has the same shape, and keeps entries on deleted organizations.
+
+A new action is a line of `PlatformAction`, and has words in `entrypoints/pages/events/actions.py`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 A route declares its operation, and its use case begins with `authorize` or `authorize_platform`, or with `uow.caller`
 where it concerns only the caller. Every decision is made from the current state of the database, in the transaction of
 the use case.
+
+A route that makes a credential, or says where one leads, has an operation of its own in `_MAKES_CREDENTIAL`;
+`_ALSO_TAKES` says what else its maker must be allowed to do. Its use case calls `record_maker` of
+`made_credentials.py`, and `core/platform/left_credentials.py` has a line for its kind.
 """
 
 from __future__ import annotations

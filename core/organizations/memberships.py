@@ -1,4 +1,9 @@
-"""Memberships: a user manages an organization, in a role. The use cases are in `members.py`."""
+"""Memberships: a user manages an organization, in a role. The use cases are in `members.py`.
+
+No organization has power over a person who has not consented. A membership that another person made is unconfirmed
+until its user proves the address or uses the organization. `uow.members.organizations_of` lists the confirmed ones, to
+which events of a person go; what gives an organization power over an account requires a confirmed membership.
+"""
 
 from __future__ import annotations
 

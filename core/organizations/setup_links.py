@@ -3,6 +3,9 @@
 A link carries a secret, is valid for up to 30 days, and can be revoked; one that a key of the organization made ends
 with the key. Its pages exchange the secret for a cookie of that setup alone. What its holder may do with it is in
 `link_callers.py`.
+
+A new part is a `Part` of `link_callers.py` with the operations that it opens, a line of `AVAILABLE`, and one of `PARTS`
+in `entrypoints/pages/organizations/setup.py`.
 """
 
 from __future__ import annotations

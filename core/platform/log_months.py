@@ -3,6 +3,8 @@
 The ids of their rows are UUIDv7, which begin with the time, so a month is a range of ids. Rows from before a log was
 partitioned are one partition. Rows without a partition go to one that is normally empty, so that no write fails when a
 month is missing; they move when their month is made.
+
+A log that grows with every request is kept so (ops/decisions/0045-logs-by-month.md).
 """
 
 from __future__ import annotations

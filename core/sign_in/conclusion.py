@@ -3,6 +3,12 @@
 After any proof of identity the same judgement follows (`rules.py`, `judgement.py`): the facts are read
 (`arrivals.py`), the rules judge them, and their answers are carried out (`effects.py`). A sign-in that waited for a
 second factor is judged again as a whole, because minutes have passed. Each method makes its proof in its own module.
+
+Another method proves who the caller is and does no more: it makes an `IdentityProof` and passes it here
+(`magic_links.py` is the shortest). What another party could have proved is confined: the proof names to what
+(`core/sessions/confinement.py`), and the session keeps it (ops/decisions/0028-confined-sessions.md). What is slow stays
+outside: `entrypoints/shared/sign_in/login.py` reads the hash to compare with, compares it on threads, and concludes in
+a second transaction.
 """
 
 from __future__ import annotations

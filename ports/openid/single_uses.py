@@ -1,4 +1,8 @@
-"""Ids that are good once."""
+"""Ids that are good once.
+
+What may be used once is claimed by a conditional write that one of two racers wins, and its test races them. Ids that
+other parties choose, such as the `jti` of an assertion or a proof, are claimed here.
+"""
 
 from datetime import datetime
 from typing import Protocol

@@ -1,6 +1,9 @@
 """Every page as the people of a hostile world see it: through its handler, in every language, with every value escaped.
 
 The crawl (`crawl/`) follows the links of pages, fills in their forms, and takes the ways that no link leads to.
+
+A new template is reached by this crawl: through the real handlers it is shown in every language, and
+`test_every_page_in_a_browser.py` judges it by axe-core on a phone and on a wide screen.
 """
 
 from __future__ import annotations

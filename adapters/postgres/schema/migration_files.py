@@ -14,6 +14,13 @@ recorded after the last one. After an interruption it starts again with its firs
 A file may say which processes go on beside it, in a line `-- gatehouse: compatible from NNNN`: every version of
 Gatehouse whose last migration is that one or a later one works with the schema that the file leaves. So its processes
 may serve on and start again. Without the line, only versions that have the file do. It is no part of the checksum.
+
+Files are `NNNN_<what>.sql`, numbered, forward only, and never edited once released. A large table is locked for a
+moment only: `ops/bench --migrations` checks that on a seeded database, by hand also with `--full`. A table of one row
+is analyzed by its migration and read as a scalar, `(SELECT column FROM table)`, never joined
+(ops/decisions/0055-nothing-is-compiled.md). `ops/dump-schema` renews `ops/schema.sql`. A new table gets a line in
+`core/platform/lifetimes.py`, with a retention one in `core/platform/housekeeping.py`; personal data get one in
+`adapters/postgres/privacy/personal_data.py`, a sealed column one in `rewrap.py`.
 """
 
 from __future__ import annotations

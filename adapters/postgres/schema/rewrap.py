@@ -2,6 +2,8 @@
 
 `SEALED_COLUMNS` is the one list of the sealed columns; a capability that seals another column adds a line. The work is
 done in short transactions that wait for no other transaction, so it may be stopped and started again at any time.
+
+`DROPPED` of `adapters/postgres/backup/after_restore.py` says what becomes of the column without its key.
 """
 
 from __future__ import annotations

@@ -14,6 +14,11 @@ A page of the console is a route like this one; `console/frame.html` and `consol
 `opened` authorizes and reads in one transaction, and `standing` says what the reader's role lacks. A page of the
 platform is declared by `@platform_support_in_console` or `@platform_owner_in_console`, reads with
 `opened_for_platform`, and its template extends `console/platform_frame.html`.
+
+`standing.lacks(operation)` is what a control that is closed names. The foot of a page has the call that does the same,
+by the id of its operation (`Program`). A form that asks before it acts is `ui.question`; one after which something ends
+is `console.confirmation`, which says what ends, in numbers. `organizations/people.py` and `invitations/invited.py` are
+the models.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """The sections of the consoles and of one's own account: one table, in groups, with what each asks of its reader.
 
 Each has words by which it is found besides its name (`console/found_pages.py`), and an icon (`console/icons.html`).
+
+A new section is a line here and one of `styles/icons.css`; what is done in it is a line of `actions.py`, by whose name
+the palette finds it.
 """
 
 from __future__ import annotations

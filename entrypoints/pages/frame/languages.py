@@ -6,6 +6,11 @@ a percent sign is written as `%%`. `entrypoints/web/serving/languages.py` decide
 are finished English with values (`core/wording.py`), which `Language.known` translates.
 
 Times are written in UTC and say so; the script of every page writes them in the zone of the reader.
+
+The texts of mails (`adapters/gateways/mail_templates`, one template for the plain text and the HTML) are in the same
+files. A date on a page is `{{ time | moment }}` or `{{ time | day }}`. Styles use logical properties
+(`margin-inline-start`), so that a page turns in a language written from right to left
+(ops/decisions/0023-texts-of-pages.md).
 """
 
 from __future__ import annotations

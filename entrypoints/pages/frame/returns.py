@@ -1,4 +1,7 @@
-"""Where a sign-in leads, carried from page to page and from form to form (decisions 12.4)."""
+"""Where a sign-in leads, carried from page to page and from form to form (decisions 12.4).
+
+A page of a sign-in shows `returns.context(call, way)` and renders `{{ ui.cancel_button(form_token, way, cancel) }}`.
+"""
 
 import re
 from typing import Annotated, Any, Final

@@ -14,6 +14,10 @@
     async def change_name(call: Call, form: NewName) -> PageOrRedirect:
 
 Other modules of pages make their `Routes` themselves.
+
+A page is named after the use case that it shows, and its template stands beside it. Keywords that the handler of a GET
+has beside `query` are not sent by the request: `shows_again` passes them. `@shows_itself_again(BadRequest)` shows a
+page again whose filter was refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Responses: the HTTP form of what a handler returns or raises."""
+"""Responses: the HTTP form of what a handler returns or raises.
+
+A response without a body is `quart.Response(b"")`: without the argument, Quart needs asyncio and fails under Trio.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The request context of a handler: the origin of the request, its credential, and how the handler runs use cases."""
+"""The request context of a handler: the origin of the request, its credential, and how the handler runs use cases.
+
+A handler that computes for more than a millisecond does it on threads of its own (`limiter=`), never on those that the
+process shares.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,26 @@
 
 A decorator declares *who* the caller must be; the use case decides in its transaction what the caller may do. A route
 without a decorator stops Gatehouse from starting, so a forgotten one cannot expose a route.
+
+A route in an organization names its operation, and its use case begins by authorizing the caller for the same one:
+
+    @routes.get("/api/organizations/:org_slug/widgets")
+    @in_organization(Operation.WIDGETS_LIST)
+    async def list_widgets(call: Call, org_slug: str, query: Paged) -> WidgetsPage:
+        \"\"\"List the organization's widgets.\"\"\"
+        return await call.read(widgets.list_page, org_slug, page=query.page, limit=query.limit)
+
+
+    def list_page(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> WidgetsPage:
+        \"\"\"Return one page of widgets, newest first.\"\"\"
+        organization = authorize(uow, slug, Operation.WIDGETS_LIST).organization
+
+A key of the organization acts for its maker there: `authorized.caller` is the maker, `caller.key_id` the key; entries
+and events have no actor and name the key. The backend of a service is `uow.service_caller`, a directory is
+`uow.scim_caller`: entries have no actor, and their details name the key or the token.
+
+The cookie of a browser session opens pages alone, and the GETs that are `signed_in_or_browser` or `in_organization(…,
+or_browser=True)`.
 """
 
 from __future__ import annotations

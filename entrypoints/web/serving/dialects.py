@@ -2,6 +2,8 @@
 
 A dialect has media types of its own, reads bodies in its own way, and shows refusals in its own shape, also
 for paths that do not exist and for methods that a path does not have.
+
+That of SCIM is `entrypoints/http/scim/dialect.py`.
 """
 
 from __future__ import annotations

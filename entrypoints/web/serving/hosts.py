@@ -3,6 +3,9 @@
 A request under a custom domain reaches only the routes that are declared `@on_custom_hosts`, and of another
 organization none. What has no name of its own on the internet (an address, a name without dots) is the base URL's too,
 because probes and proxies reach Gatehouse under such names.
+
+`issuer_of(call)` is the base URL of the host of a request. `uow.origin.custom_host` is its domain; browser sessions,
+unfinished sign-ins and passkeys belong to it.
 """
 
 from __future__ import annotations

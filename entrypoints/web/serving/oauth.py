@@ -1,4 +1,7 @@
-"""Refusals in the shape of OAuth (RFC 6749, 5.2), for the endpoints whose clients expect it."""
+"""Refusals in the shape of OAuth (RFC 6749, 5.2), for the endpoints whose clients expect it.
+
+An endpoint of OAuth raises an `OAuthRefusal` of `core/openid/refusals.py`, and its `Routes` have the refusals here.
+"""
 
 from __future__ import annotations
 

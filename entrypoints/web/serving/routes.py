@@ -11,6 +11,13 @@ The path is written as in the interface documents. A parameter named `body` is t
 form of a page, `query` the query string, and every other one a part of the path, a `UUID` where it is an id. The return
 annotation is the response; `Media` and `Status` of `answers.py` annotate one that is not a JSON object or has another
 status.
+
+A route declares all its answers. Its types are the schemas of the interface, its docstring is the description of the
+operation, and two answers of one status are a union. What the credential, the operation, the input and the limits
+refuse is derived; `refuses` has every other refusal of the use case. An endpoint that takes a form as well as JSON says
+`takes_form`, one that pages of every origin may call `allows_any_origin`. A body takes whole numbers only with bounds.
+
+A module of routes has no `from __future__ import annotations`: annotations are read when the route is declared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Every schema and every field of the interface is described, once, and has an example that is valid."""
+"""Every schema and every field of the interface is described, once, and has an example that is valid.
+
+A schema has the name of its class, so a class of the interface is named in the terms of the field, and uniquely.
+"""
 
 from __future__ import annotations
 

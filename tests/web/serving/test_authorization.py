@@ -2,6 +2,9 @@
 
 The expected result is derived from the declaration of the route, so a new route is covered automatically. Routes share
 a world where their calls leave it as it was; each of them is a subtest, so that all failures are reported.
+
+It cannot know what statements select. Each names the organization in its WHERE, and matches a child together with its
+parent (ops/decisions/0012-authorization.md); `tests/adapters/statements/` reads them.
 """
 
 import re
