@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents import ROOT
+from tests.documents import CONTRIBUTING, ROOT
 
 PAGES = ROOT / "entrypoints" / "pages"
 # What is in no area: what all areas of a layer share.
@@ -148,6 +148,12 @@ def modules(folder: Path) -> set[str]:
     return {path for path in paths if "/" in path and not path.endswith("/__init__")}
 
 
+def named_folders(layer: str) -> set[str]:
+    """Return the folders of a layer that its row in the table of CONTRIBUTING names."""
+    [row] = re.findall(rf"^\| `{layer}/` \| (.*) \|$", CONTRIBUTING.read_text(), re.MULTILINE)
+    return set(re.findall(r"`(\w+)/`", row))
+
+
 def others(layer: str) -> dict[str, str]:
     """Return the modules of a layer that need a reason, each with it."""
     return {name: reason for reason, names in OTHERS[layer][1].items() for name in names}
@@ -164,6 +170,14 @@ def test_every_module_has_the_area_and_the_name_of_one_in_the_core_or_a_reason(l
     assert named - core - others(layer).keys() == set(), "name it after the use case, or move it to its area"
     assert others(layer).keys() - (named - core) == set(), "these need no reason any more"
     assert sum(map(len, reasons.values())) == len(others(layer)) <= count_max
+
+
+@pytest.mark.parametrize("layer", ["adapters", "entrypoints"])
+def test_contributing_names_every_folder_of_a_layer(layer: str) -> None:
+    folders = {file.parent.name for file in (ROOT / layer).glob("*/__init__.py")}
+
+    assert folders - named_folders(layer) == set()
+    assert folders
 
 
 def test_only_packages_and_what_all_pages_share_are_in_the_root_of_the_pages() -> None:
