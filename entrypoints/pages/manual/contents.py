@@ -81,7 +81,7 @@ GROUPS: Final[Sequence[tuple[str, Sequence[str]]]] = (
         ),
     ),
     ("Runbooks", ("runbooks/*",)),
-    ("Assess its security", ("security-policy", "security/*")),
+    ("Assess its security", ("security-policy", "verification", "security/*")),
 )
 
 
