@@ -193,7 +193,7 @@ LIFETIMES: Final[Mapping[str, Lifetime]] = {
     "customer_rechecks": Drained("the sessions that the change has ended are ended"),
     "customer_slugs": Kept("for ever: a slug that a customer had is never given to another organization"),
     "customer_user_checks": Drained("the vendors are told what has changed"),
-    "customer_users_told": Owned("service_customers", "those whom the vendor sees"),
+    "customer_users_told": Owned("service_customers", "people that the vendor sees"),
     "customer_active_people": Owned("service_customers", "one for each person and month"),
     "customer_users": Owned("service_customers", "those who are members and have signed in"),
     "subscriptions": Owned("services", "what was bought"),

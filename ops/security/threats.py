@@ -2,7 +2,8 @@
 
     .venv/bin/python -m ops.security.threats
 
-A threat has the rule against it with its number in the decisions, the code that holds the rule, and tests that try it.
+A threat has the rule against it, with the number that comments of the code have, the code that holds the rule, and tests
+that try it. The pages do not show the number.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def page(boundary: Boundary, boundaries: list[Boundary]) -> str:
             boundary.reader,
             "",
             f"Behind this boundary: {boundary.assets}. The other boundaries: {others}. What ends what is in the",
-            "[table of endings](endings.md). Numbers are those of the decisions that the code names.",
+            "[table of endings](endings.md).",
             "",
             "| | What is tried | The rule | Where it is held | Tests that try it |",
             "|---|---|---|---|---|",
@@ -104,8 +105,7 @@ def page(boundary: Boundary, boundaries: list[Boundary]) -> str:
 
 def _row(number: int, threat: dict[str, Any]) -> str:
     tests = "<br>".join(_linked(test) for test in threat["tests"])
-    rule = f"{threat['answer']} ({threat['rule']})"
-    return f"| {number} | {threat['threat']} | {rule} | {_linked(threat['code'])} | {tests} |"
+    return f"| {number} | {threat['threat']} | {threat['answer']} | {_linked(threat['code'])} | {tests} |"
 
 
 def _linked(name: str) -> str:
