@@ -1,6 +1,9 @@
 """One transaction: its connection, its time, the origin of the request, and the tools that aggregates use.
 
 An aggregate is a class of SQL for one port of storage. Each is made from the transaction alone.
+
+An aggregate reads its rows by `_one`, `_all`, `_value` and their like. Statements name the columns of an entity by
+`columns`, `placeholders`, `assignments` and `values` (`driver/columns.py`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     .venv/bin/python -m ops.security.threats
 
-A threat has the rule against it, with the number that comments of the code have, the code that holds the rule, and tests
-that try it. The pages do not show the number.
+A threat has the rule against it, with the number that comments of the code have, the code that holds the rule, and
+tests that try it. The pages do not show the number.
 """
 
 from __future__ import annotations
