@@ -19,8 +19,8 @@ INTRODUCTION: Final = """\
 For security reviewers and support: what Gatehouse issues, and which events end it at once.
 
 A dot means that the event ends what was issued before it, in the transaction of the event: the next request is
-refused. The table is made from [core/endings.py](../../../core/endings.py); a test carries out each event with all that is
-issued, and expects exactly this.
+refused. The table is made from [core/endings.py](../../../core/endings.py); a test carries out each event with
+everything issued, and expects exactly this.
 """
 
 
