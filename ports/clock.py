@@ -18,10 +18,10 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What a comparison with the database's clock has found.
+    """The result of a comparison with the database's clock.
 
-    By how much the time of this process has moved by it, and by how much the database's clock is ahead of it, which is
-    0 unless that clock is the one that jumped.
+    By how much it has moved the time of this process, and by how much the database's clock is ahead of that time: 0
+    unless the database's clock has jumped.
     """
 
     moved_seconds: float
@@ -29,10 +29,10 @@ class Comparison:
 
 
 class WatchedClock(Clock, Protocol):
-    """A clock that goes on evenly when the machine's jumps, until it is compared with another one."""
+    """A clock that goes on evenly when the machine's clock jumps, until it is compared with the database's."""
 
     def error_seconds(self) -> float:
-        """Return by how much the machine's clock is ahead of this one; 0 as long as it is followed."""
+        """Return by how much the machine's clock is ahead of this one; 0 while this one follows it."""
         ...
 
     def reading(self) -> int:
@@ -46,29 +46,29 @@ class WatchedClock(Clock, Protocol):
     def is_settled(self) -> bool:
         """Return whether the time is certain enough to delete by it.
 
-        It is not until the machine's clock and the database's have agreed once, in this process or in one whose time it
-        has taken over, and for an hour after it was moved far ahead, perhaps wrongly.
+        It is not before the machine's clock and the database's have agreed once, in this process or in one that has
+        shared its time with it, nor for an hour after the clock was moved far ahead, perhaps wrongly.
         """
         ...
 
     def share(self) -> None:
-        """Leave what is known of the time to the process that may take the place of this one."""
+        """Share what is known of the time with the process that may replace this one."""
         ...
 
 
 class Randomness(Protocol):
-    """The system's secure random generator, in the formats that the product needs (decisions 1.1)."""
+    """The system's secure random generator, in the formats that the product needs."""
 
     def new_id(self) -> UUID:
         """Return an id for a new row: a UUIDv7, so that rows of the same time are stored together."""
         ...
 
     def new_account_id(self) -> UUID:
-        """Return an id for a new account: a UUIDv4, which does not tell an organization since when there is one."""
+        """Return an id for a new account: a UUIDv4, which does not tell an organization how old the account is."""
         ...
 
     def challenge_id(self) -> UUID:
-        """Return an id that names a challenge to one client: a UUIDv4, which nobody guesses."""
+        """Return the id of a challenge to one client: a UUIDv4, which cannot be guessed."""
         ...
 
     def mail_token(self) -> Secret:

@@ -37,8 +37,8 @@ class Database(Protocol):
 
         A refusal that the use case returns is raised after the commit. Serialization failures, deadlocks and
         connections lost before the commit are retried a bounded number of times; a reference to a row that was deleted
-        meanwhile is retried once. So a use case may run more than once; only its last run leaves a trace. Raise
-        `ServiceUnavailable` when the database is away.
+        meanwhile is retried once. So a use case may run more than once; only its last run has an effect. Raise
+        `ServiceUnavailable` when the database cannot be reached.
         """
         ...
 
@@ -82,7 +82,7 @@ class Database(Protocol):
         of a service instead, a SCIM token the directory of an organization, and the key of an organization or the
         cookie of a setup link the member who made it.
 
-        The organizations and networks behind requests share the connections: one of them uses at most half, a quarter
-        is for sign-ins alone, and transactions that change the same organization take one connection together.
+        Requests share the connections by organization and network: each uses at most half of them, a quarter is
+        reserved for sign-ins, and transactions that change the same organization take turns on one connection.
         """
         ...

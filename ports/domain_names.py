@@ -10,6 +10,6 @@ class DomainNames(Protocol):
         """Return a domain in lower case with every label in its ASCII form; None when a label has none.
 
         Nothing is mapped: a label is refused when it contains a character that IDNA 2008 does not allow, and an `xn--`
-        label when it is not exactly the form of the label that it stands for.
+        label when it is not exactly the ASCII form of the label that it decodes to.
         """
         ...

@@ -1,4 +1,4 @@
-"""Polling together: the connection over which the one process that polls tells all others what is due."""
+"""Polling together: one process polls for due work, and announces what is due to all others over a connection."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -14,7 +14,7 @@ class PollingRole(StrEnum):
     """What a process does about polling."""
 
     POLLING = "polling"  # It polls for all processes.
-    LISTENING = "listening"  # It is told by the process that polls.
+    LISTENING = "listening"  # It hears announcements of the process that polls.
     ALONE = "alone"  # It polls for itself, because it hears of no process that polls.
 
 
@@ -23,7 +23,7 @@ class Word(StrEnum):
 
     POLLED = "polled"  # The sender polls for all processes, and the kinds of work are those that are due.
     LEFT = "left"  # The sender polls no more.
-    FEED = "feed"  # Events were handed on.
+    FEED = "feed"  # New events are in the feed.
 
 
 # Begins the word of a poll that says how many processes live.
@@ -36,7 +36,7 @@ class ListeningFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What a poll has found: from when on work is due, by its kind, and how many processes live."""
+    """The result of a poll: from when on work is due, by its kind, and how many processes live."""
 
     due: Mapping[str, datetime]
     processes: int
@@ -57,9 +57,9 @@ class ListeningConnection(Protocol):
         ...
 
     async def hear(self, seconds: float) -> Sequence[frozenset[str]]:
-        """Return the words of each announcement since the last call, when there is one, or none after that time.
+        """Wait for announcements, and return the words of each since the last call; nothing after these seconds.
 
-        Polls are heard unless this process leads.
+        Announcements of polls are included unless this process polls.
         """
         ...
 
@@ -77,10 +77,10 @@ class Listening(Protocol):
 
 
 class PeriodKeeping(Protocol):
-    """Wakes the actors of this process, as the poller uses it."""
+    """Wakes the actors of this process, on behalf of the poller."""
 
     def enter(self, role: PollingRole | None) -> None:
-        """Go on with this role of the process; None while it hears nothing of what is due.
+        """Set the role of the process; None while it neither polls nor hears announcements.
 
         With a role, actors whose work is polled hear of all that is due. Without one, they look for it every period.
         """
@@ -96,13 +96,13 @@ class LiveProcesses(Protocol):
 
     @property
     def number(self) -> int:
-        """As this process has heard last; 1 until it hears of others."""
+        """The number that this process has heard last; 1 until it hears of others."""
         ...
 
     def hear(self, number: int) -> None:
-        """Take the number of an announcement."""
+        """Set the number that an announcement gives."""
         ...
 
     def hold(self) -> None:
-        """Take no lower number for a while: the connections of other processes may have ended with that of this one."""
+        """Accept no lower number for a while: other processes may have lost their connections when this one did."""
         ...

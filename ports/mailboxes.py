@@ -19,7 +19,7 @@ from core.lazy_dataclasses import dataclass
 
 
 class WorkKind(StrEnum):
-    """A kind of work, of which one actor of each process is told."""
+    """A kind of work; in each process one actor receives its messages."""
 
     MAIL = "mail"
     ROUTED_MAIL = "routed_mail"
@@ -34,34 +34,34 @@ class WorkKind(StrEnum):
     CUSTOMER_SESSIONS = "customer_sessions"
     BULK_JOBS = "bulk_jobs"
     INVITATIONS = "invitations"
-    # What only actors and readers of this process tell of.
+    # Only actors and readers of this process send messages about these.
     AUDIT_TAILS = "audit_tails"
     FIGURES = "figures"
     SALES = "sales"
 
 
-# The poll finds from when on something of it is due.
+# The kinds of work that the poll looks for.
 POLLED_WORK: Final = frozenset(WorkKind) - {WorkKind.AUDIT_TAILS, WorkKind.FIGURES, WorkKind.SALES}
 
 
 class Figure(StrEnum):
-    """What has changed."""
+    """A figure that has changed."""
 
-    PLATFORM = "platform"  # What the platform has.
-    BACKLOG = "backlog"  # What waits to be sent.
-    SALES = "sales"  # What organizations sell.
+    PLATFORM = "platform"  # The numbers of users, organizations and the like.
+    BACKLOG = "backlog"  # The numbers of what waits to be sent.
+    SALES = "sales"  # The sales of organizations.
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Something is due since then, or may be; None where that is unknown."""
+    """Work is or may be due since then; None where the time is unknown."""
 
     since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A figure is not what it was when it was last measured."""
+    """A figure has changed since it was last measured."""
 
     figure: Figure
 
@@ -75,11 +75,11 @@ Message: TypeAlias = Due | Changed | Drain
 
 
 class Mailboxes(Protocol):
-    """The boxes of the actors of this process; those of other processes are told by the process that polls."""
+    """The boxes of the actors of this process; the process that polls tells the actors of other processes."""
 
     def send(self, work: WorkKind, message: Message) -> None:
         """Put a message into the box of the actor that does this work; without such an actor it is dropped.
 
-        So it is when its slot is taken, because then the same is on its way already. Call it on Trio's thread only.
+        It is dropped too when its slot is taken: then an equal message waits already. Call it on Trio's thread only.
         """
         ...

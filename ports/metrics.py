@@ -1,4 +1,4 @@
-"""The metrics of operations 4.11: recorded as domain events, exposed in the format of Prometheus.
+"""The metrics: recorded as domain events, exposed in the format of Prometheus (`ops/docs/metrics.md` lists them).
 
 Every text that is passed in becomes a label, and every combination of labels stays in memory as long as the process.
 So each text must come from a bounded vocabulary and never directly from a request.
@@ -46,10 +46,10 @@ class ConnectionPool(Protocol):
 
 
 class ReplicaMetrics(Protocol):
-    """Records where is read; the name of a replica is that of its servers in the settings."""
+    """Records which replica was read; a replica's name is the list of its servers in the settings."""
 
     def read_elsewhere(self, place: str) -> None:
-        """Record a use case that has read what may be read elsewhere, from a replica or from the primary."""
+        """Record the place, a replica or the primary, where a use case has read what may be read from a replica."""
         ...
 
     def replica_seen(self, replica: str, *, lag_seconds: float | None, is_in_use: bool) -> None:
@@ -78,7 +78,7 @@ class Metrics(WorkMetrics, ReplicaMetrics, Protocol):
         ...
 
     def may_fail_outside(self, route: str) -> None:
-        """Expose the external failures of a route from now on, before there is any."""
+        """Expose the counter of external failures of a route from now on, also while it is 0."""
         ...
 
     def job_finished(self, job_type: str, seconds: float) -> None:
@@ -94,7 +94,7 @@ class Metrics(WorkMetrics, ReplicaMetrics, Protocol):
         ...
 
     def password_checked(self, outcome: PasswordCheckOutcome) -> None:
-        """Record that a password was looked for among breached ones."""
+        """Record the outcome of looking for a password among breached ones."""
         ...
 
     def token_issued(self) -> None:

@@ -1,4 +1,4 @@
-"""The measurements of what Gatehouse sends, refuses and uses; `ports/metrics.py` adds those of requests and actors.
+"""The measurements of what Gatehouse sends, refuses and uses; `ports/metrics.py` adds requests and actors.
 
 The vocabularies here are the values of labels, so they are bounded and name no organization, id or address.
 """
@@ -22,7 +22,7 @@ class MailServerKind(StrEnum):
 
 
 class MailOutcome(StrEnum):
-    """What became of an attempt to send a mail."""
+    """The outcome of an attempt to send a mail."""
 
     SENT = "sent"
     DEFERRED = "deferred"
@@ -31,7 +31,7 @@ class MailOutcome(StrEnum):
 
 
 class AttemptOutcome(StrEnum):
-    """What the attempt to deliver something to a receiver got."""
+    """The outcome of an attempt to deliver something to a receiver."""
 
     DELIVERED = "delivered"
     # The receiver answered, and refused with a status of 4xx, or failed with another one.
@@ -51,16 +51,16 @@ class AttemptOutcome(StrEnum):
 
 
 class PasswordCheckOutcome(StrEnum):
-    """What became of looking for a password among breached ones."""
+    """The outcome of looking for a password among breached ones."""
 
     CLEAN = "clean"
     BREACHED = "breached"
-    # Nothing could be said in time, and the password counts as clean.
+    # There was no answer in time, and the password counts as clean.
     FAILED = "failed"
 
 
 class ReconciliationOutcome(StrEnum):
-    """What the reading of a subscription from the payment provider led to."""
+    """The outcome of reading a subscription from the payment provider."""
 
     APPLIED = "applied"
     PARKED = "parked"
@@ -90,7 +90,7 @@ class SpanLoss(StrEnum):
 
 
 class StatementLimit(StrEnum):
-    """Which limit PostgreSQL has cancelled a statement for."""
+    """The limit for which PostgreSQL has cancelled a statement."""
 
     STATEMENT_TIMEOUT = "statement_timeout"
     # It waited for a lock.
@@ -102,7 +102,7 @@ class ConnectFailure(StrEnum):
 
     # It answers, and has no connection left, or none for this role or database.
     LIMIT = "limit"
-    # It answers, and does not let the role in.
+    # It answers, and refuses the role or its password.
     PASSWORD = "password"  # noqa: S105 - a reason
     UNREACHABLE = "unreachable"
     # It answers, and takes no connections yet, or none any more.
@@ -111,7 +111,7 @@ class ConnectFailure(StrEnum):
 
 
 class RequestKind(StrEnum):
-    """Which objective a request counts towards."""
+    """The objective that a request counts towards."""
 
     SIGN_IN = "sign_in"
     CALL = "call"
@@ -127,9 +127,9 @@ class FolderSpace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessUsage:
-    """What a process has used: processor seconds since its start, and memory.
+    """The resources that a process has used: processor seconds since its start, and memory.
 
-    `proportional_bytes` divides each page among the processes that share it; None where the system does not tell.
+    `proportional_bytes` divides each page among the processes that share it; None where the system cannot tell.
     """
 
     cpu_seconds: float
@@ -184,7 +184,7 @@ class WorkMetrics(Protocol):
         ...
 
     def usage_measured(self, usage: ProcessUsage) -> None:
-        """Expose what this process has used."""
+        """Expose the resources that this process has used."""
         ...
 
     def data_folder_measured(self, space: FolderSpace) -> None:
@@ -196,11 +196,11 @@ class WorkMetrics(Protocol):
         ...
 
     def mailboxes_measured(self, loads: Mapping[str, MailboxLoad]) -> None:
-        """Expose what waits for each actor of this process, by its name."""
+        """Expose the messages that wait for each actor of this process, by its name."""
         ...
 
     def backlog_measured(self, backlog: Backlog) -> None:
-        """Expose what waits in the installation."""
+        """Expose the backlog of the installation."""
         ...
 
     def cluster_measured(self, cluster: Cluster) -> None:

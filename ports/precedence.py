@@ -1,14 +1,14 @@
-"""Precedence: requests come first, and background work takes its turns between them."""
+"""Precedence of requests over background work, which takes its turns between them."""
 
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 
 class Precedence(Protocol):
-    """Knows which requests this process serves at the moment."""
+    """Knows whether this process serves requests at the moment."""
 
     def request(self) -> AbstractContextManager[None]:
-        """Count a request as long as the context is open."""
+        """Count a request while the context is open."""
         ...
 
     async def turn(self, work: str) -> None:

@@ -1,9 +1,9 @@
-"""What may be read from a replica: lists, logs, figures and files, for a caller who was authorized on the primary.
+"""Reads that a replica may serve: lists, logs, figures and files, for a caller who was authorized on the primary.
 
 A unit of work chooses the place at the first of these reads: a replica that shows everything that was committed before
-the caller was read, or else the primary. What decides something is read from the unit of work itself: sessions,
+the caller was read, or else the primary. Reads that decide something go to the unit of work itself: sessions,
 memberships, revocations, single uses and limits are in none of these aggregates, or in methods of them that no use case
-calls here (`tests/core/test_reads_elsewhere.py`). Nothing is written here; a replica refuses it.
+calls here (`tests/core/test_reads_elsewhere.py`). Nothing is written here; a replica refuses writes.
 """
 
 from typing import Final, Protocol

@@ -1,4 +1,4 @@
-"""Traces: what a request, its statements and its calls to others took, as spans that a collector puts together.
+"""Traces: the time that a request, its statements and its calls to others took, as spans for a collector.
 
 A span has the name of a route template, of a kind of statement or of a method, and attributes of the same kind. It
 never contains a path, a query, an id, an address, a value of a statement, or a secret.
@@ -29,7 +29,7 @@ class ActiveSpan(Protocol):
 
     @property
     def traceparent(self) -> str:
-        """What a request to another system carries, so that its spans belong to the same trace."""
+        """The header for requests to another system, by which its spans belong to the same trace."""
         ...
 
     def describe(
@@ -39,7 +39,7 @@ class ActiveSpan(Protocol):
         has_failed: bool | None = None,
         attributes: Mapping[str, str | int] | None = None,
     ) -> None:
-        """Set what is known by now; attributes are added."""
+        """Set the name or the outcome, or add attributes."""
         ...
 
 

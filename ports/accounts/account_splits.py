@@ -1,4 +1,4 @@
-"""Storage for moving what an account has to another one."""
+"""Storage for moving a part of an account to another account."""
 
 from datetime import datetime
 from typing import Protocol
@@ -6,29 +6,29 @@ from uuid import UUID
 
 
 class AccountSplits(Protocol):
-    """Accounts of which a part goes to another account. The account, and its organization, are locked."""
+    """Moves parts of accounts to other accounts. The caller has locked the account and its organization."""
 
     def make(self, organization_id: UUID, user_id: UUID, new_id: UUID, email: str, *, at: datetime) -> bool:
-        """Store an own account of an organization, for what moves from this one; False when another has the address.
+        """Store a new account for what moves, as the organization's own; False when another account has the address.
 
-        The address is not proved, and nothing signs in. The account that was there is the organization's own no more.
+        Its address is not proved, and it has no way to sign in. The old account is the organization's own no longer.
         """
         ...
 
     def move_person(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, at: datetime) -> None:
-        """Move the proof of the address, all that signs in, the sessions and the history; what remains has none of it.
+        """Move the proof of the address, every way to sign in, the sessions and the history to the new account.
 
-        What this organization has decided about the account moves with it.
+        The decisions of this organization about the account (deactivated, disowned) move too.
         """
         ...
 
     def move_access(self, organization_id: UUID, user_id: UUID, new_id: UUID, *, stays_confirmed: bool) -> None:
-        """Move what the account has of an organization, which goes on to know it by the same id."""
+        """Move what one organization gave to the account; the organization knows the new account by the old id."""
         ...
 
     def move_all_access(self, user_id: UUID, new_id: UUID) -> None:
-        """Move what organizations gave to an account to one that exists, as far as that does not have the like.
+        """Move what organizations gave to an account to an existing one, except what that account has already.
 
-        Each organization to which the other account is new goes on to know the user by the same id. Both are locked.
+        An organization to which the other account is new knows it by the old id. The caller has locked both accounts.
         """
         ...

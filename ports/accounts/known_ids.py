@@ -1,4 +1,4 @@
-"""Storage of the ids by which organizations know accounts, where those are not the ids of the accounts."""
+"""Storage of the ids by which organizations know accounts, where they differ from the ids of the accounts."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
@@ -8,10 +8,13 @@ from core.deferred import Deferred
 
 
 class KnownIds(Protocol):
-    """The ids by which SCIM and the interface of services name accounts to an organization (decisions 5.7)."""
+    """The ids by which SCIM and the service interface name accounts to an organization.
+
+    They differ from the account's own after a part of the account has moved to another one (`account_splits.py`).
+    """
 
     def defer_accounts(self, organization_id: UUID, ids: Collection[UUID]) -> Deferred[Mapping[UUID, UUID]]:
-        """Defer reading which account each of these ids means to an organization: else the one that has the id."""
+        """Defer reading which account each of these ids means to an organization: by default the one with that id."""
         ...
 
     def accounts(self, organization_id: UUID, ids: Collection[UUID]) -> frozenset[UUID]:
@@ -19,5 +22,5 @@ class KnownIds(Protocol):
         ...
 
     def defer_shown(self, organization_id: UUID, user_id: UUID) -> Deferred[UUID]:
-        """Defer reading by which id an organization knows an account."""
+        """Defer reading the id by which an organization knows an account."""
         ...

@@ -1,4 +1,4 @@
-"""Port for what people are called."""
+"""Port for the names of people."""
 
 from typing import Protocol
 from uuid import UUID
@@ -9,10 +9,10 @@ from core.deferred import Deferred
 
 
 class StoredNames(Protocol):
-    """The names of accounts, and those that directories say."""
+    """The names that people set for themselves, and the names from directories."""
 
     def defer_of(self, user_id: UUID, organization_id: UUID | None) -> Deferred[PersonNames]:
-        """Defer reading the names of an account; those of a directory are the organization's, none without one."""
+        """Defer reading the names of an account, with those from the organization's directory if one is given."""
         ...
 
     def of_session(self, session_id: UUID, *, is_limited: bool = False) -> NamedCaller | None:

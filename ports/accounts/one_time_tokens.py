@@ -38,7 +38,7 @@ class OneTimeTokens(Protocol):
     def use_challenge(self, challenge_id: UUID, *, at: datetime) -> OneTimeToken | None:
         """Use up the token of a challenge and return it; None when it is unknown, used or expired.
 
-        One of two concurrent calls succeeds, and of one call and a concurrent `use` of the same token.
+        Of concurrent calls, and of a call and a concurrent `use` of the same token, one succeeds.
         """
         ...
 
@@ -68,8 +68,8 @@ class OneTimeTokens(Protocol):
         ...
 
     def drop_email_change(self, user_id: UUID, *, at: datetime) -> None:
-        """Withdraw the tokens of a change of address that a user has asked for: the one that makes it and the others.
+        """Withdraw all tokens of the change of address that a user has requested.
 
-        For areas that do not know the purposes.
+        For areas that do not know the purposes of tokens.
         """
         ...

@@ -11,7 +11,7 @@ class OpenRegistrations(Protocol):
     """Open registrations with their password hashes."""
 
     def add(self, registration: OpenRegistration) -> None:
-        """Store a registration; without its account the same work stores nothing."""
+        """Store a registration; if its account does not exist, do the same work and store nothing."""
         ...
 
     def find(self, user_id: UUID, registration_id: UUID, *, at: datetime) -> OpenRegistration | None:
@@ -23,18 +23,15 @@ class OpenRegistrations(Protocol):
         ...
 
     def with_hash(self, user_id: UUID, email: str, password_hash: str, *, at: datetime) -> OpenRegistration | None:
-        """Return the registration of an account and address that has this hash and has not expired; None without."""
+        """Return the unexpired registration of an account and address with this hash; None when there is none."""
         ...
 
     def prolong(self, user_id: UUID, registration_id: UUID, *, until: datetime | None) -> None:
-        """Keep a registration of an account until then; one without an end stays so."""
+        """Keep a registration of an account until then; one that never expires stays so."""
         ...
 
     def remove(self, user_id: UUID, registration_id: UUID) -> None:
-        """Delete a registration of an account, and give the account the password of the newest one that is left.
-
-        Without any the account has no password.
-        """
+        """Delete a registration of an account. The account gets the password of the newest one left, or none."""
         ...
 
     def remove_all(self, user_id: UUID) -> None:

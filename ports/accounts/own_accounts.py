@@ -16,16 +16,16 @@ class OwnAccounts(Protocol):
         """Return the account of an address, created by this organization if there was none, in one statement.
 
         Of two concurrent calls for an address, one creates the account and the other returns it. `service_id` is the
-        service of which it is to become a user.
+        service that the account will be linked to.
         """
         ...
 
     def lock(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
-        """Lock an account against every row that would refer to it, and return what `belonging` does."""
+        """Lock an account, so that no new row refers to it, and return what `belonging` does."""
         ...
 
     def belonging(self, organization_id: UUID, user_id: UUID) -> Belonging | None:
-        """Return what decides whether an account, which is locked, is the organization's own; None without one."""
+        """Return what decides whether a locked account is the organization's own; None when it does not exist."""
         ...
 
     def deactivate(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
@@ -33,7 +33,7 @@ class OwnAccounts(Protocol):
         ...
 
     def disown(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
-        """Take the address of an account back on behalf of the organization of its mail domain."""
+        """Take the address away from an account, on behalf of the organization that has proved its mail domain."""
         ...
 
     def activate(self, organization_id: UUID, user_ids: Sequence[UUID], *, at: datetime) -> None:
@@ -41,17 +41,17 @@ class OwnAccounts(Protocol):
         ...
 
     def give_back(self, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
-        """Undo what this organization did by `disown`: the address is the account's again."""
+        """Undo this organization's `disown`: the address is the account's again."""
         ...
 
     def conflicts_since(self, organization_id: UUID, since: datetime) -> int:
-        """Count the addresses of other accounts that the organization has hit upon since then."""
+        """Count how often since then the organization has asked for the address of another account."""
         ...
 
     def add_conflict(self, organization_id: UUID, *, at: datetime) -> None:
-        """Record that the organization has hit upon the address of another account."""
+        """Record that the organization has asked for the address of another account."""
         ...
 
     def delete(self, organization_id: UUID, user_id: UUID) -> None:
-        """Delete an account with everything that refers to it, and the mails to its address but those of others."""
+        """Delete an account with all that refers to it and the mails to its address, except other organizations'."""
         ...

@@ -33,6 +33,6 @@ class PasswordHasher(Protocol):
         """Compare a password with a stored hash.
 
         Without a hash, because there is no account or it has no password, the comparison fails. Every refusal does the
-        same work: that of our own hash, and of every kind of hash among the decoys. Cancelled means not compared.
+        same work: it computes one hash of our own kind, and one of every kind among the decoys.
         """
         ...

@@ -54,7 +54,7 @@ class Users(Protocol):
         ...
 
     def is_blocked_by_import(self, user_id: UUID) -> bool:
-        """Return whether an account is deactivated, and no organization and no anonymization has done that."""
+        """Return whether an account was deactivated by an import, not by an organization or by anonymization."""
         ...
 
     def unblock_imported(self, user_id: UUID) -> bool:
@@ -62,7 +62,7 @@ class Users(Protocol):
         ...
 
     def set_locked(self, user_id: UUID, *, at: datetime | None) -> None:
-        """Store since when an account is locked; None for one that is open."""
+        """Store since when an account is locked, or unlock it with None."""
         ...
 
     def remove(self, user_id: UUID) -> None:
@@ -74,7 +74,7 @@ class Users(Protocol):
         ...
 
     def set_name(self, user_id: UUID, name: str | None, *, at: datetime, was_asked: bool) -> None:
-        """Store the name of an account, or remove it with None, and then whether its user was asked for one."""
+        """Store the name of an account, or remove it with None; then `was_asked` says not to ask for one again."""
         ...
 
     def set_language(self, user_id: UUID, language: str) -> None:
@@ -82,11 +82,11 @@ class Users(Protocol):
         ...
 
     def count_wrong_mailed_code(self, user_id: UUID, codes_max: int) -> None:
-        """Count a wrong code of a sign-in mail, up to a number; without an account nothing is stored."""
+        """Count a wrong code of a sign-in mail, up to `codes_max`; do nothing when the account does not exist."""
         ...
 
     def forget_wrong_mailed_codes(self, user_id: UUID) -> None:
-        """Begin to count the wrong codes of sign-in mails anew."""
+        """Reset the count of wrong codes of sign-in mails."""
         ...
 
     def set_changed_by_service(self, user_id: UUID, *, at: datetime | None) -> None:
@@ -94,9 +94,9 @@ class Users(Protocol):
         ...
 
     def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
-        """Change the address of an account, which is then not disowned.
+        """Change the address of an account; return False when it is taken, also by a concurrent transaction.
 
-        Return False when it is taken, also by a concurrent transaction.
+        An account that was disowned is so no longer.
         """
         ...
 
@@ -116,7 +116,7 @@ class Credentials(Protocol):
         ...
 
     def count_by_decoy(self) -> Sequence[tuple[str, int]]:
-        """Return each of these hashes with the number of accounts that have a hash of its kind; it reads them all."""
+        """Return each decoy with the number of accounts that have a hash of its kind; this reads all accounts."""
         ...
 
     def lock(self, user_id: UUID) -> StoredPassword | None:
@@ -138,7 +138,7 @@ class Credentials(Protocol):
     def defer_add_unproved(self, user: User, password_hash: str) -> Deferred[bool]:
         """Defer what `Users.add` does, for an account with a password whose address is not proved.
 
-        It is deleted after a while, if its address is not proved and nothing else comes of it.
+        Housekeeping deletes it later, unless its address is proved or something refers to it.
         """
         ...
 

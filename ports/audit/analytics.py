@@ -11,17 +11,17 @@ class Analytics(Protocol):
     """The successful sign-ins in the context of an organization; days are in UTC."""
 
     def by_day(self, organization_id: UUID, period: Period) -> Sequence[DailyLogins]:
-        """Count those of each day that had any, in chronological order."""
+        """Count the sign-ins of each day that had any, in chronological order."""
         ...
 
     def by_service(self, organization_id: UUID, period: Period) -> Sequence[ServiceLogins]:
-        """Count those to each service that had any, the most used first."""
+        """Count the sign-ins to each service that had any, the most used first."""
         ...
 
     def by_provider(self, organization_id: UUID, period: Period) -> Sequence[ProviderLogins]:
-        """Count those with each provider that was used, the most used first."""
+        """Count the sign-ins by each provider that was used, the most used first."""
         ...
 
     def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:
-        """List the latest, newest first."""
+        """List the latest sign-ins, newest first."""
         ...

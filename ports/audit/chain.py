@@ -27,23 +27,21 @@ class AuditChains(Protocol):
     def take_turns(self, part: LogPart) -> Turns:
         """Return some organizations with unsealed entries in that part; the next call continues after them.
 
-        They are marked ones, or the logs themselves are asked, as the part says.
-
-        No other transaction seals until this one ends; return nothing while another one does.
+        The part says whether they are found by their marks or by reading the logs. No other transaction seals until
+        this one ends; return nothing while another one does.
         """
         ...
 
     def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, part: LogPart) -> Sequence[Unsealed]:
-        """Lock so many unsealed entries of each organization: the first ones since a time, then the oldest.
+        """Lock unsealed entries of the part, as many of each organization as its share allows, and return them by time.
 
-        No entry outside of the part is read. Those since that time get at least half of the share. Entries that another
-        transaction has locked are left for a later call. The entries of an organization are in the order of their
-        times.
+        At least half of a share goes to the first entries since `fresh_since`, the rest to the oldest. Entries that
+        another transaction has locked are left for a later call.
         """
         ...
 
     def backlog(self, largest_max: int) -> SealingBacklog:
-        """Return how many entries are not sealed yet, as far as they are counted, and the logs that have most."""
+        """Return how many entries are not sealed yet, as far as they are counted, and the logs with most of them."""
         ...
 
     def store(self, sealed: Sequence[SealedEntry]) -> None:
@@ -58,7 +56,7 @@ class AuditChains(Protocol):
         ...
 
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
-        """Mark those of these organizations that exist and are not marked; return how many."""
+        """Mark each of these organizations that exists and is not marked; return how many."""
         ...
 
     def end(self, organization_id: UUID) -> ChainEnd:
@@ -72,7 +70,7 @@ class AuditChains(Protocol):
     def page(self, organization_id: UUID, *, after: int, through: int, limit: int) -> Sequence[SealedEntry]:
         """Return the sealed entries after a position, in the order of the chain.
 
-        Entries are left out that were deleted, and those with another position than their seal.
+        Entries that were deleted, and entries whose position differs from their seal, are left out.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Reading what an organization knows of one person."""
+"""Reading an organization's records of one person."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,17 +9,14 @@ from core.audit.person_records import PersonService, PersonSession
 
 
 class PersonRecords(Protocol):
-    """What concerns one person in one organization."""
+    """The records of one person in one organization."""
 
     def services(self, organization_id: UUID, user_id: UUID) -> Sequence[PersonService]:
         """List the services of the organization that a person is linked to, by slug."""
         ...
 
     def sessions(self, organization_id: UUID, user_id: UUID, *, limit: int) -> tuple[Sequence[PersonSession], int]:
-        """Return the live sessions of a person in the context of the organization, the one used last first.
-
-        They are those that the organization can end; the second value counts them all.
-        """
+        """Return the live sessions of a person that the organization can end, the last used first, and their number."""
         ...
 
     def entries(self, organization_id: UUID, user_id: UUID, *, limit: int) -> Sequence[FoundEntry]:

@@ -10,7 +10,7 @@ from core.ids import LAST_ID
 
 
 class AuditSearches(Protocol):
-    """The entries of one log at a time: that of an organization, or without one that of the platform."""
+    """Searches one log at a time: an organization's, or the platform's where no organization is given."""
 
     def user_of(self, email: str) -> UUID | None:
         """Return the id of the account with an address; None when there is none."""
@@ -37,13 +37,13 @@ class AuditSearches(Protocol):
         offset: int = 0,
         before_id: UUID = LAST_ID,
     ) -> SearchedEntries:
-        """Return a part of what a search finds, of the entries with ids before this one, the newest first."""
+        """Return a part of the entries with ids before this one that a search finds, the newest first."""
         ...
 
     def listed(
         self, organization_id: UUID | None, search: EntrySearch, *, limit: int, before_id: UUID
     ) -> SearchedEntries:
-        """Return what `find` does, without counting: `total` is that of the part."""
+        """Return what `find` does, without counting: `total` is the number of entries in the part."""
         ...
 
     def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:
@@ -61,9 +61,9 @@ class AuditSearches(Protocol):
         ...
 
     def names(self, organization_id: UUID | None, ids: Collection[UUID]) -> Mapping[UUID, str]:
-        """Return the present names and addresses of what entries name, as far as the organization has it.
+        """Return the present names and addresses for the ids in entries, as far as the organization may see them.
 
-        Without an organization, of everything.
+        Without an organization, return all of them.
         """
         ...
 

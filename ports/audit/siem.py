@@ -19,27 +19,27 @@ class SiemStreams(Protocol):
         ...
 
     def save(self, organization_id: UUID, stream: SiemStream, token: Secret | None, *, keeps_token: bool) -> None:
-        """Store or replace the stream with this token, or with the token that it has; it is due now.
+        """Store or replace the stream, with this token or with the one that it has; it is due now.
 
-        Where it was among entries and sign-ins stays known; one that begins with sign-ins does so at its place.
-        What is being sent for the stream that it replaces is no longer recorded.
+        A replaced stream goes on from its position among entries and sign-ins. The outcome of a batch that is being
+        sent meanwhile is not recorded.
         """
         ...
 
     def throughput(self, organization_id: UUID) -> SiemThroughput:
-        """Return what the receiver of a stream that exists has taken, and since when an entry waits."""
+        """Return how much the receiver of an existing stream has accepted, and since when an entry waits."""
         ...
 
     def position_before(self, organization_id: UUID, first_id: UUID) -> int | None:
-        """Return the position before the first entries with this id or later ones; None when none of them has any."""
+        """Return the position before the first entry with this or a later id; None when none of them has a position."""
         ...
 
     def restart(
         self, organization_id: UUID, *, position: int, starts_at: datetime | None, sign_ins: SignInCursor | None
     ) -> None:
-        """Let the stream go on after this position with entries from this time on, and this place; it is due now.
+        """Let the stream go on after this position, with entries since `starts_at` and these sign-ins; it is due now.
 
-        What is being sent meanwhile is no longer recorded.
+        The outcome of a batch that is being sent meanwhile is not recorded.
         """
         ...
 
@@ -56,9 +56,9 @@ class SiemStreams(Protocol):
         ...
 
     def events(self, stream: LeasedStream, *, through: int) -> tuple[Sequence[SiemEvent], bool]:
-        """Return the entries after the position of a stream that its filter admits, in the order of the chain.
+        """Return a batch of the entries after the position of a stream that its filter admits, in the chain's order.
 
-        They are at most as many, and hardly more bytes, than a batch has; the flag says that there are no others.
+        It may exceed the size of a batch a little, never the number of entries. The flag says that no others follow.
         """
         ...
 

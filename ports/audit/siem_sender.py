@@ -7,8 +7,8 @@ from core.audit.siem_stream import SiemEvent, SiemTarget, StreamReceipt
 
 
 class SiemSender(Protocol):
-    """Makes attempts; nothing that a receiver does is an error of the sender."""
+    """Makes attempts; a failure of the receiver is returned, not raised."""
 
     async def send(self, target: SiemTarget, events: Sequence[SiemEvent]) -> StreamReceipt:
-        """Send as many of the events as fit into a batch, at least the first, and return what came back."""
+        """Send as many of the events as fit into a batch, at least the first, and return the receiver's answer."""
         ...

@@ -10,17 +10,18 @@ from core.audit.siem_sign_ins import StreamedSignIn
 
 
 class SiemSignIns(Protocol):
-    """The sign-ins of an organization, at its products and by its connections; none that waits for the user."""
+    """The finished sign-ins of an organization, at the products that it uses, and by its connections."""
 
     def first_after(self, organization_id: UUID, after: SignInCursor, *, until: datetime) -> UUID | None:
-        """Return the lowest id of those after a place and up to a time; None without any."""
+        """Return the lowest id of the sign-ins after a cursor and up to a time; None when there are none."""
         ...
 
     def page(
         self, organization_id: UUID, after: SignInCursor, *, first_id: UUID, until: datetime, limit: int
     ) -> Sequence[StreamedSignIn]:
-        """Return the first of them by time and id; `first_id` is what `first_after` has found.
+        """Return the first of these sign-ins by time and id; `first_id` is what `first_after` has found.
 
-        Who it was and from where is left out of those from before the organization had to do with the user.
+        A sign-in from before its user belonged to the organization names neither the user nor the address of the
+        request.
         """
         ...

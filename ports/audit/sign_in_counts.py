@@ -19,12 +19,12 @@ class SignInCounts(Protocol):
     def count_next(self, before: UUID, limit: int) -> int:
         """Count the next login events with an id below this one, at most `limit`; return how many.
 
-        Each is counted once. Zero is returned as well while another process counts.
+        Each is counted once. Return 0 also while another process counts.
         """
         ...
 
     def forget_days(self, before: date, limit: int) -> int:
-        """Delete who was active on days before this one, at most `limit` rows; return how many."""
+        """Delete at most `limit` records of users' activity on days before this one; return how many."""
         ...
 
     def counted_through(self) -> UUID | None:
@@ -36,7 +36,7 @@ class SignInCounts(Protocol):
         ...
 
     def figures(self, organization_id: UUID | None, period: Period, newer_since: datetime | None) -> SignInFigures:
-        """Return the sign-ins of a period by day, reason, provider and service, what has none left out."""
+        """Return the sign-ins of a period by day, reason, provider and service, without those that had none."""
         ...
 
     def active_users(

@@ -25,7 +25,7 @@ class SignInLog(Protocol):
     ) -> Sequence[LoggedSignIn]:
         """List the sign-ins of these days that fit the filter, the newest first.
 
-        An organization sees who it was of its own members and end users alone, who have confirmed that.
+        An organization is shown the names of its confirmed members and end users alone.
         """
         ...
 
@@ -44,9 +44,10 @@ class SignInLog(Protocol):
         limit: int,
         looked_at_max: int,
     ) -> tuple[Sequence[LoggedSignIn], UUID | None]:
-        """List those of the newest sign-ins from the filter's address that fit the rest of it, the newest first.
+        """List the sign-ins that fit the filter among the newest from its address, the newest first.
 
-        The id is that of the last one that was looked at, where others may come before it; None after a whole page.
+        At most `looked_at_max` are read. If that ends the search early, the id of the last one read is returned as
+        well, else None.
         """
         ...
 
@@ -55,8 +56,8 @@ class SignInLog(Protocol):
     ) -> Sequence[ActiveUser]:
         """List the users with an id above this one who signed in on a day of the period, ordered by their ids.
 
-        An organization sees who it was of its own members and end users alone. The platform has no days before the last
-        thirty.
+        An organization is shown the names of its own members and end users alone. For the platform only the last thirty
+        days are kept.
         """
         ...
 

@@ -9,14 +9,14 @@ from core.services.api_keys import ServiceCaller
 
 
 class BillingCancellations(Protocol):
-    """Subscriptions to end; also deleting the row of a live one in `BillingSubscriptions` adds it here."""
+    """Subscriptions to end. Deleting the row of a live one in `BillingSubscriptions` adds it here too."""
 
     def add(self, subscription_id: str, mode: BillingMode) -> None:
         """Queue a subscription, unless it was queued before."""
         ...
 
     def add_of_user(self, user_id: UUID) -> None:
-        """Queue all live subscriptions of a user, which go on until the provider reports their end."""
+        """Queue all live subscriptions of a user; each stays live until the provider reports its end."""
         ...
 
     def drop_of_service_user(self, caller: ServiceCaller, user_id: UUID) -> None:

@@ -32,7 +32,7 @@ class BillingCustomers(Protocol):
     def of_user(
         self, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode
     ) -> BillingCustomer | None:
-        """Return the customer, not deleted, that a user is for a service of an organization."""
+        """Return the customer, not deleted, of a user for a service of an organization."""
         ...
 
     def count_deleted_of_user(self, organization_id: UUID, service_id: UUID, user_id: UUID, mode: BillingMode) -> int:
@@ -66,11 +66,11 @@ class BillingCustomers(Protocol):
         ...
 
     def mark_deleted(self, customer_id: str, *, at: datetime) -> None:
-        """Remember that the provider has deleted the customer."""
+        """Record that the provider has deleted the customer."""
         ...
 
     def save_profile(self, customer_id: str, event: BillingEvent) -> None:
-        """Store the name and address that an event tells."""
+        """Store the name and address in an event."""
         ...
 
     def save_default_method(self, customer_id: str, payment_method: str | None) -> None:
@@ -78,9 +78,9 @@ class BillingCustomers(Protocol):
         ...
 
     def lease_due(self, mode: BillingMode, *, now: datetime, leased_until: datetime) -> BillingCustomer | None:
-        """Lease the customer whose subscription is due first and that nobody has leased."""
+        """Lease the customer whose subscription is due first, among those that are not leased."""
         ...
 
     def release(self, organization_id: UUID, customer_id: str, *, leased_until: datetime) -> None:
-        """End a lease, unless it has expired and was taken by another."""
+        """End a lease, unless it has expired and another process has leased the customer."""
         ...

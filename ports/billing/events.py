@@ -16,11 +16,11 @@ class BillingEvents(Protocol):
         ...
 
     def refuse(self, event_ids: Sequence[str]) -> None:
-        """Keep these events without an effect."""
+        """Record that these events have no effect."""
         ...
 
     def mark_noticed(self, event_ids: Sequence[str]) -> None:
-        """Remember that the mails of these events were queued."""
+        """Record that the mails of these events were queued."""
         ...
 
     def methods(self, customer_id: str) -> Sequence[MethodEntry]:

@@ -1,4 +1,4 @@
-"""The payment provider. A method raises `BillingFailed` when the provider cannot do it; nothing is half done then."""
+"""The payment provider. A method raises `BillingFailed` when the provider cannot do it; then nothing was changed."""
 
 from typing import Protocol
 
@@ -11,7 +11,7 @@ class BillingGateway(Protocol):
 
     @property
     def mode(self) -> BillingMode:
-        """Among which data the customers are."""
+        """Whether requests are about the provider's live data or its test data."""
         ...
 
     async def create_customer(self, wish: CustomerWish) -> str:

@@ -1,4 +1,4 @@
-"""Port for reading what a person has subscribed to."""
+"""Port for reading the subscriptions of a person."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,19 +10,19 @@ from core.sessions.confinement import Confinement
 
 
 class SubscriptionsOfUser(Protocol):
-    """The subscriptions of a user over all services, and the customers that the user is."""
+    """The subscriptions of a user to all services, and the user's customers at the payment provider."""
 
     def of_user(
         self, user_id: UUID, mode: BillingMode, *, limits: Confinement | None, limit: int
     ) -> tuple[Sequence[PersonalSubscription], int]:
         """Return one subscription for each service within limits, the live ones first, and how many there are.
 
-        It is the live one, else the newest. Whether the user is a customer is that of the mode.
+        It is the live one, else the newest, and says whether the user is a customer in this mode.
         """
         ...
 
     def customer_of(
         self, user_id: UUID, service_id: UUID, mode: BillingMode, *, limits: Confinement | None
     ) -> tuple[UUID, str] | None:
-        """Return the organization of a service and the customer that a user is for it; None without one."""
+        """Return the organization of a service and the user's customer for it; None when there is no customer."""
         ...

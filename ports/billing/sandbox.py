@@ -27,7 +27,7 @@ class Sandbox(Protocol):
         ...
 
     def begin(self, subscription: SandboxSubscription, session_id: str, method_id: str) -> None:
-        """Add the subscription that a checkout has sold, and the payment method it was paid with."""
+        """Add the subscription that was bought in a checkout, and the payment method it was paid with."""
         ...
 
     def subscription(self, subscription_id: str) -> SandboxSubscription | None:

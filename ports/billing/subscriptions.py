@@ -1,4 +1,4 @@
-"""Storage of the provider's subscriptions, and of what they do to the subscriptions of users."""
+"""Storage of the provider's subscriptions, and of their effects on the subscriptions of users."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,8 +18,8 @@ class BillingSubscriptions(Protocol):
     def defer_known(self, subscription_id: str, customer_id: str | None) -> Deferred[Known]:
         """Lock a subscription until the transaction ends, and query what is stored about it.
 
-        One that is new is stored as parked. Of a bound one the history leaves out what is older than the newest whole
-        subscription, except an end. The user's subscription is locked too.
+        A new one is stored as parked. Of a bound one the history begins at the newest whole subscription; of what is
+        older only an end is kept. The user's subscription is locked too.
         """
         ...
 
@@ -28,7 +28,7 @@ class BillingSubscriptions(Protocol):
         ...
 
     def of_customer(self, customer_id: str) -> Sequence[str]:
-        """Return the ids of a customer's subscriptions, and of the parked ones that an event says are its."""
+        """Return the ids of a customer's subscriptions, with the parked ones that an event assigns to it."""
         ...
 
     def conflicts(self, binding: SubscriptionBinding) -> Sequence[str]:
@@ -52,5 +52,5 @@ class BillingSubscriptions(Protocol):
         ...
 
     def buyer(self, binding: SubscriptionBinding) -> Buyer | None:
-        """Return the user who bought, and the names for a mail; None when the account is not active."""
+        """Return the buyer, with the names for a mail; None when the account is not active."""
         ...

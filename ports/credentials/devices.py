@@ -19,13 +19,13 @@ class Devices(Protocol):
     ) -> Deferred[tuple[Device | None, DeviceToken | None]]:
         """Defer reading the user's device that a token belongs to, with the token.
 
-        Without a valid token: the device that last used this User-Agent, and None. Without either: None twice. It is
-        one statement in every case.
+        Without a valid token: the device that last used this User-Agent, and None. Without either: None twice. Each
+        case takes one statement.
         """
         ...
 
     def defer_owner(self, token_hash: bytes, *, at: datetime) -> Deferred[UUID | None]:
-        """Defer reading whose device a valid token belongs to; None without one."""
+        """Defer reading which user's device a valid token belongs to; None without a valid token."""
         ...
 
     def add(self, device: Device) -> None:
@@ -69,7 +69,7 @@ class Devices(Protocol):
         ...
 
     def revoke_trust(self, user_id: UUID) -> None:
-        """Trust none of a user's devices in place of the second factor any longer."""
+        """Stop trusting a user's devices in place of the second factor."""
         ...
 
 

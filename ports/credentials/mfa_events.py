@@ -8,5 +8,5 @@ class MfaEvents(Protocol):
     """The separate log about second factors and about the security of accounts."""
 
     def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
-        """Record an event of operations 6.3, or another event about the security of the account."""
+        """Record an event about a second factor or about the security of the account."""
         ...

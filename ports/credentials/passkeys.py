@@ -24,7 +24,7 @@ class Passkeys(Protocol):
     def of_address(self, email: str) -> Sequence[Passkey]:
         """Return the passkeys of the account with a normalized address; empty also when there is no such account.
 
-        Like the next, only those that were made under the host of this request.
+        Like `by_credential_id`, it finds only passkeys that were made under the host of this request.
         """
         ...
 
@@ -37,9 +37,9 @@ class Passkeys(Protocol):
         ...
 
     def set_second_factor(self, passkey_id: UUID, at: datetime | None, *, user_id: UUID) -> Passkey | None:
-        """Make a user's passkey a second factor since a moment, or none with None; return it as `rename` does.
+        """Make a user's passkey a second factor since a moment, or no longer one with None; return it as `rename` does.
 
-        One that is a second factor already stays it since then.
+        One that is a second factor already keeps its moment.
         """
         ...
 
@@ -55,15 +55,15 @@ class Passkeys(Protocol):
         ...
 
     def remove_all(self, user_id: UUID, *, but_factors_before: datetime | None = None) -> int:
-        """Delete a user's passkeys; return how many. Those that were second factors before a moment may stay."""
+        """Delete a user's passkeys, except those that were second factors before a given moment; return how many."""
         ...
 
     def keep_as_factors(self, user_id: UUID) -> None:
-        """Let none of a user's passkeys begin a sign-in; those that are second factors finish them."""
+        """Let a user's passkeys begin no sign-in; those that are second factors still complete one."""
         ...
 
     def remove_from_factors(self, user_id: UUID) -> None:
-        """Make none of a user's passkeys a second factor; they still sign in."""
+        """Let none of a user's passkeys be a second factor; they still sign in."""
         ...
 
 
@@ -79,8 +79,8 @@ class PasskeyChallenges(Protocol):
     ) -> StoredPasskeyChallenge | None:
         """Use up a challenge and return it; one of two concurrent calls succeeds.
 
-        None when it is unknown, of another purpose or user, used or expired, or when the account that answers it has
-        ended its sign-ins since. The caller has locked that account; one that does not exist has ended none.
+        None when it is unknown, of another purpose or user, used or expired, or when the sign-ins of the account
+        `answered_by` were ended since. The caller has locked that account, unless it does not exist.
         """
         ...
 
@@ -93,7 +93,7 @@ class WebAuthn(Protocol):
     """Encodes options for browsers and checks what authenticators sign; fast, and without I/O."""
 
     def of_host(self, name: str) -> "WebAuthn":
-        """Return the same for the pages and the passkeys of a custom host."""
+        """Return an implementation for the pages and the passkeys of a custom host."""
         ...
 
     def creation_options(

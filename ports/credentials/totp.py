@@ -18,7 +18,7 @@ class Totp(Protocol):
         ...
 
     def step_of(self, secret: Secret, code: str, *, at: datetime) -> int | None:
-        """Return the time step that a six-digit code belongs to: that of the moment, the one before or the one after.
+        """Return the time step that a six-digit code belongs to: the present one, the one before or the one after.
 
         None when the code belongs to none of them. The time that this takes does not depend on the code.
         """

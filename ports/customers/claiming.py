@@ -1,4 +1,4 @@
-"""Storage of the links by which people claim the organizations that vendors have made for customers."""
+"""Storage of the links by which people become owners of the organizations that vendors have made for customers."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,20 +11,20 @@ from core.services.services import Service
 
 
 class CustomerClaims(Protocol):
-    """The latest link of each customer that a vendor has made."""
+    """The latest claim link of each customer that a vendor has made."""
 
     def put(self, service: Service, customer_id: UUID, owner: NamedOwner, *, token_hash: bytes) -> None:
-        """Store the link of a customer in place of an earlier one."""
+        """Store the link of a customer, replacing an earlier one."""
         ...
 
     def named(self, service: Service, customer_id: UUID) -> NamedOwner | None:
-        """Return to whom the latest link of a customer was mailed; None for none."""
+        """Return the person that the latest link of a customer was mailed to; None without a link."""
         ...
 
     def by_token(self, token_hash: bytes, *, at: datetime) -> ClaimLink | None:
-        """Return a link that has not expired: of an unclaimed customer, or one by which it was claimed.
+        """Return a link that has not expired, of an unclaimed customer or of one that was claimed by it; else None.
 
-        The customer has not ended, its organization waits for approval or is active, and so is its vendor.
+        None also when the customer has ended, or its organization or vendor is neither pending nor active.
         """
         ...
 
@@ -36,7 +36,7 @@ class CustomerClaims(Protocol):
         ...
 
     def withdraw(self, service: Service, customer_id: UUID, *, made_since: datetime) -> bool:
-        """Delete the open link of a customer that was mailed since a moment; return False without one."""
+        """Delete the open link of a customer if it was mailed since a moment; return False when there is none."""
         ...
 
     def mail_domains(self, customer_id: UUID) -> Sequence[str]:
@@ -52,5 +52,5 @@ class CustomerClaims(Protocol):
         ...
 
     def replace_scim_tokens(self, customer_id: UUID) -> None:
-        """Replace the SCIM tokens that the vendor has made for a customer by ones that nobody knows."""
+        """Replace the SCIM tokens that the vendor has made for a customer by random ones that are shown to no one."""
         ...

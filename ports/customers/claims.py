@@ -1,4 +1,4 @@
-"""Reading what tokens of a person would say."""
+"""Reading the claims that tokens of a person would carry."""
 
 from typing import Protocol
 from uuid import UUID
@@ -8,12 +8,12 @@ from core.sessions.token_additions import TokenSubject
 
 
 class TokenPreviews(Protocol):
-    """The subjects of tokens of sessions that there are not."""
+    """The subjects of tokens of imagined sessions."""
 
     def subject(self, service: Service, user_id: UUID, customer_id: UUID | None) -> TokenSubject | None:
         """Return what `Callers.subject` would return for a session that began now, also for a service without claims.
 
-        The sign-in that the customer requires counts as done. Without a customer None for an account that is neither a
+        The sign-in that the customer requires counts as done. Without a customer, None for an account that is neither a
         confirmed member of the organization nor an end user who has signed in to the service.
         """
         ...

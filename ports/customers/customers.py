@@ -27,7 +27,7 @@ class ServiceCustomers(Protocol):
     def page(self, service: Service, *, part: str, at: datetime, limit: int, offset: int) -> CustomersPage:
         """Return customers and open offers, the newest first.
 
-        With a part, in lower case, those whose slug or external id contains it, and customers whose name does.
+        With a part, in lower case, only those with it in the slug, the external id or, for a customer, the name.
         """
         ...
 
@@ -36,21 +36,21 @@ class ServiceCustomers(Protocol):
         ...
 
     def keep(self, service: Service, customer_id: UUID) -> None:
-        """Let no transaction delete a customer before this one ends; nothing when there is none any more."""
+        """Let no transaction delete a customer before this one ends; do nothing when it no longer exists."""
         ...
 
     def lock_services(self, organization_id: UUID) -> None:
-        """Lock the services of an organization, so that none gets a customer before the transaction ends."""
+        """Lock the services of an organization, so that no service gets a customer before the transaction ends."""
         ...
 
     def taken(
         self, service: Service, *, slug: str | None, external_id: str | None, other_than: UUID | None, at: datetime
     ) -> TakenNames:
-        """Return which of these names another customer or open offer has, and delete expired offers that have one."""
+        """Return which of these names are taken by another customer or open offer; delete expired offers with them."""
         ...
 
     def offer(self, service: Service, offer: ServiceOffer) -> None:
-        """Store an offer; it is bound to the organization that has its slug now, in the same statement."""
+        """Store an offer, bound in the same statement to the organization that has its slug now."""
         ...
 
     def make(self, service: Service, made: MadeCustomer) -> None:
@@ -58,11 +58,11 @@ class ServiceCustomers(Protocol):
         ...
 
     def count_unclaimed(self, vendor_id: UUID) -> int:
-        """Count the organizations that a vendor has made and no person owns, those included that can be restored."""
+        """Count the organizations that a vendor has made and no person owns, including those that can be restored."""
         ...
 
     def relation_of(self, internal_id: UUID) -> Relation | None:
-        """Return what the logs say of the customer that an internal organization is of; None for any other one."""
+        """Return what the logs name of the customer of an internal organization; None for any other organization."""
         ...
 
     def set_external_id(self, service: Service, customer_id: UUID, external_id: str | None) -> None:
@@ -74,7 +74,7 @@ class ServiceCustomers(Protocol):
         ...
 
     def set_vendor_pause(self, service: Service, customer_id: UUID, paused_at: datetime | None) -> None:
-        """Store since when the vendor has paused a customer; None for not at all."""
+        """Store since when the vendor has paused a customer, or end the pause with None."""
         ...
 
     def remove(self, service: Service, customer_id: UUID) -> None:
@@ -82,7 +82,7 @@ class ServiceCustomers(Protocol):
         ...
 
     def begun_since(self, service: Service, since: datetime, *, limit: int) -> Sequence[UUID]:
-        """Return customers that have begun to use a service by themselves, without an offer, since a moment."""
+        """Return customers that began to use a service on their own, without an offer, since a moment."""
         ...
 
     def end_these(self, service: Service, customer_ids: Sequence[UUID]) -> Sequence[Relation]:
@@ -92,14 +92,14 @@ class ServiceCustomers(Protocol):
     def end_unclaimed(
         self, vendor_id: UUID, customer_ids: Sequence[UUID] | None, *, deletes_at: datetime
     ) -> Sequence[Relation]:
-        """End those of these customers that no person owns, until they are restored, and return them; None for all.
+        """End the customers that no person owns among these, or among all with None, and return them.
 
-        Their organizations are deleted for good at that time, and their links to claim them at once.
+        They can be restored until `deletes_at`, when their organizations are deleted. Their claim links go at once.
         """
         ...
 
     def end_all_of(self, organization_id: UUID, *, deletes_at: datetime) -> Sequence[Relation]:
-        """Delete the customers and offers of the services of an organization, and its use of services of others.
+        """Delete the customers and offers of the services of an organization, and its use of other vendors' services.
 
         Return those that were in use. Customers that no person owns end as by `end_unclaimed`. Offers to the
         organization stay: they show nothing of it.

@@ -1,4 +1,4 @@
-"""Storage of the customers of services, as the console finds them for their vendor."""
+"""Searching the customers of services, for the pages of their vendor."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from core.services.services import Service
 class FoundCustomers(Protocol):
     """The customers of one service and its open offers, or of all services of a vendor.
 
-    With a part, in lower case, those whose slug or external id contains it, and customers whose name does.
+    With a part, in lower case, only those with it in the slug, the external id or, for a customer, the name.
     """
 
     def page(
@@ -28,16 +28,13 @@ class FoundCustomers(Protocol):
         state: CustomerFilter | None = None,
         offers: bool = True,
     ) -> Sequence[ServiceCustomer]:
-        """Return them from a position on, the newest first; with a state those in it, and None stands for all.
-
-        Without `offers` they are those alone that are customers.
-        """
+        """Return them from a position on, newest first, all or those in a state; without `offers` only customers."""
         ...
 
     def named(
         self, organization_id: UUID, *, part: str, at: datetime, looked_at_max: int, limit: int
     ) -> Sequence[NamedCustomer]:
-        """Return those of all services of a vendor with a part in slug or name, among so many of them.
+        """Return the customers of all services of a vendor with a part in slug or name, of the first `looked_at_max`.
 
         A customer whose whole slug is the part is always found.
         """
@@ -46,13 +43,13 @@ class FoundCustomers(Protocol):
     def count(
         self, service: Service, *, part: str, at: datetime, counted_max: int, state: CustomerFilter | None = None
     ) -> int:
-        """Count them, no more than so many; with a state those in it."""
+        """Count them, all or those in a state, up to `counted_max`."""
         ...
 
     def counts(self, service: Service, *, part: str, at: datetime) -> CustomerCounts:
-        """Count those in each state."""
+        """Count them by state."""
         ...
 
     def figures(self, service: Service, customer_id: UUID, *, counted_max: int) -> CustomerFigures:
-        """Count who uses the service for a customer, no more than so many of each."""
+        """Count who uses the service for a customer, each kind up to `counted_max`."""
         ...

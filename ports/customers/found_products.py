@@ -1,4 +1,4 @@
-"""Storage of the products of organizations, as the console finds and names them."""
+"""Searching the products of organizations, for the pages of the organization that uses them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from core.services.customer_rules import ServiceRole
 class FoundProducts(Protocol):
     """The products of one organization and the offers that it may accept.
 
-    With a part, in lower case, those whose service or vendor has it in its name or slug; with a state, those in it.
+    With a part, in lower case, only those whose service or vendor has it in the name or slug.
     """
 
     def page(
@@ -35,11 +35,11 @@ class FoundProducts(Protocol):
     def defer_count(
         self, organization_id: UUID, *, part: str, state: CustomerState | None, at: datetime, counted_max: int
     ) -> Deferred[int]:
-        """Begin to count them, no more than so many."""
+        """Defer counting them, up to `counted_max`."""
         ...
 
     def figures(self, organization_id: UUID, customer_id: UUID, *, counted_max: int) -> ProductFigures:
-        """Count who of an organization uses a product, no more than so many of each."""
+        """Count who of an organization uses a product, each kind up to `counted_max`."""
         ...
 
     def service_roles(self, organization_id: UUID, product: Product) -> Sequence[ServiceRole]:

@@ -1,4 +1,4 @@
-"""Reading what vendors have made for an organization."""
+"""Reading the things that vendors have made for an organization."""
 
 from typing import Protocol
 from uuid import UUID
@@ -7,14 +7,14 @@ from core.customers.made_for_us import MadeThingsPage, ThingForUs
 
 
 class MadeForUs(Protocol):
-    """What vendors have made for organizations that use their services, in the internal organizations of these."""
+    """The things that vendors have made for their customers: they lie in the customers' internal organizations."""
 
     def page(self, organization_id: UUID, *, limit: int, offset: int) -> MadeThingsPage:
-        """Return a part of what was made, by vendor, service and kind, without setup links that have expired."""
+        """Return a page of these things, by vendor, service and kind, without setup links that have expired."""
         ...
 
     def find(self, organization_id: UUID, thing_id: UUID) -> ThingForUs | None:
-        """Return a thing of the same; None for any other."""
+        """Return one of these things; None when there is none with that id."""
         ...
 
     def own_group(self, organization_id: UUID, name: str) -> UUID | None:

@@ -9,7 +9,7 @@ from core.sessions.confinement import Confinement
 
 
 class MyApplications(Protocol):
-    """Reads of what a person may open."""
+    """Reads the services that a person may open."""
 
     def page(
         self,
@@ -20,9 +20,10 @@ class MyApplications(Protocol):
         after: TilePosition | None,
         limit: int,
     ) -> Sequence[Tile]:
-        """List what is open to a user, by name, or from a position on, in one statement.
+        """List the services that are open to a user, by name, or from a position on, in one statement.
 
         With `has_address`, what the organization of the mail domain gave counts before the user has confirmed it.
-        With limits, what does not touch their organization is left out; `Tile.is_open_within` decides the rest.
+        With limits, services that do not concern their organization are left out; `Tile.is_open_within` decides the
+        rest.
         """
         ...

@@ -1,4 +1,4 @@
-"""Storage of the customers that users have signed in for."""
+"""Reading the customers that users have signed in for."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,8 +11,8 @@ class OwnCustomers(Protocol):
     """Customers of services, by their people."""
 
     def of_user(self, vendor_id: UUID, service_id: UUID, user_id: UUID, *, limit: int) -> Sequence[OwnCustomer]:
-        """Return the active customers of a service for which a user has signed in and which let the user in.
+        """Return the active customers of a service for which the user has signed in and still may, the latest first.
 
-        The latest come first, and memberships that the user has not confirmed do not count.
+        Memberships that the user has not confirmed do not count.
         """
         ...

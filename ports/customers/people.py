@@ -12,23 +12,20 @@ class CustomerPeople(Protocol):
     """Confirmed members of customers of services, and the roles that the vendor gives them."""
 
     def page(self, service: Service, customer: ServiceCustomer, sought: PeopleSought) -> CustomerPeoplePage:
-        """Return the people of a customer whom the vendor sees, by their ids.
-
-        What is searched for is in lower case.
-        """
+        """Return the people of a customer that the vendor sees, by their ids; the searched text is in lower case."""
         ...
 
     def find(self, service: Service, customer: ServiceCustomer, user_id: UUID) -> CustomerPerson | None:
-        """Return a person who has signed in for a customer and whom the vendor sees; None for any other account."""
+        """Return a person who has signed in for a customer and is visible to the vendor; None for any other account."""
         ...
 
     def lock(self, service: Service, customer: ServiceCustomer, user_id: UUID) -> CustomerPerson | None:
-        """Lock what the vendor gives a confirmed member who has signed in for a customer; None for any other account.
+        """Lock the roles that the vendor gives a confirmed member who has signed in for a customer; else return None.
 
-        It is also returned of a member whom the customer does not let in for the time being.
+        A member who may not use the service at present is returned too.
         """
         ...
 
     def set_roles(self, service: Service, customer: ServiceCustomer, user_id: UUID, roles: list[str]) -> ChangedPerson:
-        """Store the roles that the vendor gives a person who is locked; the caller tells the vendor of it."""
+        """Store the roles that the vendor gives a locked person; the caller publishes the event for the vendor."""
         ...

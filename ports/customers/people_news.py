@@ -1,4 +1,4 @@
-"""Storage of what vendors were told of the people of their customers."""
+"""Storage of the state of each customer's people that their vendor was last told by an event."""
 
 from typing import Protocol
 from uuid import UUID
@@ -7,12 +7,12 @@ from core.customers.people_news import NewsBatch
 
 
 class PeopleNews(Protocol):
-    """The changes of which vendors may have to be told, which triggers note."""
+    """The people whose changes vendors may have to learn of; triggers record them."""
 
     def check(self, people_max: int, *, last_turn: UUID | None) -> NewsBatch | None:
-        """Compare people of noted changes with what was told, and note what is told now.
+        """Compare recorded people with what their vendors were last told; return the differences, stored as told.
 
-        The organizations after that one take their turns first, in the order of their ids. Of what concerns more people
-        the next ones wait for another turn. None when nothing waits, and while another transaction does the same.
+        The organizations after `last_turn` come first, in the order of their ids. A change that concerns more than
+        `people_max` is continued in a later turn. None when nothing waits, and while another transaction does the same.
         """
         ...

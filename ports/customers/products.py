@@ -1,4 +1,4 @@
-"""Storage of the services of other organizations that an organization uses, or that are offered to it."""
+"""Storage of products: services of other organizations that an organization uses, or that are offered to it."""
 
 from datetime import datetime
 from typing import Protocol
@@ -24,7 +24,7 @@ class Products(Protocol):
         ...
 
     def lock_service(self, organization_id: UUID, vendor_id: UUID, client_id: UUID, *, at: datetime) -> Service | None:
-        """Lock the service of a product, or one that is open to any organization; None for every other one."""
+        """Lock the service of a product, or a service that is open to any organization; None for every other one."""
         ...
 
     def accept(self, organization_id: UUID, product: Product, *, at: datetime) -> None:
@@ -40,7 +40,7 @@ class Products(Protocol):
         ...
 
     def save(self, organization_id: UUID, product: Product) -> None:
-        """Store what the customer sets, besides its assignments and its pause."""
+        """Store the customer's settings, except its assignments and its pause."""
         ...
 
     def assign(self, organization_id: UUID, product: Product) -> None:
@@ -48,7 +48,7 @@ class Products(Protocol):
         ...
 
     def set_pause(self, organization_id: UUID, product: Product, paused_at: datetime | None) -> None:
-        """Store since when the customer has paused a product; None for not at all."""
+        """Store since when the customer has paused a product, or end the pause with None."""
         ...
 
     def remove(self, organization_id: UUID, product: Product) -> None:

@@ -1,4 +1,4 @@
-"""Storage of the refused sign-ins for customers, as the vendor sees them."""
+"""Reading the refused sign-ins for customers, for their vendor."""
 
 from collections.abc import Sequence, Set
 from typing import Protocol
@@ -10,7 +10,7 @@ from core.sign_in.reasons import SignInReason
 
 
 class RefusedSignIns(Protocol):
-    """Refused sign-ins for customers of services, of people whom their vendors see."""
+    """Refused sign-ins for customers of services, by people that their vendors see."""
 
     def newest(
         self,
@@ -21,9 +21,9 @@ class RefusedSignIns(Protocol):
         looked_at_max: int,
         limit: int,
     ) -> Sequence[RefusedSignIn]:
-        """Return the newest ones for a customer, with their reasons, without those that have one of these.
+        """Return the newest ones for a customer, with their reasons, except for the reasons in `without`.
 
-        They are of confirmed members who had signed in for the customer before, and where it shares its directory, of
-        those whom it lets in now. No more than `looked_at_max` are looked at.
+        They are of confirmed members who had signed in for the customer before and, where it shares its directory, of
+        those who may use the service now. No more than `looked_at_max` are read.
         """
         ...

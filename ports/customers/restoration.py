@@ -13,17 +13,17 @@ class EndedCustomers(Protocol):
     """Customers that no person owned when they ended, until they are restored or deleted for good."""
 
     def of_service(self, service: Service, *, at: datetime, limit: int) -> Sequence[EndedCustomer]:
-        """List those of a service that can be restored at that time, the last to end first."""
+        """List the customers of a service that can be restored at that time, the last to end first."""
         ...
 
     def find(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
-        """Return one that can be restored at that time; None for any other."""
+        """Return a customer that can be restored at that time; None for any other."""
         ...
 
     def lock(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
-        """Lock one that can be restored at that time, with its organization, and return it; None for any other."""
+        """Lock and return a customer that can be restored at that time, with its organization; None for any other."""
         ...
 
     def restore(self, service: Service, customer_id: UUID) -> None:
-        """Make a locked one an active customer again, with the organization and the external id that it had."""
+        """Make a locked customer active again, with the organization and the external id that it had."""
         ...

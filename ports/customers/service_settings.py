@@ -1,4 +1,4 @@
-"""Storage of what names the roles of a service: assignments of its customers, and what its program has given."""
+"""Counting the uses of a role of a service: assignments of its customers, and roles that its program has given."""
 
 from typing import Protocol
 
@@ -10,5 +10,5 @@ class ServiceRoleUses(Protocol):
     """The uses of the roles of a service, by its customers and by its own program."""
 
     def count(self, service: Service, name: str, *, counted_max: int) -> RoleUses:
-        """Count the assignments that name a role, and the people who have it besides, so many of each at most."""
+        """Count the assignments with a role, and the people who have it otherwise, each up to `counted_max`."""
         ...

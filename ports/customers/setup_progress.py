@@ -1,4 +1,4 @@
-"""Storage of what vendors have made for customers, as far as it says how far their setup is."""
+"""Reading how far the setup is that vendors do for their customers."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,10 +9,10 @@ from core.services.services import Service
 
 
 class CustomerSetupProgresses(Protocol):
-    """What the vendor of a service has made for its customers, in the parts that it may set up."""
+    """The things that the vendor of a service has made for its customers, in the parts that it may set up."""
 
     def made(self, service: Service, customer_ids: Sequence[UUID]) -> Sequence[MadeSoFar]:
-        """Count what is made for each of these customers, without those for which nothing ever was."""
+        """Count the things made for each of these customers, without customers that never had any."""
         ...
 
     def troubles(self, service: Service, customer_ids: Sequence[UUID]) -> Sequence[CustomerTrouble]:

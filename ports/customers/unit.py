@@ -28,7 +28,7 @@ class CustomersUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
     def enter_setup(self, caller: SetupCaller) -> None:
-        """Let a vendor act in the internal organization of a customer, by its slug, besides what it acted in before."""
+        """Let a vendor act in the internal organization of a customer too, besides the organization of the request."""
         ...
 
     service_customers: Final[ServiceCustomers]

@@ -16,5 +16,5 @@ class CustomerUsages(Protocol):
         ...
 
     def of_service(self, service: Service, month: date, *, limit: int) -> ServiceUsage:
-        """Count the people who have used a service in a month, for each of at most so many customers and in all."""
+        """Count the people who have used a service in a month, for each of at most `limit` customers and in all."""
         ...

@@ -30,8 +30,8 @@ class EventsUnit(Protocol):
     ) -> None:
         """Add an audit entry and publish the event of the same name, both with these details.
 
-        While the caller is impersonated, every entry of every log has by whom and in which session (decisions 5.8):
-        those of this method and of all others here. Events do not say it.
+        While the caller is impersonated, the entries of this method and of all others here name the impersonator and
+        the session of the impersonation. Events do not.
         """
         ...
 
@@ -59,8 +59,8 @@ class EventsUnit(Protocol):
     ) -> None:
         """Do what `record` does in an organization for which the caller does not act.
 
-        Its people learn nothing of the caller: neither entry nor event have an actor, an address, a program, a key, or
-        the request. An impersonator is of the platform, and the entry has it.
+        Its people learn nothing of the caller: neither entry nor event names an actor, an address, a program, a key or
+        the request. Only an impersonator is named in the entry.
         """
         ...
 
@@ -76,7 +76,10 @@ class EventsUnit(Protocol):
         happenings: Sequence[tuple[UUID, UUID, Mapping[str, Any], Mapping[str, Any]]],
         /,
     ) -> None:
-        """Do that for each organization, target id and details, with what the event says besides, in two statements."""
+        """Do what `record_elsewhere` does for each organization, target id, details and event-only data.
+
+        It takes two statements.
+        """
         ...
 
     def audit(
@@ -116,15 +119,18 @@ class EventsUnit(Protocol):
         ...
 
     def tell_vendor(self, event: EventType, internal_id: UUID, /, **data: Any) -> None:
-        """Tell a vendor what happened to what it has set up for a customer; nothing for any other organization."""
+        """Publish to a vendor what happened to something that it has set up for a customer.
+
+        Do nothing when the organization is not the internal one of a customer.
+        """
         ...
 
     def audit_at_customer(
         self, action: AuditAction, target_id: UUID, internal_id: UUID, /, *, is_of_vendor: bool = False, **details: Any
     ) -> None:
-        """Record in the log of a customer what became of something that its vendor has made for it.
+        """Record in the log of a customer what happened to something that its vendor has made for it.
 
-        With `is_of_vendor` also in the log of the vendor. No person reads a log of the internal organization.
+        With `is_of_vendor` also in the vendor's log. The log of the internal organization itself is shown to no one.
         """
         ...
 
@@ -135,7 +141,7 @@ class EventsUnit(Protocol):
         happenings: Sequence[tuple[UUID, str, Mapping[str, Any]]],
         /,
     ) -> None:
-        """Publish an event of each of these users, with their ids, addresses and data, to one organization."""
+        """Publish one event for each of these users, with their ids, addresses and data, to one organization."""
         ...
 
     def publish_to_each(

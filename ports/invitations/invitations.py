@@ -72,7 +72,7 @@ class Invitations(Protocol):
     def give_services(self, invitation: Invitation, user_id: UUID, *, at: datetime) -> Sequence[str]:
         """Link a member to the services of an invitation that its organization still has; return their slugs.
 
-        The links come with the membership, and wait for their first use. One that there is already stays as it is.
+        The links come with the membership, and wait for their first use. A link that exists already stays as it is.
         """
         ...
 

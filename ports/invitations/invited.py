@@ -19,5 +19,5 @@ class Invited(Protocol):
         ...
 
     def count(self, organization_id: UUID, *, part: str, status: InvitationStatus | None, counted_max: int) -> int:
-        """Count the same invitations, to a maximum."""
+        """Count the same invitations, up to a maximum."""
         ...

@@ -1,4 +1,4 @@
-"""The brands of mails."""
+"""Reading the brands of mails."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
@@ -11,5 +11,5 @@ class MailBrands(Protocol):
     """How mails of organizations look."""
 
     def of(self, organization_ids: Collection[UUID]) -> Mapping[UUID, MailBrand]:
-        """Return the brands of those organizations that are active and have set one."""
+        """Return the brands of the organizations that are active and have set one."""
         ...

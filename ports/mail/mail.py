@@ -19,11 +19,11 @@ class MailOutbox(Protocol):
         ...
 
     def add_lock_link(self, token_hash: bytes, address: str, *, until: datetime) -> None:
-        """Store a one-time token that locks the account of an address; nothing without an account."""
+        """Store a one-time token that locks the account of an address; do nothing when there is no account."""
         ...
 
     def add(self, mail: Mail, choice: LanguageChoice) -> None:
-        """Queue a mail in the language that is chosen and, after the commit, wake the courier that sends it."""
+        """Queue a mail in the chosen language and, after the commit, wake the courier that sends it."""
         ...
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
@@ -50,12 +50,12 @@ class MailOutbox(Protocol):
         ...
 
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
-        """Have mails of those of these organizations looked for that exist and are not marked; return how many."""
+        """Mark each of these organizations that exists and is not marked as having mails due; return how many."""
         ...
 
 
 class MailCounts(Protocol):
-    """Counts of mails, and of wrong codes of mails, towards their limits, which every replica shares."""
+    """Counts of mails, and of wrong codes from mails, towards their limits; all replicas share them."""
 
     def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
         """Count a mail; if the period has as many already, count nothing and return when the next one may be counted.
@@ -77,7 +77,7 @@ class MailCounts(Protocol):
         ...
 
     def remove(self, keys: Sequence[bytes]) -> int:
-        """Forget what was counted under these keys, and return under how many there was something."""
+        """Delete the counts of these keys, and return how many keys had one."""
         ...
 
 
@@ -105,7 +105,7 @@ class MailGateway(Protocol):
 
 
 class RoutingGateway(Protocol):
-    """Delivers mails to the mail servers of organizations, at allowed addresses only (decisions 7.5)."""
+    """Delivers mails to the mail servers of organizations, at public network addresses only."""
 
     async def send(
         self, organization_id: UUID, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail

@@ -9,7 +9,7 @@ from core.mail.routed_mail import LeasedServer, ServerHealth
 
 
 class RoutedMail(Protocol):
-    """The mails in the state `routed`."""
+    """The mails in the state `routed`, which leave by the server of their organization."""
 
     def has_server(self, organization_id: UUID) -> bool:
         """Whether an organization has a mail server; if so, it cannot be removed before this transaction ends."""
@@ -18,9 +18,8 @@ class RoutedMail(Protocol):
     def lease(self, servers_max: int, mails_max: int, *, leased_until: datetime) -> Sequence[LeasedServer]:
         """Lease servers for which mails are due, each with the oldest of its mails; no other courier gets them.
 
-        The servers that were used longest ago come first. Servers that are failing are left alone until their next
-        attempt, those of organizations that are not active until they are active again. Being leased counts as an
-        attempt of a mail.
+        The servers that were used longest ago come first. A failing server is not leased before its next attempt, nor
+        one whose organization is not active. Being leased counts as an attempt of a mail.
         """
         ...
 
@@ -37,7 +36,7 @@ class RoutedMail(Protocol):
         ...
 
     def expire(self, queued_before: datetime, limit: int, *, error: str) -> int:
-        """Mark mails as failed that have waited since before that time, erase their values, and return how many."""
+        """Mark mails that have waited since before that time as failed, erase their values, and return how many."""
         ...
 
     def count(self, organization_id: UUID) -> int:

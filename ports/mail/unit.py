@@ -17,5 +17,5 @@ class MailUnit(Protocol):
 
     @property
     def has_rate_limits(self) -> bool:
-        """Whether the installation limits requests and mails; only load tests do without (decisions 1.9)."""
+        """Whether the installation limits requests and mails; `GATEHOUSE_RATE_LIMITS=off`, for load tests, says no."""
         ...

@@ -17,9 +17,9 @@ class AuthorizationRequests(Protocol):
     def open(
         self, id_hash: bytes, organization_id: UUID, service_id: UUID, *, expires_at: datetime
     ) -> StoredRequest | None:
-        """Return a pushed request of a service that a browser brings; None when it is unknown, used or has expired.
+        """Return a pushed request of a service; None when it is unknown, used or has expired.
 
-        The first time sets when it expires from then on.
+        The first call, when a browser opens the request, replaces its expiry by `expires_at`.
         """
         ...
 
@@ -31,8 +31,5 @@ class AuthorizationRequests(Protocol):
         ...
 
     def find(self, id_hash: bytes) -> tuple[UUID, StoredRequest] | None:
-        """Return the client id and the request of one that waits or waited, also if it is used or has expired.
-
-        None when there is none any more.
-        """
+        """Return a request with its client id, also when it is used or has expired; None when it is no longer kept."""
         ...

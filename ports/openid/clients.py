@@ -8,16 +8,16 @@ from core.openid.clients import Client
 
 
 class Clients(Protocol):
-    """Services by their client ids, with the hash of the secret; only what authenticates a client reads it."""
+    """Services by their client ids, with the hash of the secret, which only the authentication of clients reads."""
 
     def find(self, client_id: UUID) -> Client | None:
         """Return a client, in one statement; None when no service has the id."""
         ...
 
     def audience_among(self, candidates: Sequence[str], organization_id: UUID | None) -> str | None:
-        """Return the first of these that is the audience of a service of an active organization, None without one.
+        """Return the first of these that is an audience of a service of an active organization; None without one.
 
-        With an organization, only an audience of its services is one.
+        With an organization, only audiences of its services count.
         """
         ...
 
@@ -30,9 +30,9 @@ class Clients(Protocol):
         ...
 
     def children_with_pages(self, parent_id: UUID) -> Mapping[UUID, str]:
-        """Return the page for signing out of each live session that began from a browser session, if it has one."""
+        """Return the front-channel logout pages of the live sessions that began from a browser session."""
         ...
 
     def with_page(self, session_id: UUID) -> Mapping[UUID, str]:
-        """Return the same for one session of a service; empty when its service has no such page."""
+        """Return the front-channel logout page of one session of a service; empty when its service has none."""
         ...

@@ -30,7 +30,7 @@ class DeviceCodes(Protocol):
         ...
 
     def note_poll(self, device_code_hash: bytes, *, interval: timedelta) -> None:
-        """Note that a locked device has asked now, and how long it has to wait before it asks again."""
+        """Record that a locked device polls now, and how long it has to wait before the next poll."""
         ...
 
     def use(self, device_code_hash: bytes) -> None:

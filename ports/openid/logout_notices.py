@@ -1,4 +1,4 @@
-"""Storage of notices about ended sessions, and the queue of the services that are to be told."""
+"""Storage of notices about ended sessions, and the queue of the services that get logout tokens for them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ class LogoutNotices(Protocol):
     """Notices for services; the database itself adds them when a session ends."""
 
     def postpone_inactive(self, *, services_max: int, until: datetime) -> None:
-        """Make services due only then that are due first and whose organization is inactive."""
+        """Postpone the services that are due first and whose organization is inactive until that time."""
         ...
 
     def lease(
@@ -21,9 +21,9 @@ class LogoutNotices(Protocol):
     ) -> Sequence[LeasedService]:
         """Lease services whose queue is due, each with its due notices.
 
-        Those of organizations with the fewest leased ones come first, then those that have waited longest. Others lease
-        the same service only after `release` or the end of the lease. An organization with more services that are due
-        or leased than its share waits with the others.
+        Services of the organization with the fewest leased services come first, then those that have waited longest.
+        At most `of_organization_max` services of an organization are leased at once. No other process leases a service
+        before `release` or the end of its lease.
         """
         ...
 
@@ -34,17 +34,17 @@ class LogoutNotices(Protocol):
     def postpone(
         self, organization_id: UUID, service_id: UUID, notice_id: UUID, *, attempts: int, until: datetime
     ) -> None:
-        """Note that a notice was tried that many times, and when it is due again; nothing if it was noted already."""
+        """Record how often a notice was tried, and when it is due again; do nothing if it was recorded already."""
         ...
 
     def release(self, organization_id: UUID, service_id: UUID, *, leased_until: datetime) -> None:
-        """End this lease, and note when the service's next notice is due; a later lease stays."""
+        """End this lease, unless a later one has begun, and record when the service's next notice is due."""
         ...
 
 
 class LogoutSender(Protocol):
-    """Posts logout tokens; nothing that a receiver does is an error of the sender."""
+    """Posts logout tokens; a failure of the receiver is returned, not raised."""
 
     async def send(self, organization_id: UUID, uri: str, logout_token: str) -> Attempt:
-        """Post a token of an organization, and return what came back, within 15 seconds."""
+        """Post a token of an organization, and return the outcome, within 15 seconds."""
         ...

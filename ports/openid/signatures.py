@@ -1,4 +1,4 @@
-"""Signatures of others: assertions of clients, and proofs of possession."""
+"""Verifying signatures that were not made here: assertions of clients, and proofs of possession."""
 
 from collections.abc import Container, Mapping
 from typing import Any, Protocol
@@ -20,11 +20,11 @@ class Signatures(Protocol):
         ...
 
     def named_type(self, token: str) -> object:
-        """Return the `typ` of a token, unverified, as it stands there; None without one."""
+        """Return the `typ` of a token, unverified; None without one."""
         ...
 
     def unverified(self, token: str) -> Mapping[str, Any] | None:
-        """Return what a token claims, unverified, to find its keys; None when it is no signed token."""
+        """Return the claims of a token, unverified, to find its keys; None when it is no signed token."""
         ...
 
     def verified(
@@ -32,7 +32,7 @@ class Signatures(Protocol):
     ) -> Mapping[str, Any] | None:
         """Return the claims of a token that one of the keys has signed; None for any other text.
 
-        `algorithms` are those that are taken of this signer, None for all; `kind` is the `typ` that it must have.
+        `algorithms` are the ones accepted from this signer, None for all; `kind` is the `typ` that the token must have.
         """
         ...
 
@@ -42,12 +42,12 @@ class Signatures(Protocol):
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """The algorithms that are taken, as discovery names them."""
+        """The accepted algorithms, as discovery names them."""
         ...
 
 
 class KeySets(Protocol):
-    """Key sets that clients publish, and the issuers of foreign tokens: of workloads, and of what a provider ends."""
+    """Key sets of clients, and of the issuers of foreign tokens: for workloads, and for sessions that providers end."""
 
     async def fetch(
         self, organization_id: UUID, uri: str, *, is_fresh: bool = False, is_kept: bool = False

@@ -1,4 +1,4 @@
-"""Ids that are good once.
+"""Storage of ids that may be used once.
 
 What may be used once is claimed by a conditional write that one of two racers wins, and its test races them. Ids that
 other parties choose, such as the `jti` of an assertion or a proof, are claimed here.

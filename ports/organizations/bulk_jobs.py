@@ -1,4 +1,4 @@
-"""The storage of jobs, as their pages use it."""
+"""Storage of bulk jobs, for their pages; `ports/platform/bulk_work.py` is for the actor that works on them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -26,7 +26,7 @@ class BulkJobs(Protocol):
         ...
 
     def count(self, organization_id: UUID | None, kinds: Sequence[JobKind], *, counted_max: int) -> int:
-        """Count jobs of these kinds, at most so many."""
+        """Count jobs of these kinds, up to `counted_max`."""
         ...
 
     def find(self, organization_id: UUID | None, job_id: UUID) -> Job | None:
@@ -40,5 +40,5 @@ class BulkJobs(Protocol):
         ...
 
     def end(self, organization_id: UUID | None, job_id: UUID, state: JobState, problem: str) -> bool:
-        """End a job that goes on; return False when it has ended already."""
+        """End an unfinished job; return False when it has ended already."""
         ...

@@ -13,11 +13,14 @@ class DeletedOrganizations(Protocol):
     """Organizations that their owners delete, until they are restored or deleted for good."""
 
     def had_other_members(self, organization_id: UUID) -> bool:
-        """Return whether anybody but its founder may ever have been a member of an organization."""
+        """Return whether an organization may ever have had a member besides its founder."""
         ...
 
     def ending(self, organization_id: UUID, *, restorable_until: datetime, counted_max: int) -> Ending:
-        """Count what ends with an organization, each up to a maximum; it is restorable only if it had other members."""
+        """Count what ends with an organization, each up to a maximum.
+
+        The result has `restorable_until` only if the organization had other members.
+        """
         ...
 
     def told(self, organization_id: UUID, *, limit: int) -> Sequence[Told]:
@@ -44,13 +47,13 @@ class DeletedOrganizations(Protocol):
         ...
 
     def lock_next(self, *, at: datetime) -> Organization | None:
-        """Lock the organization whose time has been over for the longest, and that nobody locks; None for none."""
+        """Lock the organization that has been due for deletion the longest, passing over locked ones; else None."""
         ...
 
     def internal_of_ended(self, organization_id: UUID) -> Sequence[UUID]:
-        """Return the internal organizations of a customer that has ended, which is this organization."""
+        """Return the internal organizations of this organization's records as a customer that have ended."""
         ...
 
     def delete_part(self, organization_id: UUID, *, rows_max: int) -> int:
-        """Delete some rows of a kind of which an organization has very many; return how many, 0 when none is left."""
+        """Delete some rows of a kind of which an organization may have many; return how many, 0 when none are left."""
         ...

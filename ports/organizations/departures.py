@@ -1,4 +1,4 @@
-"""Storage of what organizations gave to users, and of what ends when they leave or change their address."""
+"""Ending what an organization gave to users when they leave it or change their address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Departures(Protocol):
     def end_sessions(
         self, organization_id: UUID, user_ids: Sequence[UUID], origins: Sequence[LinkOrigin]
     ) -> Sequence[EndedSessions]:
-        """End the sessions of services by links of these origins, and those by the organization's connections."""
+        """End the sessions at services with links of these origins, and those by the organization's connections."""
         ...
 
     def end_links(
@@ -34,7 +34,7 @@ class Departures(Protocol):
         ...
 
     def lock_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> None:
-        """Lock the link of a user to a service, if there is one: what begins to hang on it waits."""
+        """Lock the link of a user to a service, if there is one, so that no new row refers to it."""
         ...
 
     def end_own_link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Sequence[EndedLink]:
@@ -42,13 +42,13 @@ class Departures(Protocol):
         ...
 
     def end_links_since(self, user_id: UUID, since: datetime) -> Sequence[EndedLink]:
-        """Delete the links of a user that were made since then, and those never used, with their subscriptions."""
+        """Delete the links of a user that were made since then or never used, with their subscriptions."""
         ...
 
     def unlink_identities(self, organization_id: UUID, user_ids: Sequence[UUID], *, remembers: bool) -> None:
         """Delete the identities by which the organization's connections sign these users in.
 
-        With `remembers` they are kept as those of users who have left, else what is kept of them as such is deleted.
+        With `remembers`, record them, so that they can be linked again when the users return; else delete that record.
         """
         ...
 
@@ -57,9 +57,9 @@ class Departures(Protocol):
         ...
 
     def unconfirm(self, user_id: UUID) -> None:
-        """Make everything unconfirmed again that organizations gave to a user."""
+        """Mark everything that organizations gave to a user as unconfirmed again."""
         ...
 
     def is_waiting(self, user_id: UUID, organization_slug: str, service_slug: str | None) -> bool:
-        """Return whether a user has not confirmed a membership in an organization, or the link to a service of it."""
+        """Return whether a user's membership in an organization, or the link to its service, is not confirmed."""
         ...

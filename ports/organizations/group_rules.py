@@ -1,4 +1,4 @@
-"""Storage of the rules by which groups give roles, and of the roles that they gave."""
+"""Storage of the rules by which groups give roles, and of the roles that they have given."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ class GroupRules(Protocol):
     """The rules of organizations. A transaction that changes rules or roles has locked the organization."""
 
     def of_organization(self, organization_id: UUID) -> Sequence[GroupRule]:
-        """Return the rules by their place, each with what its maker is now."""
+        """Return the rules in their order, each with the present standing of its maker."""
         ...
 
     def defer_of_organization(self, organization_id: UUID) -> Deferred[Sequence[GroupRule]]:
@@ -29,7 +29,7 @@ class GroupRules(Protocol):
         ...
 
     def fitted(self, organization_id: UUID, user_id: UUID) -> FittedMember | None:
-        """Return a member whom a rule fits, or whose role a rule gave; None for another one."""
+        """Return a member if a rule fits, or if a rule has given the role; else None."""
         ...
 
     def members(self, organization_id: UUID, *, after: UUID | None, limit: int) -> Sequence[UUID]:
@@ -37,15 +37,15 @@ class GroupRules(Protocol):
         ...
 
     def alike(self, organization_id: UUID, user_ids: Sequence[UUID], giving: GivingRules) -> Sequence[AlikeMembers]:
-        """Return who of these members gets another role, or the same from another source, together with those alike.
+        """Return the members whose role or its source changes, grouped by the change.
 
-        The first rule gives that fits: the one that gave the role before, or one of `giving` that the maker of the
-        token could give who put the member in the group. Who gets nothing any longer that a rule gave is a member.
+        The first rule that fits gives the role: the one that gave it before, or one of `giving` whose role the maker of
+        the SCIM token that put the member in the group could give. Without such a rule the role becomes `member`.
         """
         ...
 
     def give(self, organization_id: UUID, alike: Sequence[AlikeMembers]) -> None:
-        """Set roles and what gave them, in one statement."""
+        """Set roles and their sources, in one statement."""
         ...
 
     def people(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[PersonOfRules]:
@@ -53,15 +53,15 @@ class GroupRules(Protocol):
         ...
 
     def has_overage(self, organization_id: UUID, user_id: UUID) -> bool:
-        """Return whether a connection said last that a user is in too many groups to name."""
+        """Return whether a connection's last answer said that a user is in too many groups to name."""
         ...
 
     def ruled_by_connections(self, user_id: UUID) -> Sequence[UUID]:
-        """Return the organizations in which a user has a role by what a connection asserts."""
+        """Return the organizations in which a connection's assertions give a user a role."""
         ...
 
     def asserted(self, organization_id: UUID, *, limit: int) -> Sequence[str]:
-        """Return the values that the latest sign-ins by connections named as groups, each once, by their text."""
+        """Return the distinct groups that connections have asserted in the latest sign-ins, by their text."""
         ...
 
     def has_asserted(self, organization_id: UUID, connection_id: str, group: str) -> bool:
@@ -69,5 +69,5 @@ class GroupRules(Protocol):
         ...
 
     def roles_of_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[str]:
-        """Return the roles that rules give by what a connection asserts."""
+        """Return the roles that rules on groups of a connection give."""
         ...

@@ -14,11 +14,11 @@ class OrganizationKeys(Protocol):
     """The keys of organizations, and the callers behind them; only hashes of keys are stored."""
 
     def callers(self, key: PrefixedToken) -> Sequence[KeyCaller]:
-        """Return who has a key with the prefix of this one, in one statement; no key whose maker is deactivated."""
+        """Return the callers whose keys have this prefix, in one statement; a deactivated maker's keys are left out."""
         ...
 
     def callers_by_token(self, token: TokenOfKey) -> Sequence[KeyCaller]:
-        """Return the key that a token stands for while the workload that got it is there, in one statement likewise."""
+        """Return the caller of the key that a token stands for, while the workload that got the token exists."""
         ...
 
     def record_use(self, caller: KeyCaller, *, at: datetime) -> None:
@@ -35,7 +35,7 @@ class OrganizationKeys(Protocol):
         has_second_factor: bool,
         is_phishing_resistant: bool,
     ) -> None:
-        """Store a new key of a member, and whether the member's session had a second factor that resists phishing."""
+        """Store a new key of a member, and which kind of second factor the member's session had, if any."""
         ...
 
     def of_organization(self, organization_id: UUID) -> Sequence[OrganizationKey]:
@@ -47,7 +47,7 @@ class OrganizationKeys(Protocol):
         ...
 
     def remove(self, organization_id: UUID, key_id: UUID) -> OrganizationKey | None:
-        """Delete a key and return it; None when there is none, as for the loser of concurrent calls."""
+        """Delete a key and return it; None when there is none. Of concurrent calls one gets it."""
         ...
 
     def remove_of_makers(

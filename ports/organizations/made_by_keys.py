@@ -1,4 +1,4 @@
-"""Storage of what keys of organizations have made."""
+"""Storage of the credentials that keys of organizations have made."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +11,7 @@ class MadeByKeys(Protocol):
     """API keys of services, SCIM tokens and setup links, by the keys of organizations that have made them."""
 
     def page(self, organization_id: UUID, key_id: UUID, *, limit: int, offset: int) -> MadeByKeyPage:
-        """Return what a key has made and is there, without setup links that have expired, the newest first."""
+        """Return the credentials that a key has made, newest first, without setup links that have expired."""
         ...
 
     def links(self, organization_id: UUID, key_id: UUID) -> Sequence[EndedWithKey]:
@@ -19,5 +19,5 @@ class MadeByKeys(Protocol):
         ...
 
     def end(self, organization_id: UUID, key_id: UUID, *, limit: int) -> Sequence[EndedWithKey]:
-        """Delete the SCIM tokens that a key has made, itself or by its links, and so many API keys; return them."""
+        """Delete the SCIM tokens that a key or its setup links made, and at most `limit` API keys; return them."""
         ...

@@ -1,4 +1,4 @@
-"""Storage of who made the credentials of organizations."""
+"""Storage of the makers of organizations' credentials."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +11,7 @@ class MadeCredentials(Protocol):
     """The makers of credentials, which are stored with their own capabilities."""
 
     def set_maker(self, kind: MadeCredentialKind, organization_id: UUID, credential_id: UUID, user_id: UUID) -> None:
-        """Store who made a credential of a kind that is not stored with its maker."""
+        """Store the maker of a credential of a kind whose row has no column for it."""
         ...
 
     def of_makers(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[MadeCredential]:

@@ -55,11 +55,11 @@ class Members(Protocol):
         ...
 
     def defer_count_with_admitted(self, organization_id: UUID) -> Deferred[int]:
-        """Defer counting the members of an organization, and whom it admits for the customers of its services."""
+        """Defer counting the members of an organization and the people it admits for the customers of its services."""
         ...
 
     def lock_count(self, organization_id: UUID) -> None:
-        """Wait for others who admit people for customers of an organization, until this transaction ends."""
+        """Let no other transaction admit people for customers of an organization before this one ends."""
         ...
 
     def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
@@ -79,7 +79,7 @@ class Members(Protocol):
         ...
 
     def confirm(self, organization_id: UUID, user_id: UUID) -> None:
-        """Mark a membership as confirmed by its user; nothing happens when it is, or when there is none."""
+        """Mark a membership as confirmed by its user; do nothing when it is already, or when there is none."""
         ...
 
     def set_role(self, organization_id: UUID, user_ids: Sequence[UUID], role: str) -> None:

@@ -48,14 +48,14 @@ class Organizations(Protocol):
         ...
 
     def of_connection(self, connection_id: UUID, *, is_active: bool = True) -> Organization | None:
-        """Return the organization of an enabled connection, also an internal one; None when it is not active.
+        """Return the active organization of an enabled connection, also an internal one; None otherwise.
 
-        With `is_active=False` it may be in any state.
+        With `is_active=False` the organization may be in any state.
         """
         ...
 
     def internal_place(self, organization_id: UUID) -> InternalPlace | None:
-        """Return what an internal organization is for; None for any other, and when the customer has ended."""
+        """Return the customer of an internal organization; None for any other one, and when the customer has ended."""
         ...
 
     def lock_internal(self, customer_id: UUID) -> Organization | None:
@@ -75,7 +75,7 @@ class Organizations(Protocol):
         ...
 
     def count_pending(self, organization_ids: Sequence[UUID]) -> int:
-        """Count those of these organizations that are pending."""
+        """Count the pending ones of these organizations."""
         ...
 
     def of_member(self, user_id: UUID) -> Sequence[OrganizationMembership]:

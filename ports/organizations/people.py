@@ -1,4 +1,4 @@
-"""Members as the console shows them."""
+"""Reading members for the console."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -30,15 +30,15 @@ class People(Protocol):
     def count(
         self, organization_id: UUID, *, part: str, role: str, counted_max: int, without: Collection[UUID] = ()
     ) -> int:
-        """Count the same members, to a maximum."""
+        """Count the same members, up to a maximum."""
         ...
 
     def find(self, organization_id: UUID, user_id: UUID) -> ListedMember | None:
-        """Return a member; None when the user is none."""
+        """Return a member; None when the user is no member."""
         ...
 
     def among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[ListedMember]:
-        """Return those of these users who are members, the oldest membership first."""
+        """Return the members among these users, the oldest membership first."""
         ...
 
     def departure(self, organization_id: UUID, user_ids: Sequence[UUID]) -> MemberDeparture:

@@ -28,7 +28,7 @@ class Roles(Protocol):
         ...
 
     def holders(self, organization_id: UUID, slugs: Sequence[str], *, counted_max: int) -> Mapping[str, RoleHolders]:
-        """Count the members and the pending invitations with each of these roles, no more than so many of each."""
+        """Count the members and the pending invitations with each of these roles, each up to `counted_max`."""
         ...
 
     def is_in_use(self, organization_id: UUID, slug: str) -> bool:

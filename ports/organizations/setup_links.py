@@ -12,7 +12,7 @@ class SetupLinks(Protocol):
     """Setup links and the visits that began with them; only hashes of their secrets are stored."""
 
     def add(self, organization_id: UUID, link: SetupLink, *, service_id: UUID | None, secret_hash: bytes) -> None:
-        """Store a link; a service is one of the organization."""
+        """Store a link; its service, if any, is one of the organization."""
         ...
 
     def count(self, organization_id: UUID) -> int:
@@ -34,14 +34,14 @@ class SetupLinks(Protocol):
     def remove_of_maker(self, organization_ids: Sequence[UUID], user_id: UUID) -> Sequence[tuple[UUID, SetupLink]]:
         """Delete all links of these organizations that a user has made; return them, each with its organization.
 
-        Those that the user has made for customers of these organizations end too, but for those of a program.
+        Links that the user has made for customers of these organizations end too, except those made with an API key.
         """
         ...
 
     def caller_by_secret(self, secret_hash: bytes) -> LinkCaller | None:
-        """Return the holder of the valid link with that secret.
+        """Return the holder of the valid link with that secret; None when there is none.
 
-        None unless its organization is active, and its maker a member who is not suspended and may sign in.
+        None also when its organization is not active, or its maker is not a member who may sign in, or is suspended.
         """
         ...
 
@@ -54,5 +54,5 @@ class SetupLinks(Protocol):
         ...
 
     def progress(self, organization_id: UUID, service_id: UUID | None) -> Sequence[PartProgress]:
-        """Return how far each part is in an organization, that of SAML for a service."""
+        """Return the progress of each part in an organization; the part SAML is that of a service."""
         ...

@@ -16,7 +16,7 @@ class TakeoverClaims(Protocol):
     """Customers that vendors have made and people have claimed; the organizations are locked."""
 
     def claimed_at(self, organization_ids: Sequence[UUID], *, since: datetime) -> Mapping[UUID, datetime]:
-        """Return when those of these organizations were claimed that were so since a moment."""
+        """Return which of these organizations were claimed since a moment, and when."""
         ...
 
     def claimed_by_link(self, service: Service, customer_id: UUID, *, mailed_at: datetime) -> UUID | None:
@@ -24,9 +24,9 @@ class TakeoverClaims(Protocol):
         ...
 
     def customers_of(self, organization_id: UUID) -> list[ClaimedCustomer]:
-        """Return the customers for which a vendor had made this organization, which was claimed."""
+        """Return the customers for which a vendor had made this organization, before it was claimed."""
         ...
 
     def move(self, customer: ClaimedCustomer, organization_id: UUID, new_id: UUID) -> None:
-        """Give a customer another organization that nobody owns, without what the owner of the present one has set."""
+        """Move a customer to another, unowned organization, without the settings of the present one's owner."""
         ...

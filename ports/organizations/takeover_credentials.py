@@ -1,4 +1,4 @@
-"""Storage of what was made with the power of a takeover."""
+"""Ending what was made with the power of a takeover."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TakeoverCredentials(Protocol):
         ...
 
     def withdraw_workloads(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Delete workloads that they have made."""
+        """Delete the workloads."""
         ...
 
     def withdraw_scim_tokens(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
@@ -47,36 +47,36 @@ class TakeoverCredentials(Protocol):
         ...
 
     def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        """Deactivate the webhooks, also those that lead elsewhere since, and store why."""
+        """Deactivate the webhooks that were made or whose address was changed since, and store why."""
         ...
 
     def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        """Switch the streams to SIEMs off that were set up or changed since, and store why."""
+        """Switch off the streams to SIEMs that were set up or changed since, and store why."""
         ...
 
     def set_up_customers(self, acting: Sequence[Acting], *, after: UUID | None, limit: int) -> Sequence[SetUpCustomer]:
-        """Return for which customers they have made something as vendors, in the order of the internal organizations.
+        """Return the customers for which they have made something as vendors, by their internal organizations.
 
         `after` is the internal organization of the last row that was read before; None for the first rows.
         """
         ...
 
     def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        """Switch the upstream connections off that were made or changed since, and store why.
+        """Switch off the upstream connections that were made or changed since, and store why.
 
-        The identities that were linked by them since are deleted.
+        The identities that they linked since are deleted.
         """
         ...
 
     def take_back_places(self, acting: Sequence[Acting], *, limit: int) -> Sequence[TakenBackPlace]:
-        """Take those out of groups again whom SCIM tokens have put in, and put those back whom they took out.
+        """Undo what SCIM tokens did to groups: remove the members that they added, and add those that they removed.
 
-        The first thing that they did to a member counts. The next call takes what is left.
+        For each member the first change counts. At most `limit` are undone; the next call continues.
         """
         ...
 
     def made_links(self, acting: Sequence[Acting], *, limit: int) -> Sequence[MadeLink]:
-        """Return links to services that API keys have made, by organization and service."""
+        """Return the links to services that API keys have made, by organization and service."""
         ...
 
     def end_made_links(self, organization_id: UUID, service_id: UUID, user_ids: Sequence[UUID]) -> None:

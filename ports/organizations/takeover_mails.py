@@ -1,4 +1,4 @@
-"""Storage of what the mails about an undone takeover list."""
+"""Reading what the mails about an undone takeover list."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 class TakeoverRecords(Protocol):
-    """What an account made and changed, and who is told of it."""
+    """What an account made and changed, and the recipients of the mails about it."""
 
     def made_between(
         self, user_id: UUID, organization_ids: Sequence[UUID], *, begin: datetime, end: datetime
     ) -> Sequence[DatedThing]:
-        """Return what a user made in a period, from its begin until before its end, and what still works."""
+        """Return what a user made in a period, from its begin until before its end, and that still works."""
         ...
 
     def changes_since(
         self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime, limit: int
     ) -> Sequence[RecordedChange]:
-        """Return at most `limit` entries of each organization on what a user did since then, the oldest first."""
+        """Return a user's changes since then, at most `limit` of each organization, the oldest first."""
         ...
 
     def recipients(self, organization_ids: Sequence[UUID], *, except_user_id: UUID, limit: int) -> Sequence[Recipient]:

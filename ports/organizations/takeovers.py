@@ -1,4 +1,4 @@
-"""Storage of what was given with the power of a takeover, from the audit log and the tables of what was given."""
+"""Finding and reverting what was given with the power of a takeover, by the audit log and the tables themselves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Takeovers(Protocol):
-    """What accounts held, and who acted with the power of a takeover; the organizations are locked."""
+    """What an account held, and who acted with the power of a takeover. The caller has locked the organizations."""
 
     def confirmed_roles(self, user_id: UUID) -> Mapping[UUID, str]:
         """Return the roles of a user's confirmed memberships by the ids of the organizations."""
@@ -33,10 +33,10 @@ class Takeovers(Protocol):
         ...
 
     def acting(self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime) -> Sequence[Acting]:
-        """Return who acted with the power of a takeover in these organizations, and since when: the account itself,
+        """Return who acted with the power of a takeover in these organizations, and since when.
 
-        its keys, SCIM tokens and setup links, and, again and again, who was invited, let in, got a higher role or the
-        ownership by one of these.
+        They are the account, its keys, SCIM tokens and setup links, everyone to whom one of these gave membership, a
+        higher role or the ownership, and so on from these.
         """
         ...
 
@@ -45,11 +45,11 @@ class Takeovers(Protocol):
         ...
 
     def given_roles(self, acting: Sequence[Acting]) -> Sequence[GivenRole]:
-        """Return the members whose roles were changed, with the first role before and the last that was given."""
+        """Return the members whose roles were changed, with the role before the first change and the last one given."""
         ...
 
     def changed_roles(self, acting: Sequence[Acting]) -> Sequence[ChangedRole]:
-        """Return the custom roles whose permissions were changed, with those before the first change."""
+        """Return the custom roles whose permissions were changed, with the permissions before the first change."""
         ...
 
     def restore_role(self, changed: ChangedRole) -> None:
@@ -61,16 +61,16 @@ class Takeovers(Protocol):
         ...
 
     def restore_owner(self, membership: Membership) -> str | None:
-        """Make a user the owner of an organization without one, and return their role before; None for no member."""
+        """Make a member the owner of an organization without one; return their previous role, None for no member."""
         ...
 
     def suspend_invited(self, acting: Sequence[Acting], *, except_user_id: UUID) -> Sequence[InvitedMember]:
-        """Suspend the members that were invited, provisioned or let in again since and are no owners, and return them.
+        """Suspend the members, except owners, who were invited, provisioned or readmitted since, and return them.
 
-        Who was let in again by those who had kept them out is as before.
+        A member who was both suspended and readmitted since is left as before.
         """
         ...
 
     def revert_grants(self, acting: Sequence[Acting], takeover: Takeover) -> Sequence[RevertedGrant]:
-        """Let the grants fall back that the account was given, and those that were given to others."""
+        """Revert the grants that were given to the account, and those that the acting ones gave to others."""
         ...

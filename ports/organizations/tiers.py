@@ -16,7 +16,7 @@ class Tiers(Protocol):
         ...
 
     def counted(self, counted_max: int, *, tier_id: UUID | None = None) -> Sequence[CountedTier]:
-        """List the tiers, or one, likewise with how many organizations have each, counted no further than that."""
+        """List the tiers, or one of them, with the number of organizations of each, counted up to `counted_max`."""
         ...
 
     def defer_by_id(self, tier_id: UUID) -> Deferred[Tier | None]:
@@ -24,7 +24,7 @@ class Tiers(Protocol):
         ...
 
     def keep(self, tier_id: UUID) -> Tier | None:
-        """Return a tier likewise, which no other transaction deletes before this one ends."""
+        """Return a tier that no other transaction deletes before this one ends; None when it does not exist."""
         ...
 
     def lock(self, tier_id: UUID) -> Tier | None:

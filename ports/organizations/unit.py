@@ -68,14 +68,14 @@ class OrganizationsUnit(Protocol):
 
     @property
     def link_caller(self) -> LinkCaller:
-        """The holder of a setup link, with whose cookie the request came; raise `SetupLinkDead`."""
+        """The holder of the setup link whose cookie the request brings; raise `SetupLinkDead`."""
         ...
 
     @property
     def made_through(self) -> MadeThrough | None:
-        """How a vendor makes something for a customer; None where an organization makes its own."""
+        """The way by which a vendor makes something for a customer; None when an organization makes its own."""
         ...
 
     def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:
-        """Note that the caller may enter this organization, so that it is their share which their requests take."""
+        """Record that the caller belongs to this organization: their requests then use its share of the connections."""
         ...

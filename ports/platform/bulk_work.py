@@ -1,4 +1,4 @@
-"""The storage of jobs, as the actor uses it that works on them."""
+"""Storage of bulk jobs, for the actor that works on them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,14 +8,14 @@ from core.platform.bulk_work import LeasedJob
 
 
 class BulkWork(Protocol):
-    """Jobs that go on, and what became of their rows."""
+    """Unfinished jobs, and the outcomes of their rows."""
 
     def lease(self, *, now: datetime, until: datetime, jobs_max: int, rows_max: int) -> Sequence[LeasedJob]:
         """Lease jobs that are due, at most one of each organization, each with its next rows."""
         ...
 
     def record_done(self, job: LeasedJob, number: int) -> bool:
-        """Record a row as done; return False when it waits no more, or when the job is leased no more."""
+        """Record a row as done; return False when it no longer waits, or the lease of the job is over."""
         ...
 
     def record_refused(self, job: LeasedJob, number: int, problem: str) -> bool:

@@ -8,7 +8,7 @@ from core.services.services import Service
 
 
 class ExplainedCustomers(Protocol):
-    """The customers of services, and what users are to them."""
+    """The customers of services, and the standing of users at them."""
 
     def find(self, service: Service, customer: str, user_id: UUID) -> CustomerOfUser | None:
         """Return the customer of a service that has this id or slug; None when there is none. It locks nothing."""

@@ -11,7 +11,7 @@ class FoundUserList(Protocol):
     """All users, with the first organizations of each. With `hides_owners` they find no platform owner."""
 
     def page(self, part: str, *, after: UserPosition, limit: int, hides_owners: bool) -> Sequence[ListedUser]:
-        """List the users whose address contains the part, behind a position.
+        """List the users whose address contains the part, after a position.
 
         First come those whose address begins with it, by address, then the newest of the others; a part of one or two
         characters is only searched at the beginning. An empty part lists the newest of all.

@@ -1,4 +1,4 @@
-"""Figures of the stored data for the gauges."""
+"""Figures of the stored data for the metrics."""
 
 from datetime import datetime
 from typing import Protocol
@@ -16,7 +16,7 @@ class Figures(Protocol):
     def count(self, waiting: Backlog, *, certificates_before: datetime) -> PlatformFigures | None:
         """Renew the kept figures by one statement and return them; None when there are none yet.
 
-        Certificates count that end before that time.
+        The certificates that end before that time are counted.
         """
         ...
 
@@ -25,7 +25,7 @@ class Figures(Protocol):
         ...
 
     def backlog(self) -> Backlog:
-        """Return what waits at this moment, at a bounded cost; long queues are estimated."""
+        """Return how much waits now, at a bounded cost; long queues are estimated."""
         ...
 
     def probe(self) -> None:

@@ -1,4 +1,4 @@
-"""Credentials of all organizations, with what their makers may do now."""
+"""Reading credentials of all organizations, with the present rights of their makers."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,5 +10,5 @@ class LeftCredentials(Protocol):
     """The credentials whose maker is neither owner nor admin of their organization now."""
 
     def candidates(self) -> Sequence[KeptCredential]:
-        """List the valid ones, by organization; without those of which no maker was recorded."""
+        """List the valid ones with a recorded maker, by organization."""
         ...

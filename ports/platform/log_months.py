@@ -1,4 +1,4 @@
-"""Making and dropping the months of logs."""
+"""Making and dropping the monthly partitions of logs."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -9,7 +9,7 @@ from core.platform.log_months import Log, LogPartition
 
 
 class LogMonths(Protocol):
-    """The partitions of logs. Both lock the log for a moment, and give up when others hold it for long."""
+    """The partitions of logs. `add` and `drop` lock the log for a moment, and give up after waiting for it too long."""
 
     def add(self, log: Log, month: date) -> bool:
         """Make the partition of a month; return False when it is there already."""
@@ -24,5 +24,5 @@ class LogMonths(Protocol):
         ...
 
     def partitions(self) -> Sequence[LogPartition]:
-        """List the partitions of all logs, by the log and by their ids; the one of strays is not among them."""
+        """List the partitions of all logs, by the log and by their ids, without the one of strays."""
         ...

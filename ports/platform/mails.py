@@ -34,7 +34,7 @@ class PlatformMails(Protocol):
     def queue_again(self, mail: OutboxMail, *, at: datetime) -> OutboxMail | None:
         """Make a locked mail due at once, and return it; after the commit its courier is woken.
 
-        One that has failed is queued as a new one, for the mail server of its organization where that sends it. None
-        for a mail that a courier has in hand, that was sent, or whose content is no longer kept.
+        A failed mail is queued like a new one, for the mail server of its organization if it has one. None for a mail
+        that a courier is sending, that was sent, or whose content is no longer kept.
         """
         ...

@@ -1,4 +1,4 @@
-"""The organizations of the platform as its console shows them."""
+"""Reading the organizations of the platform for its console."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -21,25 +21,26 @@ class OrganizationRecords(Protocol):
     def matches(self, text: str, *, hides_owners: bool) -> Matches:
         """Return organizations with a text in their names or domains, or whose owner has this address.
 
-        With `hides_owners` no platform owner is found. Domains are found by three characters and more that few have.
+        With `hides_owners` no platform owner is found. Domains are searched only for three or more characters that few
+        domains contain.
         """
         ...
 
     def page(
         self, wanted: OrganizationFilter, matches: Matches, *, after: Position | None, limit: int
     ) -> Sequence[ListedOrganization]:
-        """List organizations after a position, the newest first; None is the begin of the list.
+        """List organizations after a position, or from the beginning with None, the newest first.
 
         With a text to search for, these are among `matches`, or have it in their name or slug unless `has_all`.
         """
         ...
 
     def count(self, wanted: OrganizationFilter, matches: Matches, *, counted_max: int) -> int:
-        """Count the same organizations, to a maximum."""
+        """Count the same organizations, up to a maximum."""
         ...
 
     def detail(self, organization_id: UUID, *, domains_max: int, counted_max: int) -> PlatformOrganizationRecord | None:
-        """Return an organization with at most so many of its domains; None when there is none with this id.
+        """Return an organization with at most `domains_max` of its domains; None when there is none with this id.
 
         Its products and the customers of its services are read apart.
         """
@@ -54,7 +55,7 @@ class OrganizationRecords(Protocol):
         ...
 
     def names(self, organization_ids: Sequence[UUID]) -> Mapping[UUID, tuple[str, str]]:
-        """Return the name and the slug of those of these organizations that exist."""
+        """Return the names and slugs of these organizations, as far as they exist."""
         ...
 
     def waiting(self, *, limit: int) -> Sequence[ListedOrganization]:

@@ -9,7 +9,7 @@ from core.positions import Position
 
 
 class BrowsedOutbox(Protocol):
-    """The mails of the outbox but the discarded ones. With `hides_owners` there are none to a platform owner."""
+    """The mails of the outbox except discarded ones. With `hides_owners`, mails to platform owners are left out."""
 
     def page(
         self,
@@ -21,7 +21,7 @@ class BrowsedOutbox(Protocol):
         limit: int,
         hides_owners: bool,
     ) -> Sequence[ListedMail]:
-        """List the mails in a state and to one recipient, behind a position; None means any, and the begin."""
+        """List the mails in a state and to one recipient, after a position; None means any, and the beginning."""
         ...
 
     def count(self, *, state: MailState | None, recipient: str | None, counted_max: int, hides_owners: bool) -> int:
@@ -29,5 +29,5 @@ class BrowsedOutbox(Protocol):
         ...
 
     def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[MailState, int]:
-        """Return the same of each state whose mails have not left, by their index alone."""
+        """Return how many undelivered mails there are in each state, counted in an index alone."""
         ...

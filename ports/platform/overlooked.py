@@ -1,4 +1,4 @@
-"""What waits in the logs for long."""
+"""Reading work that has waited in the logs for long."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,13 +8,13 @@ from core.platform.overlooked import LongWaiting, Turn
 
 
 class OverlookedWork(Protocol):
-    """What waits in the logs of all organizations."""
+    """The work that waits in the logs of all organizations."""
 
     def long_waiting(
         self, turn: Turn, *, before: datetime, entries_since: datetime, kept_since: datetime, limit: int
     ) -> Sequence[LongWaiting]:
-        """Return what waits since before a time, of each kind at most so many rows, in turn.
+        """Return the work that has waited since before a time, at most `limit` rows of each kind, in turn.
 
-        Of entries, events and deliveries, those since the other times are looked at. It is one statement.
+        Entries are read since `entries_since`, events and deliveries since `kept_since`. It is one statement.
         """
         ...

@@ -1,4 +1,4 @@
-"""The numbers of the platform's overview."""
+"""Reading the numbers of the platform's overview."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ class PlatformOverviews(Protocol):
     """Reads whose cost does not grow with the platform; each is a bounded range of an index."""
 
     def setup(self) -> PlatformSetup:
-        """Return what of the installation is set up."""
+        """Return which parts of the installation are set up."""
         ...
 
     def failing_webhooks(
@@ -20,15 +20,15 @@ class PlatformOverviews(Protocol):
     ) -> tuple[Sequence[FailingWebhook], int]:
         """Return active webhooks that lost deliveries since then, the newest loss first, and how many there are.
 
-        At most `webhooks_max` are looked at, and the losses of those returned are counted to a maximum; so no webhook
-        hides others by its many losses.
+        At most `webhooks_max` are read, and the losses of those returned are counted up to a maximum, so that no
+        webhook hides others by its many losses.
         """
         ...
 
     def gone_webhooks(self, *, since: datetime, limit: int, counted_max: int) -> tuple[Sequence[GoneWebhook], int]:
-        """Return webhooks that were switched off since then, because their receiver is gone, the newest first.
+        """Return webhooks that were switched off since then because their receiver is gone, the newest first.
 
-        How many there are is counted to a maximum.
+        The second value counts them all, up to a maximum.
         """
         ...
 
@@ -41,9 +41,9 @@ class PlatformOverviews(Protocol):
         ...
 
     def organizations_by_status(self, *, counted_max: int) -> Mapping[OrganizationStatus, int]:
-        """Count the organizations of each status, each to a maximum."""
+        """Count the organizations of each status, each up to a maximum."""
         ...
 
     def new_users(self, *, since: datetime, counted_max: int) -> int:
-        """Count the accounts that were made since then, to a maximum."""
+        """Count the accounts that were made since then, up to a maximum."""
         ...

@@ -1,4 +1,4 @@
-"""The platform owners, for their list."""
+"""Reading the platform owners, for their list."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Which work is due."""
+"""Finding the work that is due."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ class DueWork(Protocol):
     ) -> Mapping[str, datetime]:
         """Return from when on work is due, by the name of its kind, leaving out what is leased.
 
-        Events that occurred before `events_since` are not handed on any more. Without `finds_seals`, entries without
-        a seal are left out.
+        Events that occurred before `events_since` are no longer delivered, and left out. Without `finds_seals`, so are
+        audit entries that wait for their seal.
         """
         ...

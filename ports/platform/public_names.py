@@ -1,4 +1,4 @@
-"""Port for names that stand in mails and on pages."""
+"""Port for the names that appear in mails and on pages."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,5 +10,5 @@ class PublicNames(Protocol):
     """Names of all organizations, for operators."""
 
     def dotted(self) -> Sequence[PublicName]:
-        """List the names of services, plans and connections that have a dot or `://`, in any form of these."""
+        """List the names of services, plans and connections with a dot or `://`, in any Unicode form of these."""
         ...

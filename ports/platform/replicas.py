@@ -9,7 +9,7 @@ class Primary(Protocol):
     """The server that takes the writes."""
 
     def place(self) -> PrimaryPlace:
-        """Return which server it is, and where it is in its log of changes."""
+        """Return which server it is, and its position in the write-ahead log."""
         ...
 
 
@@ -17,8 +17,8 @@ class ReplicaSet(Protocol):
     """The replicas that the settings name."""
 
     async def look(self, primary: PrimaryPlace) -> None:
-        """Look at each replica, given where the primary is: leave those that do not follow, take back those that do.
+        """Check each replica against the primary's place: stop using those that lag, use again those that do not.
 
-        It takes a few seconds at most, and fails for no replica.
+        It takes a few seconds at most, and never raises because of a replica.
         """
         ...

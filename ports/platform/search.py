@@ -1,4 +1,4 @@
-"""Finding anything on the platform by what it is called."""
+"""Finding anything on the platform by an id, a slug or a domain."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,12 +8,12 @@ from core.platform.search import SearchHit
 
 
 class PlatformSearches(Protocol):
-    """Look-ups by unique indexes and such of single values."""
+    """Look-ups of single values by indexes."""
 
     def by_id(self, row_id: UUID, *, hides_owners: bool) -> Sequence[SearchHit]:
         """Return the user, organization, session or service with this id, or the service with this client id.
 
-        With `hides_owners` nothing is of a platform owner.
+        With `hides_owners` nothing of a platform owner is found.
         """
         ...
 

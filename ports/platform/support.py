@@ -11,7 +11,7 @@ class PlatformSupportStaff(Protocol):
     """Appointments to the platform's support; `Users.end_support` ends one."""
 
     def all(self) -> Sequence[PlatformSupport]:
-        """List those who are appointed, by their addresses."""
+        """List the appointed people, by their addresses."""
         ...
 
     def has(self, user_id: UUID) -> bool:

@@ -16,17 +16,17 @@ class SystemReadings(Protocol):
         ...
 
     def keys(self) -> Sequence[PublishedKey]:
-        """List the signing keys that are published now, those that sign first, without decrypting them."""
+        """List the signing keys that are published now, the active ones first, without decrypting them."""
         ...
 
     def work(self, counted_max: int) -> WaitingWork:
-        """Return what waits, counted no further than that."""
+        """Return how much waits, each count up to `counted_max`."""
         ...
 
     def recent_mails(self, since: datetime, mails_max: int) -> RecentMails:
-        """Return what became of the newest mails since then that the mail server of the platform was asked to take."""
+        """Return the outcomes of the newest mails since then that were offered to the platform's mail server."""
         ...
 
     def tables_without_statistics(self, bytes_min: int) -> Sequence[str]:
-        """List the tables and partitions of that size or more of which the planner knows nothing, the largest first."""
+        """List the tables and partitions of that size or more without planner statistics, the largest first."""
         ...

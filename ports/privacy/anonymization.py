@@ -16,7 +16,7 @@ class Anonymization(Protocol):
     """
 
     def lock(self, user_id: UUID) -> Subject | None:
-        """Return an account, or None; until this transaction ends, no other can write a row that refers to it."""
+        """Return an account, or None; until this transaction ends, no other one can write a row that refers to it."""
         ...
 
     def find(self, user_id: UUID) -> Subject | None:
@@ -24,14 +24,14 @@ class Anonymization(Protocol):
         ...
 
     def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
-        """Return the account that was closed first, locked as by `lock`; None when none was closed until then.
+        """Return the account that was closed first, locked as by `lock`; None when none was closed before that time.
 
         An account that another transaction has locked, or that is a member of an organization, is passed over.
         """
         ...
 
     def hold(self, user_id: UUID) -> bool:
-        """Return whether an account exists and is not anonymized; it cannot be until this transaction ends."""
+        """Return whether an account exists and is not anonymized; if so, it is not until this transaction ends."""
         ...
 
     def defer_hold(self, user_id: UUID) -> Deferred[bool]:
@@ -41,12 +41,12 @@ class Anonymization(Protocol):
     def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
         """List the organizations of which a person is a confirmed member or an end user.
 
-        `is_owned` means by `owner_id`.
+        `is_owned` of the result says whether `owner_id` owns the organization.
         """
         ...
 
     def may_regain_address(self, user_id: UUID, *, at: datetime) -> bool:
-        """Return whether a change of the person's address can still be undone by the link to the one before."""
+        """Return whether a change of the person's address can still be undone by the link mailed to the old one."""
         ...
 
     def addresses(self, user_id: UUID) -> Sequence[str]:

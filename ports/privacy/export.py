@@ -42,7 +42,7 @@ class PrivacyExport(Protocol):
         ...
 
     def service_metadata(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMetadata]:
-        """List what services note about a person."""
+        """List the metadata that services keep about a person."""
         ...
 
     def groups(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedGroup]:
@@ -50,14 +50,14 @@ class PrivacyExport(Protocol):
         ...
 
     def customers(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedCustomer]:
-        """List those of these organizations for which a person has signed in as customers, the first use first.
+        """List the customers among these organizations for which a person has signed in, the first use first.
 
-        In place of an internal organization, which lets the person in, stands that of its customer.
+        Where an internal organization admits the person, the organization of its customer is listed.
         """
         ...
 
     def admissions(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedAdmission]:
-        """List for which customers those of these organizations that are internal let a person in, the first first."""
+        """List the customers whose internal organizations, among these, admit a person, the oldest first."""
         ...
 
     def assignments(self, user_id: UUID, organization_ids: Sequence[UUID]) -> Sequence[ExportedAssignment]:
@@ -69,7 +69,7 @@ class PrivacyExport(Protocol):
     ) -> Sequence[ExportedMessage]:
         """List the messages of invitations to these organizations, the newest first.
 
-        They are those that a person has sent, and those to an address; None for none.
+        They are messages that the person has sent, and those to the address `received_by`.
         """
         ...
 

@@ -35,9 +35,9 @@ class SamlCertificates(Protocol):
         private_pem: Secret,
         previous_published_until: datetime,
     ) -> None:
-        """Store the new active certificate of a locked service; the one before is published until that time.
+        """Store the new active certificate of a locked service; the previous one is published until that time.
 
-        Those that are no longer published are deleted.
+        Certificates that are no longer published are deleted.
         """
         ...
 
@@ -46,7 +46,7 @@ class SamlCertificates(Protocol):
         ...
 
     def claim_ending(self, *, before: datetime, at: datetime, limit: int) -> Sequence[EndingCertificate]:
-        """Mark active certificates of enabled services that end before a time as warned of, and return them.
+        """Return active certificates of enabled services that end before a time, and mark them as warned about.
 
         Of concurrent calls one returns a certificate. Organizations that are not active are left out.
         """

@@ -20,11 +20,11 @@ class SamlConfigurations(Protocol):
         ...
 
     def save(self, configuration: SamlConfiguration, *, at: datetime) -> None:
-        """Store the configuration of a service; forget what was received if its entity id is another one."""
+        """Store the configuration of a service; if its entity id changes, delete the record of received requests."""
         ...
 
     def last_contact(self, service: Service) -> LastContact | None:
-        """Return what the service provider has sent; None without a configuration."""
+        """Return when the service provider was last accepted and last refused; None without a configuration."""
         ...
 
     def record_request(self, provider: SamlProvider, *, at: datetime, unless_since: datetime) -> None:
@@ -37,7 +37,7 @@ class SamlConfigurations(Protocol):
 
 
 class SamlProviders(Protocol):
-    """The identity providers of services, as browsers and service providers meet them."""
+    """The identity providers of services, for requests of browsers and service providers."""
 
     def find(self, organization_slug: str, service_slug: str) -> SamlProvider | None:
         """Return the identity provider of a service with a configuration, in one statement; else None."""
@@ -48,5 +48,5 @@ class SamlProviders(Protocol):
         ...
 
     def defer_standing(self, provider: SamlProvider, user_id: UUID) -> Deferred[AdmissionStanding | None]:
-        """Defer reading what a user has to do with the organization and the service; None without such an account."""
+        """Defer reading a user's standing at the organization and the service; None when there is no such account."""
         ...

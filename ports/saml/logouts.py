@@ -12,7 +12,7 @@ class SamlLogouts(Protocol):
     def add(self, logout: Logout, *, state_hash: bytes, browser_hash: bytes) -> bool:
         """Store a new logout; False when its service, or its connection, has one with its message id.
 
-        That of a concurrent call counts as well.
+        A logout that a concurrent call stores counts too.
         """
         ...
 
@@ -21,7 +21,7 @@ class SamlLogouts(Protocol):
         ...
 
     def lock_awaiting(self, state_hash: bytes, *, at: datetime) -> Logout | None:
-        """Lock a logout that awaits an answer and return it; None when it does not, is over or expired."""
+        """Lock a logout that awaits an answer and return it; None when it awaits none, is over or has expired."""
         ...
 
     def save(self, logout: Logout) -> None:

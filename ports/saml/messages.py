@@ -52,7 +52,7 @@ class SamlMessages(Protocol):
         ...
 
     async def read_metadata(self, given: str, *, at: datetime) -> dict[str, Any]:
-        """Return the fields of a configuration that the metadata of a service provider set.
+        """Return the fields of a configuration that a service provider's metadata determine.
 
         Raise `BadRequest` of the field `metadata` when they are malformed or describe no service provider.
         """

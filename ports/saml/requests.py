@@ -19,7 +19,7 @@ class SamlRequests(Protocol):
     def find(
         self, provider: SamlProvider, *, state_hash: bytes, browser_hash: bytes, at: datetime
     ) -> PendingRequest | None:
-        """Return a request of a service that is not answered and not expired; None without one."""
+        """Return a request of a service that is neither answered nor expired; None without one."""
         ...
 
     def claim(self, pending: PendingRequest, *, at: datetime) -> Deferred[bool]:
@@ -27,13 +27,13 @@ class SamlRequests(Protocol):
         ...
 
     def open_target(self, state_hash: bytes, *, at: datetime) -> OpenTarget | None:
-        """Return where a request signs in; None when it is unknown, answered or expired."""
+        """Return the organization and service of a request; None when it is unknown, answered or expired."""
         ...
 
     def put_ticket(
         self, state_hash: bytes, *, ticket_hash: bytes, session_id: UUID, at: datetime, expires_at: datetime
     ) -> tuple[str, str] | None:
-        """Store the ticket of a request in place of the one before.
+        """Store the ticket of a request, replacing an earlier one.
 
         Return the slugs of the organization and the service; None when the request is answered or expired.
         """
@@ -42,7 +42,7 @@ class SamlRequests(Protocol):
     def renew_ticket(
         self, pending: PendingRequest, *, ticket_hash: bytes, session_id: UUID, expires_at: datetime
     ) -> None:
-        """Store the ticket of a request in place of the one before, unless the request is answered."""
+        """Store the ticket of a request, replacing an earlier one, unless the request is answered."""
         ...
 
     def use_ticket(self, request_id: UUID, ticket_hash: bytes, *, at: datetime) -> tuple[UUID, UUID] | None:

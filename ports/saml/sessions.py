@@ -12,10 +12,10 @@ from core.sessions.sessions import Session
 
 
 class SamlSessions(Protocol):
-    """Sessions of service providers; a row stays when its session has ended, until that is deleted."""
+    """Sessions of service providers; a row stays after the session has ended, until the session is deleted."""
 
     def add(self, session: SamlSession) -> None:
-        """Store what a service provider is told about a new session."""
+        """Store the name and index that a service provider gets for a new session."""
         ...
 
     def find(self, session_id: UUID) -> SamlSession | None:
@@ -27,8 +27,8 @@ class SamlSessions(Protocol):
     ) -> Sequence[UUID]:
         """List the sessions of a service under this name, ended ones too, the newest first.
 
-        Only those that began under the custom domain, or under the base URL without one: at each host Gatehouse is
-        another identity provider. With indexes only those; a name and an index of different sessions match none.
+        Only sessions that began under the custom domain, or under the base URL without one: each host is an identity
+        provider of its own. With indexes, only sessions that have both the name and one of the indexes.
         """
         ...
 
@@ -37,14 +37,14 @@ class SamlSessions(Protocol):
         ...
 
     def end_earlier(self, session: Session, parent_id: UUID, provider: SamlProvider) -> None:
-        """End the sessions of a service provider that this one replaces, and that are stored here.
+        """End the earlier sessions of a service provider that this one replaces.
 
         They began from the same parent, for the same customer or for none.
         """
         ...
 
     def count_live(self, service: Service, *, counted_max: int) -> int:
-        """Count the live sessions that the service provider of a service knows, at most as many."""
+        """Count the live sessions of a service's service provider, up to `counted_max`."""
         ...
 
     def defer_alive_of(

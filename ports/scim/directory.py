@@ -9,17 +9,17 @@ from core.scim.directory import ProvisionedMember
 
 
 class ScimDirectory(Protocol):
-    """The members of an organization that its directory has described."""
+    """The members of an organization that its directory provisions."""
 
     def page(
         self, organization_id: UUID, *, part: str, after: Position | None, limit: int
     ) -> Sequence[ProvisionedMember]:
-        """List them after a position, by id: those with a part in the address or in the directory's user name.
+        """List members with a part in the address or in the directory's user name, after a position, by id.
 
         An empty part filters nothing.
         """
         ...
 
     def count(self, organization_id: UUID, *, part: str, counted_max: int) -> int:
-        """Count the same members, to a maximum."""
+        """Count the same members, up to a maximum."""
         ...

@@ -24,9 +24,10 @@ class DirectoryGroups(Protocol):
         ...
 
     def members_in_form(self, organization_id: UUID, group_ids: Sequence[UUID], member_form: str) -> Mapping[UUID, str]:
-        """Return the members of groups, in one statement: each by this text, separated by commas.
+        """Return the members of each group as one text, in one statement: `member_form` for each, separated by commas.
 
-        In each `ID_IN_FORM` is the id by which the organization knows the member. A group without members has none.
+        `ID_IN_FORM` in it becomes the id by which the organization knows the member. Groups without members are left
+        out.
         """
         ...
 
@@ -49,7 +50,7 @@ class DirectoryGroups(Protocol):
         ...
 
     def count_found(self, organization_id: UUID, *, part: str, counted_max: int) -> int:
-        """Count the same groups, to a maximum."""
+        """Count the same groups, up to a maximum."""
         ...
 
     def count(self, organization_id: UUID) -> int:
@@ -57,7 +58,7 @@ class DirectoryGroups(Protocol):
         ...
 
     def is_taken(self, organization_id: UUID, group: Group) -> bool:
-        """Return whether another group has the name, in any case, or the id in the directory."""
+        """Return whether another group has the name, ignoring case, or the id in the directory."""
         ...
 
     def add(self, organization_id: UUID, group: Group) -> None:
@@ -77,19 +78,19 @@ class DirectoryGroups(Protocol):
         ...
 
     def left(self, *, before: datetime, organization_id: UUID | None = None) -> UUID | None:
-        """Return an organization, or this one, that has groups and no token that managed them since that time."""
+        """Return an organization, or this one, whose groups no token has managed since that time; None without one."""
         ...
 
     def authorities(self, organization_id: UUID) -> Mapping[UUID, Authority]:
-        """Return what the makers of tokens could do whose directories have put members into groups."""
+        """Return the rights of the makers of the tokens that have put members into groups."""
         ...
 
     def add_authority(self, organization_id: UUID, authority_id: UUID, authority: Authority) -> None:
-        """Store what the maker of a token could do."""
+        """Store the rights of the maker of a token."""
         ...
 
     def forget_authorities(self, organization_id: UUID) -> bool:
-        """Delete what no place in a group has any longer; return whether there was any."""
+        """Delete the authorities that no member of a group refers to any longer; return whether there were any."""
         ...
 
     def add_members(
@@ -105,14 +106,14 @@ class DirectoryGroups(Protocol):
     ) -> int | None:
         """Put members into a group in one statement; return how many were not in it, None when one is no member.
 
-        Who is in it by one of the authorities `instead_of` is so by this one from now on. `gives_products` says whether
-        the group gives them what the organization assigns to it; who has that keeps it. What a young token did is
-        noted, as it is by `remove_members`.
+        A member who is in it by one of the authorities `instead_of` is in it by this one from now on. `gives_products`
+        says whether new members get the products that the organization assigns to the group. What a young token does
+        is recorded for an undo, here and in `remove_members`.
         """
         ...
 
     def remove_members(
         self, organization_id: UUID, group_id: UUID, user_ids: Sequence[UUID], *, token_id: UUID
     ) -> Sequence[UUID]:
-        """Take members out of a group in one statement; return who was in it."""
+        """Remove members from a group in one statement; return who was in it."""
         ...

@@ -1,4 +1,4 @@
-"""Storage of the members of organizations as groups."""
+"""Storage of organizations as SCIM groups of their members."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -15,7 +15,7 @@ class ScimGroups(Protocol):
     """Organizations as groups. A transaction that changes the members has locked the organization."""
 
     def find(self, organization_id: UUID, *, member_form: str | None, members_max: int) -> Group | None:
-        """Return an organization as a group; with a form, with so many members at most, by their known ids in it."""
+        """Return an organization as a group; with a form, at most `members_max` members by their known ids in it."""
         ...
 
     def among(self, organization_id: UUID, user_ids: Collection[UUID]) -> Sequence[GroupMember]:
@@ -23,7 +23,7 @@ class ScimGroups(Protocol):
         ...
 
     def members(self, organization_id: UUID, *, after: UUID | None, limit: int) -> Sequence[GroupMember]:
-        """Return the first members, or the first after one, in the order of the ids of their accounts."""
+        """Return the first members, or the first after one, in the order of their account ids."""
         ...
 
     def named(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NamedMember]:
@@ -33,12 +33,12 @@ class ScimGroups(Protocol):
     def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
         """Hold and return the accounts among these that the organization created or that use its services.
 
-        Anonymized ones are left out. One that this organization has deactivated counts as active, because it will be.
+        Anonymized ones are left out. One that this organization has deactivated counts as active: joining activates it.
         """
         ...
 
     def lock_new(self, user_id: UUID) -> Sequence[NewMember]:
-        """Hold and return an account; nothing when there is none."""
+        """Hold and return an account; return nothing when it does not exist."""
         ...
 
     def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:
@@ -50,5 +50,5 @@ class ScimGroups(Protocol):
         ...
 
     def inviters_among(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[UUID]:
-        """Return who of these has sent invitations that are open."""
+        """Return the users among these who have sent invitations that are open."""
         ...

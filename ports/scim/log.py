@@ -20,7 +20,7 @@ class ScimLog(Protocol):
         ...
 
     def last_of_tokens(self, organization_id: UUID) -> Sequence[ProvisioningLogEntry]:
-        """Return the last entry of each token of an organization, of the newest entries."""
+        """Return the last entry of each token of an organization, among the newest entries."""
         ...
 
     def found(

@@ -15,7 +15,7 @@ class ScimTokens(Protocol):
     """The SCIM tokens of organizations, and the callers behind them."""
 
     def callers(self, token: PrefixedToken) -> Sequence[ScimCaller]:
-        """Return who has a token with the prefix of this one, with the organization, in one statement."""
+        """Return the callers whose tokens have this prefix, with their organizations, in one statement."""
         ...
 
     def record_use(self, caller: ScimCaller, *, at: datetime) -> None:
@@ -32,7 +32,7 @@ class ScimTokens(Protocol):
         authority: Authority,
         made_through: MadeThrough | None = None,
     ) -> None:
-        """Store a new token with the authority that it keeps, and how a vendor made it for a customer."""
+        """Store a new token with its maker's authority, and the way by which a vendor made it for a customer."""
         ...
 
     def of_organization(self, organization_id: UUID) -> Sequence[ScimToken]:
@@ -40,5 +40,5 @@ class ScimTokens(Protocol):
         ...
 
     def remove(self, organization_id: UUID, token_id: UUID) -> ScimToken | None:
-        """Delete a token and return it; None when there is none, as for the loser of concurrent calls."""
+        """Delete a token and return it; None when there is none. Of concurrent calls one gets it."""
         ...

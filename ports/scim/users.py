@@ -1,4 +1,4 @@
-"""Storage of what directories say of members."""
+"""Storage of the members of organizations as SCIM users, with the data from their directories."""
 
 from datetime import datetime
 from typing import Protocol
@@ -24,19 +24,19 @@ class ScimUsers(Protocol):
         ...
 
     def find(self, organization_id: UUID, known_id: UUID) -> StoredUser | None:
-        """Return the member whom an organization knows by this id, else the one whose account has it; None without."""
+        """Return the member that an organization knows by this id, else the one whose account has it; else None."""
         ...
 
     def find_account(self, organization_id: UUID, user_id: UUID) -> StoredUser | None:
-        """Return a member of an organization; None when the account is none."""
+        """Return a member of an organization; None when the account is no member."""
         ...
 
     def is_name_taken(self, organization_id: UUID, user_name: str, *, except_user_id: UUID | None) -> bool:
-        """Return whether another member has this userName, which is no address, in any case."""
+        """Return whether another member has this userName, which is no mail address, ignoring case."""
         ...
 
     def save(self, organization_id: UUID, user_id: UUID, profile: DirectoryProfile) -> None:
-        """Store what the directory says of a member now."""
+        """Store the directory's present data of a member."""
         ...
 
     def set_suspended(self, organization_id: UUID, user_id: UUID, *, at: datetime | None) -> None:

@@ -12,14 +12,14 @@ class ServiceSubscriptions(Protocol):
     """The subscriptions to the service of an API key. Storing one is in `ports/services/subscriptions.py`."""
 
     def current(self, caller: ServiceCaller, known_id: UUID) -> Subscription | None:
-        """Return the subscription of the user whom an id means: the live one, else the newest; None without one.
+        """Return a user's live subscription, else the newest; None without one.
 
-        It has the id by which the organization knows the user.
+        `known_id` is the id by which the organization knows the user, and the subscription has it too.
         """
         ...
 
     def lock_current(self, caller: ServiceCaller, known_id: UUID) -> Subscription | None:
-        """Lock the subscriptions of the user whom an id means; return the current one, with the id of the account."""
+        """Lock the subscriptions of a user; return what `current` does, but with the id of the account."""
         ...
 
     def page(

@@ -15,31 +15,30 @@ class ServiceUsers(Protocol):
     def defer_page_of_key(self, *, limit: int, offset: int) -> Deferred[ServiceUsersPage]:
         """Defer reading a page of the users of the service whose key the request presents, and their number.
 
-        They come in the order of their ids, the highest first. Its cost depends neither on the number of users nor on
-        the offset.
+        The highest ids come first. The cost depends neither on the number of users nor on the offset.
         """
         ...
 
     def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
-        """Make an account a user of the service who has not signed in to it; one who is keeps the times."""
+        """Make an account a user of the service who has not signed in yet; an existing user's times stay."""
         ...
 
     def hold(self, caller: ServiceCaller, known_id: UUID) -> UUID | None:
-        """Return the account that an id means, which remains a user of the service until this transaction ends.
+        """Return the account of a user, who stays one until this transaction ends; None for no user of the service.
 
-        None when it is no user of the service.
+        `known_id` is the id by which the organization knows the user.
         """
         ...
 
     def lock(self, caller: ServiceCaller, known_id: UUID) -> tuple[UUID, datetime] | None:
-        """Lock the account that an id means against every row that would refer to it.
+        """Lock the account of a user, so that no new row refers to it.
 
-        Return its id, and since when it is a user of the service; None when it is none.
+        Return its id and since when it is a user of the service; None for no user of the service.
         """
         ...
 
     def unlink(self, caller: ServiceCaller, user_id: UUID) -> None:
-        """Delete what a user has of the service: the link, the subscriptions and the sign-ins."""
+        """Delete a user's link to the service, the subscriptions and the sign-ins."""
         ...
 
     def count_changes(self, limit: int) -> int:
@@ -47,5 +46,5 @@ class ServiceUsers(Protocol):
         ...
 
     def add_milestones(self) -> int:
-        """Store milestones where many users lie between two; return how many."""
+        """Store new milestones where too many users lie between two of them; return how many."""
         ...

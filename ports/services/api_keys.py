@@ -14,7 +14,7 @@ class ApiKeys(Protocol):
     """The API keys of services, and the callers behind them."""
 
     def callers(self, key: PrefixedToken) -> Sequence[ServiceCaller]:
-        """Return who has a key with the prefix of this one, with service and organization, in one statement."""
+        """Return the callers whose keys have this prefix, with service and organization, in one statement."""
         ...
 
     def record_use(self, caller: ServiceCaller, *, at: datetime) -> None:
@@ -42,5 +42,5 @@ class ApiKeys(Protocol):
         ...
 
     def remove(self, service: Service, key_id: UUID) -> ApiKey | None:
-        """Delete a key and return it; None when there is none, as for the loser of concurrent calls."""
+        """Delete a key and return it; None when there is none. Of concurrent calls one gets it."""
         ...

@@ -9,7 +9,7 @@ from core.sessions.confinement import Confinement
 
 
 class ApplicationsOfUser(Protocol):
-    """The services that a user has signed in to; a link that its user has never used is none of them."""
+    """The services that a user has signed in to; links that the user has never used do not count."""
 
     def of_user(self, user_id: UUID, *, limits: Confinement | None, limit: int) -> tuple[Sequence[Application], int]:
         """Return the applications of a user within limits, the one used last first, and how many there are."""

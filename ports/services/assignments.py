@@ -1,4 +1,4 @@
-"""Storage of whom an organization assigns to its own services."""
+"""Storage of the people, roles and groups that an organization assigns to its own services."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -12,7 +12,7 @@ class ServiceAssignments(Protocol):
     """The assignments of services. A transaction that changes them has locked the organization and the service."""
 
     def of_service(self, service: Service) -> list[Assignment]:
-        """Return the assignments in their order, without those all of whose roles the service no longer has."""
+        """Return the assignments in their order, except those that named roles none of which the service still has."""
         ...
 
     def save(self, service: Service, assigned: Sequence[Assignment]) -> None:
@@ -22,7 +22,7 @@ class ServiceAssignments(Protocol):
     def unknown_subjects(
         self, organization_id: UUID, *, roles: Sequence[str], group_ids: Sequence[UUID], user_ids: Sequence[UUID]
     ) -> Sequence[str]:
-        """Return the subjects that an organization does not have: custom roles, groups and active members."""
+        """Return which of these custom roles, groups and active members an organization does not have."""
         ...
 
     def names(

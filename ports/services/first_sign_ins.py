@@ -8,8 +8,8 @@ from core.services.first_sign_ins import FirstSignIn
 
 
 class FirstSignIns(Protocol):
-    """Of each service, the first sign-in that is kept."""
+    """The first sign-in to each service that is kept."""
 
     def find(self, organization_id: UUID, service_id: UUID, *, since: datetime) -> FirstSignIn | None:
-        """Return it, with the address of its user; None where there is none since then."""
+        """Return the first sign-in since then, with the address of its user; None when there is none."""
         ...

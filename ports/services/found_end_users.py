@@ -1,4 +1,4 @@
-"""End users as the console shows them."""
+"""Reading end users for the console."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -21,11 +21,11 @@ class FoundEndUsers(Protocol):
         ...
 
     def newest(self, organization_id: UUID, *, part: str, looked_at_max: int, limit: int) -> Sequence[ListedEndUser]:
-        """List the newest end users with a part in their address, among so many of the newest links."""
+        """List the newest end users with a part in their address, among the `looked_at_max` newest links."""
         ...
 
     def count(self, organization_id: UUID, *, part: str, service: str, counted_max: int) -> int:
-        """Count the same end users, to a maximum."""
+        """Count the same end users, up to a maximum."""
         ...
 
     def find(self, organization_id: UUID, user_id: UUID) -> ListedEndUser | None:

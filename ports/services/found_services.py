@@ -1,4 +1,4 @@
-"""Services as the console finds them."""
+"""Searching services for the console."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,7 +9,7 @@ from core.services.found_services import ListedService, ServiceEnding
 
 
 class FoundServicesOfOrganization(Protocol):
-    """The services of organizations, to search, and what belongs to one."""
+    """Searches the services of organizations, and counts what belongs to one."""
 
     def page(
         self, organization_id: UUID, *, part: str, after: Position | None, limit: int, users_max: int
@@ -25,5 +25,5 @@ class FoundServicesOfOrganization(Protocol):
         ...
 
     def figures(self, organization_id: UUID, service_id: UUID) -> ServiceEnding:
-        """Return how much belongs to a service; of what may be much, at most one more than `COUNTED_MAX` is counted."""
+        """Count what belongs to a service, where there may be much of it up to one more than `COUNTED_MAX`."""
         ...

@@ -18,11 +18,11 @@ class ServiceGrants(Protocol):
         ...
 
     def found(self, service: Service, *, part: str, after: Position | None, limit: int) -> Sequence[ServiceGrant]:
-        """Return grants on a service of members whose address has a part, after a position, the oldest first."""
+        """Return the grants of members with a part in their address, after a position, the oldest first."""
         ...
 
     def count_found(self, service: Service, *, part: str, counted_max: int) -> int:
-        """Count the same grants, to a maximum."""
+        """Count the same grants, up to a maximum."""
         ...
 
     def find(self, service: Service, user_id: UUID) -> ServiceGrant | None:
@@ -30,9 +30,9 @@ class ServiceGrants(Protocol):
         ...
 
     def put(self, service: Service, granted: ServiceGrant) -> bool:
-        """Store a member's grant, in place of the previous one; False when the service no longer exists."""
+        """Store a member's grant, replacing a previous one; False when the service no longer exists."""
         ...
 
     def remove(self, service: Service, user_id: UUID) -> ServiceRelation | None:
-        """Delete a grant and return its relation; None when there is none, as for the loser of concurrent calls."""
+        """Delete a grant and return its relation; None when there is none. Of concurrent calls one gets it."""
         ...

@@ -17,18 +17,18 @@ class Plans(Protocol):
         ...
 
     def page(self, service: Service, *, part: str, after: Position | None, limit: int) -> Sequence[CountedPlan]:
-        """Return plans of a service that have this in their name, the oldest first, after a position.
+        """Return plans of a service with a part in their name, the oldest first, after a position.
 
         Their live subscriptions are counted up to one more than `COUNTED_MAX`.
         """
         ...
 
     def count_found(self, service: Service, *, part: str, counted_max: int) -> int:
-        """Count the plans of a service that have this in their name, at most as many."""
+        """Count the plans of a service with a part in their name, up to `counted_max`."""
         ...
 
     def subscriptions(self, plan: Plan, *, counted_max: int) -> tuple[int, int]:
-        """Return how many live and how many ended subscriptions a plan has, each at most as many."""
+        """Return how many live and how many ended subscriptions a plan has, each counted up to `counted_max`."""
         ...
 
     def count(self, service: Service) -> int:
@@ -48,7 +48,7 @@ class Plans(Protocol):
         ...
 
     def lock(self, service: Service, plan_id: UUID) -> Plan | None:
-        """Return a plan of a service, to which nobody can subscribe until this transaction ends; None without one."""
+        """Return a plan, locked so that no one can subscribe to it until this transaction ends; None without one."""
         ...
 
     def add(self, plan: Plan) -> bool:
@@ -60,5 +60,5 @@ class Plans(Protocol):
         ...
 
     def remove(self, plan: Plan) -> None:
-        """Delete a locked plan without live subscriptions, with those that have ended."""
+        """Delete a locked plan that has no live subscriptions, with its ended ones."""
         ...

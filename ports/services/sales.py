@@ -1,4 +1,4 @@
-"""The storage of what organizations sell."""
+"""Storage of the sales of organizations."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -15,7 +15,7 @@ class SalesBook(Protocol):
     def sums(self, organization_id: UUID, *, since: date, until: date) -> SoldSums:
         """Return the sums of each day from `since` to `until`, and of each plan up to `until`.
 
-        All days before `since` are the day before; no sum of a plan has what has begun or ended then.
+        All days before `since` are summed up as the day before; the sums of plans leave out what began or ended then.
         """
         ...
 
@@ -24,7 +24,7 @@ class SalesBook(Protocol):
         ...
 
     def names(self, organization_id: UUID) -> SoldNames:
-        """Return how the plans and services of an organization are called."""
+        """Return the names of the plans and services of an organization."""
         ...
 
     def has_plans(self, organization_id: UUID) -> bool:
@@ -38,21 +38,21 @@ class SalesBook(Protocol):
         ...
 
     def count_changes(self, organization_id: UUID, wanted: ChangeFilter, *, counted_max: int) -> int:
-        """Count changes, at most so many."""
+        """Count changes, up to `counted_max`."""
         ...
 
     def totals(self) -> Mapping[str, Sold]:
-        """Return what all organizations sell, by currency: the hundred with most subscriptions, the most first."""
+        """Return the sales of all organizations by currency, of the hundred currencies with most subscriptions."""
         ...
 
     def sellers(self, currency: str, *, after: tuple[int, UUID] | None, limit: int) -> Sequence[Seller]:
-        """Return the organizations that sell in a currency, those that sell most first."""
+        """Return the organizations with sales in a currency, those with the most first."""
         ...
 
     def has_new(self) -> bool:
-        """Return whether changes wait to be added up; it is one statement."""
+        """Return whether changes wait to be added to the sums; it is one statement."""
         ...
 
     def add_up(self, limit: int) -> int:
-        """Add changes up that are not yet, at most so many; return how many. One process at a time does it."""
+        """Add at most `limit` waiting changes to the sums; return how many. One process at a time does it."""
         ...

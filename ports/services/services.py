@@ -22,11 +22,11 @@ class Services(Protocol):
         ...
 
     def ids_by_slug(self, organization_id: UUID, slugs: Sequence[str]) -> Mapping[str, UUID]:
-        """Return the ids of those services of an organization that have one of these slugs, by slug, in its order."""
+        """Return the ids of the services of an organization with these slugs, by slug, in the order of the slugs."""
         ...
 
     def usage(self, organization: Organization) -> Usage:
-        """Return how many services the organization has, and how many it may have."""
+        """Return the number of services that the organization has, and its limit."""
         ...
 
     def page(
@@ -52,30 +52,30 @@ class Services(Protocol):
         ...
 
     def claim_audiences(self, service: Service) -> str | None:
-        """Make the audiences of a service those of no other one; return one that another service has, else None."""
+        """Reserve the audiences of a service for it alone; return one that another service has, else None."""
         ...
 
     def set_client_secret(
         self, service: Service, client_secret_hash: bytes | None, *, previous_until: datetime | None
     ) -> None:
-        """Replace the stored hash of the secret; None removes it. The present one is kept until then, or not."""
+        """Replace the stored hash of the secret; None removes it. The old secret stays valid until `previous_until`."""
         ...
 
     def lock(self, service: Service) -> None:
-        """Lock a service against everything that would refer to it, until this transaction ends."""
+        """Lock a service until this transaction ends, so that no new row refers to it."""
         ...
 
     def remove(self, service: Service) -> None:
-        """Delete a locked service without live subscriptions, with everything that belongs to it."""
+        """Delete a locked service that has no live subscriptions, with everything that belongs to it."""
         ...
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
         """Record that a user signed in to a service: the times of the first and the last sign-in.
 
-        A link that is made or used while its user is a member came with the membership from then on.
+        A link that is made or used while its user is a member counts from then on as given with the membership.
         """
         ...
 
     def note_visit(self, service: Service, user_id: UUID, *, at: datetime) -> None:
-        """Record the same for a user whose link is locked: that they have signed in before is in it (`Place`)."""
+        """Record the sign-in of a user whose link is locked and has been used before, as `Place` says."""
         ...

@@ -1,4 +1,4 @@
-"""Finding the subscriptions that an organization has sold."""
+"""Searching the subscriptions that an organization has sold."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -18,7 +18,7 @@ class SoldSubscriptions(Protocol):
         ...
 
     def count(self, organization_id: UUID, wanted: SoldFilter, *, counted_max: int) -> int:
-        """Count subscriptions, at most so many."""
+        """Count subscriptions, up to `counted_max`."""
         ...
 
     def find(self, organization_id: UUID, subscription_id: UUID) -> SoldSubscription | None:

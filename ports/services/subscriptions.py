@@ -8,7 +8,7 @@ from core.services.subscriptions import Subscription
 
 
 class Subscriptions(Protocol):
-    """Subscriptions of end users to plans. The constraint of one live subscription holds against races."""
+    """Subscriptions of end users to plans; a constraint ensures that a user has one live one to a service."""
 
     def current(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Subscription | None:
         """Return a user's subscription to a service: the live one, else the newest; None without one."""
@@ -25,7 +25,7 @@ class Subscriptions(Protocol):
     def add(self, subscription: Subscription) -> bool:
         """Store a new subscription; False when its user has a live one or its billing id is known.
 
-        A concurrent transaction counts as well.
+        Subscriptions of concurrent transactions count too.
         """
         ...
 

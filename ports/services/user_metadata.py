@@ -1,4 +1,4 @@
-"""Storage of what services note about their users."""
+"""Storage of the metadata that services keep about their users."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -8,20 +8,20 @@ from core.services.user_metadata import HeldUser, ServiceUser
 
 
 class ServiceUserMetadata(Protocol):
-    """What services note about their users: those with a link, and people who have signed in for a customer."""
+    """The metadata of users with a link to a service, and of people who have signed in to it for a customer."""
 
     def find(self, organization_id: UUID, service_id: UUID, known_id: UUID) -> ServiceUser | None:
-        """Return the user of a service whom this id means to its organization; None for any other account."""
+        """Return the user of a service that its organization knows by this id; None for any other account."""
         ...
 
     def hold(self, organization_id: UUID, service_id: UUID, known_id: UUID) -> HeldUser | None:
-        """Do what `find` does, and let the user remain one until this transaction ends."""
+        """Do what `find` does, and keep the account a user of the service until this transaction ends."""
         ...
 
     def lock(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Mapping[str, Any]:
-        """Return what is noted about a user who is held, empty for nothing, and let no other transaction change it."""
+        """Return the metadata of a held user, possibly empty, and let no other transaction change them."""
         ...
 
     def save(self, organization_id: UUID, service_id: UUID, user_id: UUID, metadata: Mapping[str, Any]) -> None:
-        """Store what is noted about a user who is locked."""
+        """Store the metadata of a locked user."""
         ...

@@ -25,11 +25,11 @@ class Workloads(Protocol):
         has_second_factor: bool,
         is_phishing_resistant: bool,
     ) -> None:
-        """Store a new workload with its maker, and whether the maker's session had a factor that resists phishing."""
+        """Store a new workload with its maker, and which kind of second factor the maker's session had, if any."""
         ...
 
     def remove(self, holder: WorkloadHolder, workload_id: UUID) -> Workload | None:
-        """Delete a workload and return it; None when there is none, as for the loser of concurrent calls."""
+        """Delete a workload and return it; None when there is none. Of concurrent calls one gets it."""
         ...
 
     def remove_of_makers(
@@ -56,5 +56,5 @@ class Workloads(Protocol):
     def record_refusals(
         self, holder: WorkloadHolder, refusals: Sequence[tuple[UUID, RefusedAssertion]], *, every: timedelta
     ) -> None:
-        """Store the last refusal of each workload whose one before is at least this old; never wait for a lock."""
+        """Store each workload's last refusal, unless the stored one is younger than `every`; never wait for a lock."""
         ...

@@ -29,7 +29,7 @@ class BrowserSessions(Protocol):
         ...
 
     def defer_lock_known(self, known: BrowserSession) -> Deferred[BrowserSession | None]:
-        """Defer locking a session that this request has read, and reading again what it has proved and opens."""
+        """Defer locking a session that this request has read, and reading its proofs and its context again."""
         ...
 
     def replace_secret(self, session_id: UUID, *, secret_hash: bytes) -> None:
@@ -45,12 +45,12 @@ class BrowserSessions(Protocol):
         ends_at: datetime,
         bounded_until: datetime | None,
     ) -> None:
-        """Store that the user of a locked session has authenticated again now, by these methods too."""
+        """Record that the user of a locked session has authenticated again now, and add these methods."""
         ...
 
     def store_use(self, session_id: UUID, *, ends_at: datetime, leave_organization: bool) -> None:
-        """Store that a session is used now, and when it ends without another use, unless it has ended.
+        """Record that a session is used now, and when it ends without another use, unless it has ended already.
 
-        With `leave_organization` it has no organization any more.
+        With `leave_organization` it loses its organization.
         """
         ...

@@ -1,4 +1,4 @@
-"""Storage of what services were granted with sessions."""
+"""Storage of the grants that services got with sessions."""
 
 from typing import Protocol
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Storage of the sessions that act for customers of services, to end those that are no longer open to their users."""
+"""Ending the sessions at services, for customers or without one, that their users may no longer have."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -11,12 +11,12 @@ class CustomerSessions(Protocol):
     """The live sessions at services that have customers."""
 
     def end_lost(self, organization_id: UUID, user_ids: Collection[UUID]) -> list[ClosedSession]:
-        """End the sessions of these users for an organization that are no longer open to them, and return them."""
+        """End the sessions of these users for an organization that they may no longer have, and return them."""
         ...
 
     def recheck(self, sessions_max: int) -> RecheckedBatch | None:
-        """Take the first change that waits, read that many of the sessions that it may have ended, and end those.
+        """Take the first change that waits, check `sessions_max` of the sessions it concerns, and end the lost ones.
 
-        The change is gone when all were read. Of two processes, one waits for the other. None when nothing waits.
+        The change is deleted when all were checked. Of two processes, one waits for the other. None when nothing waits.
         """
         ...

@@ -16,7 +16,7 @@ class Sessions(Protocol):
     """Sessions. The methods that revoke return the organization of each revoked session, None for one without.
 
     They also revoke the impersonations that began in those sessions, and their children, which are listed after them.
-    What an organization ends takes the children along that belong to it.
+    When an organization ends a session, it ends the children that belong to it too.
     """
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
@@ -40,14 +40,14 @@ class Sessions(Protocol):
     ) -> Refreshable | None:
         """Load an account's own session and do what `exchange` does, in one statement.
 
-        None when it cannot, and when the refresh may have to be refused for what only its use case knows.
+        None when that fails, and when only the use case can decide whether to refuse the refresh.
         """
         ...
 
     def hand_over(self, session_id: UUID, *, new_hash: bytes) -> None:
-        """Replace the hash of the refresh token of a session, and record that it was used now; one that ended stays so.
+        """Replace the hash of the refresh token of a live session, and record that it was used now.
 
-        The times of earlier exchanges are forgotten. The session is locked until the transaction is over.
+        The times of earlier exchanges are deleted. The session is locked until the transaction ends.
         """
         ...
 
@@ -79,7 +79,7 @@ class Sessions(Protocol):
         ...
 
     def revoke_each(self, session_ids: Sequence[UUID], *, user_id: UUID) -> Sequence[UUID | None]:
-        """Revoke those of these sessions of a user that have not ended already."""
+        """Revoke these sessions of a user, except those that have ended already."""
         ...
 
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
@@ -109,23 +109,23 @@ class Sessions(Protocol):
         ...
 
     def revoke_by_connection(self, organization_id: UUID, connection_id: UUID) -> Sequence[EndedSession]:
-        """Revoke the live sessions that began by a connection, and return whose they were."""
+        """Revoke the live sessions that began by a connection, and return them with their users."""
         ...
 
     def narrow_to_member(self, organization_id: UUID, role: str, user_ids: Sequence[UUID] | None = None) -> None:
-        """Let sessions that a connection's word alone began open a role no longer; of these users, or of all.
+        """Let sessions that began by a connection's assertion alone open a role no longer; of these users, or of all.
 
-        Those stay as they are whose connection lets people join with that role.
+        Sessions by a connection through which people join with that role stay as they are.
         """
         ...
 
     def revoke_not_by_connection(
         self, organization_id: UUID, connection_id: UUID, *, domain: str
     ) -> Sequence[EndedSession]:
-        """Revoke the live sessions of members and end users of an organization that did not begin by a connection.
+        """Revoke live sessions of an organization's members and end users that did not begin by a connection.
 
-        Those of addresses of a mail domain, on the platform or in the context of the organization; except those of the
-        organization's owner and of platform owners. Return whose they were.
+        They are sessions on the platform or in the context of the organization, of users with an address in a mail
+        domain, except the organization's owner and platform owners. Return them with their users.
         """
         ...
 
@@ -134,15 +134,15 @@ class Sessions(Protocol):
         ...
 
     def end_impersonations(self, user_id: UUID) -> None:
-        """Revoke the impersonations that this user began, and those of this user."""
+        """Revoke the impersonations by this user, and those of this user by others."""
         ...
 
 
 class Callers(Protocol):
     """The callers behind sessions.
 
-    The account's own session is read in one statement, and so is one that `is_limited`: to a service, for instance.
-    Where that is not said, such a session takes two when this process reads it first.
+    The account's own session is read in one statement. A session that is limited, to a service for instance, takes one
+    with `is_limited`; without it, it takes two when this process reads it first.
     """
 
     def of_session(self, session_id: UUID, *, is_limited: bool = False) -> Caller | None:
@@ -153,7 +153,7 @@ class Callers(Protocol):
         ...
 
     def subject(self, session_id: UUID, *, is_limited: bool = False) -> TokenSubject | None:
-        """Load the same with what the record of the service adds to tokens, for what issues them."""
+        """Load the caller with the claims that the record of the service adds to tokens, to issue one."""
         ...
 
     def defer_subject(self, session_id: UUID) -> Deferred[TokenSubject | None]:

@@ -22,13 +22,13 @@ class ShownSecrets(Protocol):
         expires_at: datetime,
         kept_max: int,
     ) -> None:
-        """Store secrets for a page and a holder; of those that the holder has, the newest `kept_max` stay."""
+        """Store secrets for a page and a holder; only the newest `kept_max` of the holder are kept."""
         ...
 
     def claim(self, holder: Holder, shown_id: UUID, *, page: str) -> tuple[Secret, ...] | None:
         """Delete and return the secrets with that id, so that of two callers one gets them.
 
         None when there are none, when they have expired or belong to another page or holder, and when the session of
-        the holder has ended.
+        the holder has ended. A page shows secrets only in the browser session that made them, once.
         """
         ...

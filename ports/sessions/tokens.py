@@ -32,8 +32,8 @@ class TokenSigner(Protocol):
     def verify(self, token: str, *, kind: TokenKind, now: datetime, host: str | None = None) -> Mapping[str, Any]:
         """Return the claims of a token that this installation signed, that has this kind and has not expired.
 
-        The key that the token names says with which algorithm it was signed, and the header has to say the same. The
-        text is the one that was issued, character by character: a second writing of the same bytes is no token.
+        The key that the token names determines the algorithm, and the header must name the same one. The text must be
+        the issued one, character by character: another encoding of the same bytes is refused.
 
         Raise `TokenExpired` or `TokenInvalid`; its subclass `SigningKeyUnknown` may be resolved by `KeyRefresh`, and
         `IssuedElsewhere` is for a valid token of another host. The caller checks the audience: here `aud`, like `sub`
@@ -49,7 +49,7 @@ class TokenSigner(Protocol):
 
 
 class SignatureVerifier(Protocol):
-    """Verifies signatures by keys that were published at some time, without the installation."""
+    """Verifies signatures by keys that were ever published, without access to the installation."""
 
     def verify_signature(self, token: str, *, kind: TokenKind) -> None:
         """Raise `TokenInvalid` unless one of the keys signed this token of this kind, and it is written as issued."""

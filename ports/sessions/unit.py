@@ -34,20 +34,20 @@ class SessionsUnit(Protocol):
 
     @property
     def token_subject(self) -> TokenSubject:
-        """The caller with what the record of the service adds to tokens, in one statement; raise as `caller` does."""
+        """The caller with the claims that the service adds to tokens, in one statement; raise as `caller` does."""
         ...
 
     @property
     def caller_if_signed_in(self) -> Caller | None:
         """The caller of a request that may carry an access token, None without one; else as `caller`.
 
-        The caller need not belong to the context of their session any more, but a service that they use lets them in.
+        The caller need no longer belong to the context of their session, but must still be admitted by its service.
         """
         ...
 
     @property
     def caller_to_log_out(self) -> Caller | None:
-        """As `caller_if_signed_in`, also for a caller whom the service does not let in any more."""
+        """As `caller_if_signed_in`, also for a caller that the service no longer admits."""
         ...
 
     callers: Final[Callers]

@@ -8,7 +8,7 @@ from core.sign_in.account_figures import AccountFigures
 
 
 class FiguresOfUser(Protocol):
-    """The numbers of what a user has."""
+    """Counts what belongs to the account of a user."""
 
     def of_user(
         self,

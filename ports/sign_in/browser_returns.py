@@ -1,4 +1,4 @@
-"""Port for what browsers return to after a sign-in."""
+"""Port for the pages and requests to which browsers return after a sign-in."""
 
 from datetime import datetime
 from typing import Protocol
@@ -15,24 +15,24 @@ class BrowserReturns(Protocol):
         ...
 
     def find(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
-        """Return the one with that id; None when it is unknown, used or expired."""
+        """Return a return by its id; None when it is unknown, used or expired."""
         ...
 
     def find_lapsed(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
-        """Return the one with that id that has expired and was not used, as long as it is kept; None otherwise."""
+        """Return a return that has expired unused, while it is kept; None otherwise."""
         ...
 
     def use(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
-        """Delete and return the one with that id, so that of two callers one gets it; None as `find`."""
+        """Delete a return and return it, so that of two callers one gets it; None as `find`."""
         ...
 
     def record_sign_in(self, id_hash: bytes, session_id: UUID, *, at: datetime, expires_at: datetime) -> None:
-        """Store, until `expires_at`, that a session was begun or continued for the request of the return with that id.
+        """Record, until `expires_at`, that a session was begun or continued for the request of a return.
 
-        Store nothing when the return is unknown, used or expired, or has no request.
+        Record nothing when the return is unknown, used or expired, or has no request.
         """
         ...
 
     def has_signed_in(self, request_key: bytes, session_id: UUID, *, at: datetime) -> bool:
-        """Return whether that is stored for a request and a session."""
+        """Return whether `record_sign_in` has recorded this session for a request."""
         ...

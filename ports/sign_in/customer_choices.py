@@ -1,4 +1,4 @@
-"""Storage of who has come in to a service for a customer of it."""
+"""Storage of the people who have signed in to services for customers."""
 
 from datetime import datetime
 from typing import Protocol
@@ -9,12 +9,12 @@ class CustomerVisits(Protocol):
     """The users of services for customers; a visit ends with the membership and with the customer."""
 
     def record(self, customer_id: UUID, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
-        """Store that a user signs in for a customer; nothing when what lets them in has ended meanwhile.
+        """Record that a user signs in for a customer, unless the membership or admission has ended meanwhile.
 
-        The organization is that of the membership, or of the admission (`CustomerStanding.lets_in_by`).
+        The organization is the one of the membership or of the admission (`CustomerStanding.lets_in_by`).
         """
         ...
 
     def record_use(self, customer_id: UUID, user_id: UUID, *, at: datetime) -> None:
-        """Store that a user uses the service for a customer in this month; nothing when that is stored already."""
+        """Record that a user uses the service for a customer in this month, unless that is recorded already."""
         ...

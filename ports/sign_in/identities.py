@@ -23,18 +23,18 @@ class Identities(Protocol):
     def accounts_of(
         self, provider: Provider, subject: str, client_id: str, organization_id: UUID | None, limit: int
     ) -> Sequence[KnownAccount]:
-        """List the accounts to which an identity is linked in any context but that of a connection, at most `limit`.
+        """List at most `limit` accounts to which an identity is linked, in any context except a connection's.
 
-        Without an organization, those that the platform's own credentials have linked, which are this client now; else
-        those that this client of the organization has linked there. What a session linked that another party could
-        have begun is none of them, because it is not confirmed.
+        Without an organization, links by the platform's own credentials count, whose client this is now; with one,
+        links there by this client of the organization. Unconfirmed links do not count: another party could have begun
+        the session that made them.
         """
         ...
 
     def users_named(self, own_subject: str, context: IdentityContext, limit: int) -> Sequence[UUID]:
-        """List the users whom the provider of a connection itself names so, where the connection takes another id.
+        """List at most `limit` users with this subject at a connection's provider, those who have signed in last.
 
-        At most `limit`, those who have signed in last.
+        For connections that identify users by a claim other than the subject.
         """
         ...
 
@@ -50,34 +50,34 @@ class Identities(Protocol):
         ...
 
     def of_user(self, user_id: UUID, context: IdentityContext | None) -> Sequence[Identity]:
-        """List what a user has linked in a context, the oldest first; by every connection where none is named.
+        """List the identities of a user in a context, or in all, the oldest first.
 
-        Without a context it is everything that the user has linked.
+        A context of connections that names none of them stands for every connection.
         """
         ...
 
     def add(
         self, identity: Identity, proven: ProvenIdentity, context: IdentityContext, *, confirmed_at: datetime | None
     ) -> bool:
-        """Store a new identity, which is confirmed at a moment or not yet; one of a user who has left is so no more.
+        """Store a new identity, confirmed at a moment or not yet; delete the record that its user had left.
 
-        False when it is linked there, or its user has linked another one of the provider.
+        False when it is linked there already, or its user has linked another one of the provider.
         """
         ...
 
     def use(self, identity: Identity, proven: ProvenIdentity, *, is_confirmed: bool = False) -> bool:
-        """Store that an identity is used now, with what its provider says of it; False when it was unlinked.
+        """Record that an identity is used now, with its provider's present data; False when it was unlinked.
 
         With `is_confirmed` its user has proved that the account is theirs.
         """
         ...
 
     def remove(self, user_id: UUID, provider: Provider, context: IdentityContext | None) -> None:
-        """Unlink what a user has linked of a provider in a context, or in all, for good."""
+        """Unlink a user's identities at a provider in a context, or in all, for good."""
         ...
 
     def standing(self, user_id: UUID, organization_id: UUID, connection_id: UUID) -> ConnectionStanding | None:
-        """Return what a user is to the organization of a connection; None when there is no such connection or user."""
+        """Return a user's standing at the organization of a connection; None without such a connection or user."""
         ...
 
     def defer_standing(
@@ -87,7 +87,7 @@ class Identities(Protocol):
         ...
 
     def remove_all(self, user_id: UUID) -> None:
-        """Unlink everything of a user for good, in every context, and what is about to be linked."""
+        """Unlink all identities of a user for good, in every context, and end links that are under way."""
         ...
 
     def lock_tokens(self, user_id: UUID, provider: Provider, context: IdentityContext) -> HeldTokens | None:
@@ -95,16 +95,16 @@ class Identities(Protocol):
         ...
 
     def claim_refresh(self, identity_id: UUID, claim: UUID, *, until: datetime) -> None:
-        """Store which request refreshes the tokens of a locked identity, and how long others wait for it."""
+        """Record the request that refreshes the tokens of a locked identity, and until when others wait for it."""
         ...
 
     def save_tokens(self, identity_id: UUID, claim: UUID, tokens: ProviderTokens | None) -> bool:
-        """Store the tokens that a claimed refresh has brought, or that the provider issues none any more.
+        """Store the tokens of a claimed refresh; None records that the provider no longer issues any.
 
         False when the claim is over: another request refreshes them, or the user has signed in there again.
         """
         ...
 
     def release_refresh(self, identity_id: UUID, claim: UUID) -> None:
-        """Give a claim up that has brought nothing, so that the next request may try."""
+        """Give up a claim whose refresh has failed, so that the next request may try."""
         ...

@@ -10,27 +10,26 @@ from core.sign_in.risk import Habits
 
 
 class LoginEvents(Protocol):
-    """Every attempt to sign in to an existing account, and what the next one is compared with."""
+    """Every attempt to sign in to an existing account, and the habits that the next one is compared with."""
 
     def add(self, event: LoginEvent, *, has_waited: bool) -> None:
-        """Store an attempt of a person whose account this transaction holds, and keep it among their habits.
+        """Store an attempt of a person whose account this transaction holds, and add it to their habits.
 
-        An event with its id and organization, if it `has_waited`, is that of the same sign-in, and is replaced; but not
-        one that was completed.
+        If the sign-in `has_waited`, its earlier event with this id and organization is replaced, unless that one was
+        completed.
         """
         ...
 
     def pass_over(self, event: LoginEvent) -> None:
-        """Store nothing, by statements that take as long."""
+        """Store nothing, by statements that take as long as those of `add`."""
         ...
 
     def defer_refused(self, user_id: UUID, reason: SignInReason, named: NamedPlace) -> Deferred[RefusedAttempt]:
-        """Defer reading to what a refused attempt belongs, and whether as many of its kind are stored as may be.
+        """Defer reading what a refused attempt belongs to, and whether the most allowed of its kind are stored already.
 
-        Those of the last fifteen minutes count, with the same reason and organization. An organization knows its
-        members, and the users of its services. The attempt belongs to the customer of the service as well that is
-        named, if the user has confirmed to be a member of it. The organization that it belongs to is not deleted
-        before the transaction ends.
+        Its kind are the attempts of the last fifteen minutes with the same reason and organization. It belongs to an
+        organization only if the user is its member or uses its services, and to the named customer of the service only
+        if the user is a confirmed member of that customer. Its organization is not deleted before the transaction ends.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Port for the sessions of a user, as their user sees them."""
+"""Port for the sessions of a user, for the user's own pages."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Port for reading by which connections of organizations a user signs in."""
+"""Port for reading the connections of organizations by which a user signs in."""
 
 from typing import Protocol
 from uuid import UUID
@@ -11,12 +11,12 @@ class WaysOfUser(Protocol):
     """Connections by which a user signs in, with their names."""
 
     def defer_required(self, user_id: UUID, *, of_owners: bool = False) -> Deferred[NamedConnection | None]:
-        """Defer reading the connection by which a user has to sign in; None when every way is open.
+        """Defer reading the connection by which a user has to sign in; None when every way is open. It locks nothing.
 
-        With `of_owners` also one that exempts them as the owner of its organization. It locks nothing.
+        With `of_owners`, return it also for the owner of its organization, who is exempt.
         """
         ...
 
     def defer_connection_of(self, session_id: UUID) -> Deferred[NamedConnection | None]:
-        """Defer reading the connection by which a session began; None for another beginning."""
+        """Defer reading the connection by which a session began; None when it began otherwise."""
         ...

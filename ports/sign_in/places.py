@@ -9,7 +9,7 @@ from core.sign_in.proofs import Target
 
 
 class SignInPlaces(Protocol):
-    """Organizations and their services, as a user sees them who signs in."""
+    """Organizations and their services, as a user who signs in may see them."""
 
     def defer(
         self,
@@ -19,22 +19,22 @@ class SignInPlaces(Protocol):
         *,
         holds: bool = False,
     ) -> Deferred[Place]:
-        """Defer reading the place of a sign-in; of what is not named or does not exist, nothing is in it.
+        """Defer reading the place of a sign-in, without the parts that are not named or do not exist.
 
         With `holds` the organization is not deleted before the transaction ends.
         """
         ...
 
     def defer_of_client(self, user_id: UUID, client_id: UUID) -> Deferred[Place]:
-        """Defer reading the place of a service by its client id, and hold it; nothing is in that of an unknown one.
+        """Defer reading the place of a service by its client id, and hold it; the place of an unknown one is empty.
 
-        That is cheap for a service that is open to everyone, without customers.
+        This is cheap for a service without customers that is open to everyone.
         """
         ...
 
     def defer_target(self, return_hash: bytes | None, organization_slug: str | None) -> Deferred[Target | None]:
-        """Defer reading the organization and service that the return with that hash of its id names, expired or not.
+        """Defer reading the organization and service that a return names, expired or not.
 
-        Without them it is the organization of that slug; None when there is none.
+        If it names none, read the organization with the slug; None when there is none.
         """
         ...

@@ -9,10 +9,10 @@ from core.sign_in.sign_ins import Affiliation, Scope, SignIn
 
 
 class SignIns(Protocol):
-    """The login events of a user that are kept, as those who help read them; newest first is the order of their ids."""
+    """The login events of a user, for people who help; newest first is the descending order of their ids."""
 
     def affiliation(self, organization_id: UUID, user_id: UUID) -> Affiliation | None:
-        """Return since when an organization sees the sign-ins of its member or end user; None for anyone else."""
+        """Return since when an organization may see the sign-ins of its member or end user; None for anyone else."""
         ...
 
     def affiliated(self, organization_id: UUID, email: str) -> UUID | None:

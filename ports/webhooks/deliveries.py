@@ -30,21 +30,21 @@ class WebhookDeliveries(Protocol):
     ) -> UUID | None:
         """Store a test event with a delivery of it that is due now; None when there is no such webhook.
 
-        The receiver gets it as an event of this type; of another one than that of tests, with the sample as its data.
+        The receiver gets it as an event of this type, with the sample as its data unless the type is that of tests.
         """
         ...
 
     def queue_again(
         self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID, *, seen_at: datetime | None
     ) -> bool:
-        """Make a delivery due now, from the first attempt on; False when the webhook has none with that id.
+        """Make a delivery due now, counting attempts anew; False when the webhook has none with that id.
 
-        With `seen_at`, False as well when it was changed at another time.
+        With `seen_at`, False also when the delivery has changed since then.
         """
         ...
 
     def queue_failed_again(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, limit: int) -> int:
-        """Make failed deliveries due now that were made since that moment, the oldest first; return how many."""
+        """Make at most `limit` failed deliveries since that moment due now, the oldest first; return how many."""
         ...
 
     def make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
@@ -52,7 +52,7 @@ class WebhookDeliveries(Protocol):
         ...
 
     def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
-        """Make webhooks due only then that are due first and inactive, or whose organization is inactive."""
+        """Postpone the webhooks that are due first and inactive, or whose organization is, until that time."""
         ...
 
     def lease(
@@ -60,9 +60,9 @@ class WebhookDeliveries(Protocol):
     ) -> Sequence[LeasedWebhook]:
         """Lease webhooks whose queue is due, each with its due deliveries.
 
-        Those of organizations with the fewest leased ones come first, then those that have waited longest. Others lease
-        the same webhook only after `release` or the end of the lease. An organization with more webhooks that are due
-        or leased than its share waits with the others.
+        Webhooks of the organization with the fewest leased webhooks come first, then those that have waited longest.
+        At most `of_organization_max` webhooks of an organization are leased at once. No other process leases a webhook
+        before `release` or the end of its lease.
         """
         ...
 
@@ -71,9 +71,9 @@ class WebhookDeliveries(Protocol):
         ...
 
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
-        """End this lease, and note when the webhook's next delivery is due; a later lease stays."""
+        """End this lease, unless a later one has begun, and record when the webhook's next delivery is due."""
         ...
 
     def make_overlooked_due(self, webhooks: Sequence[tuple[UUID, UUID]]) -> int:
-        """Make those of these webhooks due that are neither due nor postponed nor leased; return how many."""
+        """Make these webhooks due, unless they are due, postponed or leased already; return how many."""
         ...

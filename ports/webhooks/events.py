@@ -21,7 +21,7 @@ class EventFeed(Protocol):
         limit: int,
         kept_since: datetime,
     ) -> tuple[Sequence[FeedItem], int]:
-        """Return events of an organization after a position, and the last position that was given to any of its events.
+        """Return events of an organization after a position, and the last position of any of its events.
 
         Both are read at the same moment. Older events than those that are kept may be missing.
         """
@@ -36,7 +36,7 @@ class FeedWaiters(Protocol):
     """Requests that wait for the next events of the feed."""
 
     async def wait(self, seconds: float) -> None:
-        """Return when events were handed on in this process, and after that time at the latest."""
+        """Return when events were added to the feed in this process, or after these seconds."""
         ...
 
     def wake(self) -> None:

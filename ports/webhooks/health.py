@@ -1,4 +1,4 @@
-"""Reading how webhooks are doing."""
+"""Reading the health of webhooks."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,5 +22,5 @@ class WebhookHealths(Protocol):
         ...
 
     def figures(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, attempts_max: int) -> HealthFigures:
-        """Return what else is known of a webhook that exists; durations of its newest attempts since a moment."""
+        """Return further figures of an existing webhook, with durations of its newest attempts since a moment."""
         ...

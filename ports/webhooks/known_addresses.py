@@ -1,4 +1,4 @@
-"""Which addresses of users an organization knows."""
+"""Reading the addresses of users that an organization knows."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
@@ -12,6 +12,6 @@ class KnownAddresses(Protocol):
         """Return for each organization the present addresses of those of its users that it knows, by their ids.
 
         It knows its members, the end users of its services, and former ones whose address has not changed since the
-        organization removed them. Nobody is told the address of an anonymized account.
+        organization removed them. The address of an anonymized account is never returned.
         """
         ...

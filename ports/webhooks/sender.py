@@ -11,13 +11,13 @@ from core.webhooks.deliveries import DueDelivery
 
 
 class WebhookSender(Protocol):
-    """Makes attempts; nothing that a receiver does is an error of the sender."""
+    """Makes attempts; a failure of the receiver is returned, not raised."""
 
     async def send(
         self, organization_id: UUID, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime
     ) -> Attempt:
         """Send a delivery of an organization, signed with each secret at that time.
 
-        Return what came back, within 15 seconds.
+        Return the outcome, within 15 seconds.
         """
         ...

@@ -9,14 +9,14 @@ from core.webhooks.sequencing import WaitingEvent, WaitingEvents
 
 
 class EventSequencing(Protocol):
-    """Hands events on, those of an organization by one transaction at a time."""
+    """Gives positions to events; one transaction at a time does so for an organization."""
 
     def waiting(self, limit: int, *, after: UUID | None, kept_since: datetime) -> WaitingEvents:
         """Return the first events without a position of marked organizations and of the platform, about `limit`.
 
         The organizations are in the order of their ids, those after the given one first, and each has an even share.
-        No other transaction hands the events of these organizations on until this one ends. Organizations of which
-        another one is doing so are left out, and counted.
+        No other transaction gives positions to events of these organizations until this one ends. Organizations for
+        which another transaction is doing so are left out, and counted.
         """
         ...
 
@@ -32,5 +32,5 @@ class EventSequencing(Protocol):
         ...
 
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
-        """Mark those of these organizations that exist and are not marked; return how many."""
+        """Mark each of these organizations that exists and is not marked; return how many."""
         ...

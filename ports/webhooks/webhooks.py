@@ -39,7 +39,7 @@ class Webhooks(Protocol):
         ...
 
     def switch_off(self, organization_id: UUID, webhook_id: UUID, reason: str, *, url: str) -> Webhook | None:
-        """Switch an active webhook off that still has this URL, and return it; None when there is none."""
+        """Switch off an active webhook that still has this URL, and return it; None when there is none."""
         ...
 
     def remove(self, organization_id: UUID, webhook_id: UUID) -> bool:

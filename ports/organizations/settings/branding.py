@@ -20,19 +20,19 @@ class Brandings(Protocol):
         ...
 
     def defer_brand(self, organization_id: UUID) -> Deferred[BrandedOrganization | None]:
-        """Defer reading the same."""
+        """Defer `brand`."""
         ...
 
     def save(self, organization_id: UUID, branding: Branding) -> None:
-        """Store the branding in place of the one before."""
+        """Store the branding, replacing the previous one."""
         ...
 
     def set_picture(self, organization_id: UUID, kind: PictureKind, picture: Picture | None) -> None:
-        """Store a picture in place of the one before, or delete that."""
+        """Store a picture, replacing the previous one, or delete it with None."""
         ...
 
     def picture(self, organization_id: UUID, name: str) -> Picture | None:
-        """Return a picture of an active organization by its name; None when it has none of that name."""
+        """Return a picture of an active organization by its name; None when there is none with that name."""
         ...
 
 

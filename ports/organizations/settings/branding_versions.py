@@ -12,11 +12,11 @@ class BrandingVersions(Protocol):
     """The versions of brandings, with their pictures. A transaction that adds one has locked the organization."""
 
     def latest(self, organization_id: UUID) -> BrandingVersion | None:
-        """Return the newest version; None as long as none is kept."""
+        """Return the newest version; None when none is kept."""
         ...
 
     def add(self, organization_id: UUID, version: BrandingVersion) -> None:
-        """Keep a version with its pictures, which are those of the organization at this moment."""
+        """Keep a version with the present pictures of the organization."""
         ...
 
     def remove_through(self, organization_id: UUID, number: int) -> None:

@@ -33,7 +33,7 @@ class CustomDomains(Protocol):
         ...
 
     def count_uses(self, organization_id: UUID, claim_id: UUID, *, at: datetime) -> tuple[int, int]:
-        """Return how many sessions that run would end with a claim, and how many passkeys."""
+        """Return how many live sessions and how many passkeys would end with a claim."""
         ...
 
     def remove(self, organization_id: UUID, claim_id: UUID) -> None:
@@ -45,7 +45,7 @@ class CustomDomains(Protocol):
         ...
 
     def host(self, name: str) -> CustomHost | None:
-        """Return the custom host of a domain that is in force and whose organization is active; else None."""
+        """Return the custom host of a domain whose proof is in force and whose organization is active; else None."""
         ...
 
     def verified_domains(self, organization_id: UUID) -> Sequence[str]:

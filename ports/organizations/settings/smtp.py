@@ -16,7 +16,7 @@ class MailServers(Protocol):
         ...
 
     def save(self, organization_id: UUID, server: MailServer) -> None:
-        """Store the mail server of an organization in place of the one before, as one that works."""
+        """Store the mail server of an organization, replacing the previous one; it counts as working."""
         ...
 
     def remove(self, organization_id: UUID) -> None:
@@ -24,7 +24,7 @@ class MailServers(Protocol):
         ...
 
     def save_trial(self, organization_id: UUID, trial: MailServerTrial, *, settings_at: datetime) -> None:
-        """Record what the last test found, unless the settings were changed since."""
+        """Record the result of the last test, unless the settings were changed since."""
         ...
 
     def mark_working(self, organization_id: UUID, *, settings_at: datetime) -> None:
@@ -32,7 +32,7 @@ class MailServers(Protocol):
         ...
 
     def find_owner(self, organization_id: UUID) -> OwnerContact | None:
-        """Return what `owner_contact` does; None without an owner."""
+        """Return what `owner_contact` does; None when the organization has no owner."""
         ...
 
     def owner_contact(self, organization_id: UUID) -> OwnerContact:

@@ -1,1 +1,1 @@
-"""Storage of what signing in through other providers takes."""
+"""Signing in through other providers: storage, and requests to them."""

@@ -34,14 +34,14 @@ class ConnectionKeys(Protocol):
         private_pem: Secret,
         previous_published_until: datetime,
     ) -> None:
-        """Store the new active key, while the organization is locked; the one before is published until that time.
+        """Store the new active key, while the organization is locked; the previous one is published until that time.
 
-        Those that are no longer published are deleted.
+        Keys that are no longer published are deleted.
         """
         ...
 
     def claim_ending(self, *, before: datetime, at: datetime, limit: int) -> Sequence[EndingKey]:
-        """Mark active keys of enabled connections whose certificates end before a time as warned of, and return them.
+        """Return active keys of enabled connections whose certificates end before a time; mark them as warned about.
 
         Of concurrent calls one returns a key. Organizations that are not active are left out.
         """

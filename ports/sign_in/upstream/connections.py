@@ -30,11 +30,11 @@ class UpstreamConnections(Protocol):
         ...
 
     def only_of_customer(self, vendor_id: UUID, service_id: UUID, customer_id: UUID) -> UUID | None:
-        """Return the only connection that is enabled of an active customer of a service; None without one."""
+        """Return the only enabled connection of an active customer of a service; None when there is not exactly one."""
         ...
 
     def own_side(self, connection_id: UUID) -> OwnSide | None:
-        """Return what we are for a connection by SAML, enabled or not, of an active organization; None for others."""
+        """Return Gatehouse's own side of a SAML connection, enabled or not, of an active organization; else None."""
         ...
 
     def client_of(
@@ -42,7 +42,7 @@ class UpstreamConnections(Protocol):
     ) -> ProviderClient | None:
         """Return our credentials at the issuer of an enabled connection; None when it has none, or another issuer now.
 
-        To be tested, it need not be enabled.
+        With `is_to_be_tested` it need not be enabled.
         """
         ...
 
@@ -51,7 +51,7 @@ class UpstreamConnections(Protocol):
         ...
 
     def save(self, organization_id: UUID, connection: ConnectionRecord, secret: Secret | None) -> None:
-        """Store the new state of a connection; without a secret the one before stays."""
+        """Store the new state of a connection; without a secret the present one stays."""
         ...
 
     def certificates_of(self, organization_id: UUID, connection_id: UUID) -> frozenset[str] | None:
@@ -65,31 +65,31 @@ class UpstreamConnections(Protocol):
     def save_described(
         self, organization_id: UUID, connection_id: UUID, *, valid_until: datetime | None, signs_requests: bool
     ) -> None:
-        """Store what the metadata of a connection say that were read again."""
+        """Store the data from the metadata of a connection after they were read again."""
         ...
 
     def claim_ending_metadata(
         self, *, text_before: datetime, address_before: datetime, limit: int
     ) -> Sequence[EndingMetadata]:
-        """Mark metadata of enabled connections that end soon as warned of, and return them.
+        """Return metadata of enabled connections that end soon, and mark them as warned about.
 
-        Texts count that end before the one time, and metadata at an address that end before the other. Of concurrent
-        calls one returns a connection. Organizations that are not active are left out.
+        Metadata given as a text end soon before `text_before`, metadata at an address before `address_before`. Of
+        concurrent calls one returns a connection. Organizations that are not active are left out.
         """
         ...
 
     def is_vouched_for(self, organization_id: UUID, connection_id: UUID, *, at_domain: str) -> bool:
-        """Return whether a mail domain that counts leads to a connection which links own accounts at once."""
+        """Return whether a mail domain in force leads to a connection that links its own accounts at once."""
         ...
 
     def save_vouched_for(self, organization_id: UUID, connection_id: UUID, *, is_vouched_for: bool) -> bool:
-        """Store whether a connection links own accounts at once; return whether it did otherwise before."""
+        """Store whether a connection links its organization's own accounts at once; return whether that is a change."""
         ...
 
     def takes_certificates(self, organization_id: UUID, connection_id: UUID) -> bool:
-        """Return whether somebody has signed in by a connection since its metadata are read from their address.
+        """Return whether new certificates at the address of a connection's metadata are taken over.
 
-        False where the address was set by someone who does not vouch for new certificates there.
+        That needs a sign-in by the connection since the address was set, by a person who vouches for what it publishes.
         """
         ...
 
@@ -98,14 +98,14 @@ class UpstreamConnections(Protocol):
         ...
 
     def with_published_metadata(self, after: UUID | None, limit: int) -> Sequence[PublishedMetadata]:
-        """Return enabled connections of active organizations whose metadata are at an address, in the order of ids.
+        """Return enabled connections of active organizations whose metadata are at an address, by id.
 
-        Those after an id; None for the first ones.
+        They are the ones after an id; None for the first ones.
         """
         ...
 
     def were_on(self, organization_id: UUID) -> frozenset[UUID]:
-        """Return the connections of an organization that were ever switched on."""
+        """Return the connections of an organization that were ever enabled."""
         ...
 
     def has_identities(self, organization_id: UUID, connection_id: UUID) -> bool:
@@ -125,7 +125,7 @@ class UpstreamConnections(Protocol):
         ...
 
     def forget_groups(self, organization_id: UUID, connection_id: UUID) -> None:
-        """Forget which groups a connection has asserted."""
+        """Delete the groups that a connection has asserted."""
         ...
 
     def unlink_all(self, organization_id: UUID, connection_id: UUID) -> int:
@@ -137,17 +137,20 @@ class UpstreamConnections(Protocol):
         ...
 
     def begin_setup(self, internal_id: UUID, connection_id: UUID, state: str, made_through: MadeThrough | None) -> None:
-        """Store how far the vendor was told that a new connection is, which it made for a customer, and how."""
+        """Store the setup state of a new connection that a vendor made for a customer, and how it was made.
+
+        It is the state that the vendor was told last.
+        """
         ...
 
     def await_trial(self, organization_id: UUID, connection_id: UUID) -> None:
-        """Store that a connection was adopted, so that it is to be tested before it is switched on."""
+        """Record that a connection was adopted, and must be tested before it is enabled."""
         ...
 
     def awaits_trial(self, organization_id: UUID, connection_id: UUID) -> bool:
-        """Return whether a connection was adopted, and was not switched on since."""
+        """Return whether a connection was adopted, and was not enabled since."""
         ...
 
     def change_setup(self, organization_id: UUID, connection_id: UUID, state: str) -> bool:
-        """Store how far the vendor is told that a connection is; False for one in that state, and one of no vendor."""
+        """Store the state of a connection that its vendor is told; False when it is the same, or no vendor made it."""
         ...

@@ -23,7 +23,7 @@ class DomainRoutes(Protocol):
         ...
 
     def add(self, claim: RouteClaim, made_through: MadeThrough | None = None) -> bool:
-        """Store a claim, and how a vendor made it for a customer; False for a domain that has one there."""
+        """Store a claim, and how a vendor made it for a customer; False when the organization has one to the domain."""
         ...
 
     def save(self, claim: RouteClaim) -> None:
@@ -54,7 +54,7 @@ class DomainRoutes(Protocol):
         ...
 
     def is_enforced(self, organization_id: UUID, connection_id: UUID) -> bool:
-        """Return whether a route enforces a connection, once its domain is proved."""
+        """Return whether a route enforces a connection, also while its domain is not proved."""
         ...
 
     def enforced_to(self, organization_id: UUID, connection_id: UUID) -> Sequence[RouteClaim]:
@@ -68,7 +68,7 @@ class DomainRoutes(Protocol):
     def made_route(
         self, domain: str, vendor_slug: str, service_slug: str, *, moved_before: datetime
     ) -> OpenRoute | None:
-        """Return the route that the vendor has made for a customer of its service; its organization is the vendor.
+        """Return the route that a vendor has made for a customer of its service, with the vendor as its organization.
 
         None when another organization has proved the domain for itself before `moved_before`.
         """
@@ -86,9 +86,8 @@ class DomainRoutes(Protocol):
     ) -> Deferred[RequiredConnection | None]:
         """Return the connection that a route in force enforces on a user; None for the owner of its organization.
 
-        It says whether the browser has brought an identity of it that is to be linked to the user.
-
-        The route stays as it is until this transaction ends, so that what enforces it finds the session which this
-        transaction begins.
+        The result says whether the browser has brought an identity of the connection that waits to be linked to the
+        user. The route is locked until this transaction ends, so that an enforcement meanwhile ends the session that
+        this transaction begins.
         """
         ...

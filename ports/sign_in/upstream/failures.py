@@ -1,4 +1,4 @@
-"""Storage of what checks of connections found, and of why sign-ins by them failed."""
+"""Storage of the results of checks of connections, and of the reasons why sign-ins by them failed."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,9 +22,9 @@ class UpstreamFailures(Protocol):
         request_id: str,
         series: timedelta,
     ) -> None:
-        """Count a problem of a connection; nothing when the organization has no such connection.
+        """Count a problem of a connection; do nothing when the organization has no such connection.
 
-        A problem that did not occur for the time of `series` is counted from one again.
+        A problem that has not occurred for the time `series` is counted from one again.
         """
         ...
 
@@ -39,9 +39,9 @@ class UpstreamFailures(Protocol):
     def save_check(
         self, organization_id: UUID, connection_id: UUID, problem: ProviderProblem | None, *, at: datetime
     ) -> None:
-        """Store what a check of a connection found."""
+        """Store the result of a check of a connection."""
         ...
 
     def progress(self, organization_id: UUID) -> Sequence[ConnectionProgress]:
-        """Return how far each connection of an organization is."""
+        """Return the progress of each connection of an organization."""
         ...

@@ -1,4 +1,4 @@
-"""Storage of sign-ins through other providers that are under way."""
+"""Storage of unfinished sign-ins through other providers."""
 
 from datetime import datetime
 from typing import Protocol
@@ -12,7 +12,7 @@ from core.sign_in.upstream.flows import UpstreamSignIn
 class UpstreamSignIns(Protocol):
     """Sign-ins by the hash of their state; of several concurrent calls that use one up, one gets it.
 
-    One that began at a custom domain is used up there, but for the time while its browser is under the base URL.
+    One that began at a custom domain is used up there, except while its browser is under the base URL.
     """
 
     def add(
@@ -22,7 +22,7 @@ class UpstreamSignIns(Protocol):
         ...
 
     def use(self, state_hash: bytes, provider: Provider, *, browser_hash: bytes | None) -> UpstreamSignIn | None:
-        """Use up a sign-in of this provider and browser that has brought nothing yet.
+        """Use up a sign-in of this provider and browser that has no identity yet.
 
         None when there is none, or it was used or has expired.
         """
@@ -31,7 +31,7 @@ class UpstreamSignIns(Protocol):
     def enter(
         self, ticket_hash: bytes, *, state_hash: bytes, browser_hash: bytes, expires_at: datetime
     ) -> UpstreamSignIn | None:
-        """Use up the ticket of a sign-in that comes from a custom domain: it has another state and browser from now on.
+        """Use up the ticket of a sign-in that comes from a custom domain, and give it another state and browser.
 
         None when there is none, or it was used or has expired.
         """
@@ -40,18 +40,18 @@ class UpstreamSignIns(Protocol):
     def keep_answer(
         self, state_hash: bytes, connection_id: UUID, proven: ProvenIdentity, *, continue_hash: bytes
     ) -> bool:
-        """Add an identity to a sign-in by a connection that has brought nothing yet, and give it another state.
+        """Add the identity to a sign-in by a connection that has none yet, and give it another state.
 
         False when there is none, or it was used or has expired.
         """
         ...
 
     def is_kept(self, organization_id: UUID, sign_in_id: UUID) -> bool:
-        """Return whether a sign-in at an organization, used or not, was neither deleted nor ended."""
+        """Return whether a sign-in at an organization, used or not, was neither deleted nor ended meanwhile."""
         ...
 
     def set_code(self, state_hash: bytes, code_hash: bytes, *, expires_at: datetime) -> None:
-        """Store the code that a sign-in with an identity takes before it goes on, and until when."""
+        """Store the code that a sign-in with an identity needs to go on, and until when the code is valid."""
         ...
 
     def lock_code(self, state_hash: bytes, *, browser_hash: bytes, tries_max: int) -> bytes | None:
@@ -66,5 +66,5 @@ class UpstreamSignIns(Protocol):
         ...
 
     def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
-        """Use up a sign-in of this browser that has brought an identity; None as `use`."""
+        """Use up a sign-in of this browser that has an identity; None as `use`."""
         ...

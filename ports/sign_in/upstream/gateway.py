@@ -16,7 +16,7 @@ class UpstreamGateway(Protocol):
     """Exchanges with providers, each within a few seconds; every failure is `UpstreamFailed`, and logged."""
 
     async def authorize_url(self, provider: ExternalProvider) -> str:
-        """Return where a provider signs users in: what an added one says of itself may be some minutes old."""
+        """Return the authorization endpoint of a provider; for an added one it may be some minutes old."""
         ...
 
     async def require_own_answer(self, provider: ExternalProvider, issuer: str) -> None:
@@ -41,15 +41,15 @@ class ConnectionGateway(Protocol):
     """
 
     async def discover(self, organization_id: UUID | None, issuer: str, *, is_fresh: bool = False) -> Discovered:
-        """Return what a provider says of itself, which may be some minutes old unless it is to be fresh."""
+        """Return the discovery document of a provider, which may be some minutes old unless `is_fresh`."""
         ...
 
     async def identify(self, organization_id: UUID | None, issuer: str, exchange: CodeExchange) -> OpenIdAnswer:
-        """Return the claims of a code, from a verified ID token and what the provider says of its user besides."""
+        """Exchange a code; return the claims of the verified ID token and of the provider's userinfo endpoint."""
         ...
 
     async def try_credentials(
         self, organization_id: UUID | None, issuer: str, client: ProviderClient, *, redirect_uri: str
     ) -> ProviderProblem | None:
-        """Return what the provider says of our credentials, to which no user is needed; None when they are right."""
+        """Return the provider's objection to our credentials, tried without a user; None when they are right."""
         ...

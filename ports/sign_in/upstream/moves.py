@@ -1,4 +1,4 @@
-"""How people come along to another provider, in numbers."""
+"""Counting the people of an organization by what a move to another connection would mean for them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from core.sign_in.upstream.moves import Arriving
 
 
 class ConnectionMoves(Protocol):
-    """Counts of the people of an organization, for what its connections would do with them."""
+    """Counts of the people of an organization, by how a connection would link them."""
 
     def of_domain(
         self, organization_id: UUID, domain: str, *, connection_id: UUID | None, limit: int
@@ -20,5 +20,5 @@ class ConnectionMoves(Protocol):
         ...
 
     def of_linked(self, organization_id: UUID, connection_id: UUID) -> Arriving | None:
-        """Count the people whom a connection has linked, as if none of them were; None without the connection."""
+        """Count the people that a connection has linked, as if they were not linked; None without the connection."""
         ...

@@ -18,7 +18,7 @@ class OauthCredentials(Protocol):
     """Credentials by organization and provider; the secrets are encrypted."""
 
     def find(self, organization_id: UUID, external: ExternalProvider) -> ProviderClient | None:
-        """Return the credentials of an organization at a provider; None when it has none for this very issuer."""
+        """Return the credentials of an organization at a provider; None when it has none for the present issuer."""
         ...
 
     def of_organization(self, organization_id: UUID) -> Sequence[StoredCredentials]:
@@ -26,7 +26,7 @@ class OauthCredentials(Protocol):
         ...
 
     def save(self, organization_id: UUID, external: ExternalProvider, client: ProviderClient) -> None:
-        """Store the credentials of an organization at a provider, in place of those before."""
+        """Store the credentials of an organization at a provider, replacing earlier ones."""
         ...
 
     def remove(self, organization_id: UUID, provider: Provider) -> bool:

@@ -1,4 +1,4 @@
-"""Storage of how the providers of connections name the sessions by which they have signed users in."""
+"""Storage of the names that the providers of connections give to the sessions they have begun, for their logouts."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,10 +8,10 @@ from core.sign_in.identities import ProviderSession
 
 
 class ProviderSessions(Protocol):
-    """One for each session that a connection began; it stays when that has ended, until that is deleted."""
+    """One for each session that a connection began; it stays after the session has ended, until that is deleted."""
 
     def put(self, organization_id: UUID, connection_id: UUID, session_id: UUID, known: ProviderSession) -> None:
-        """Store how the provider of a connection names a session, in place of what it was named before."""
+        """Store the provider's name of a session, replacing an earlier one."""
         ...
 
     def named(
@@ -19,19 +19,19 @@ class ProviderSessions(Protocol):
     ) -> Sequence[UUID]:
         """List the sessions that a connection has begun under a name: the newest first, but ended ones last.
 
-        Those are many for somebody who signs in daily, and must not keep one that lives behind the limit. With indexes
-        only those; one whose provider has named no index has each of them.
+        A user who signs in daily has many ended ones, which must not push a live one beyond the limit. With indexes,
+        only sessions with one of these; a session whose provider has named no index fits every index.
         """
         ...
 
     def of_index(self, organization_id: UUID, connection_id: UUID, index: str, *, limit: int) -> Sequence[UUID]:
-        """List the sessions that a connection has begun under an index, whoever has them, in the same order."""
+        """List the sessions of all users that a connection has begun under an index, in the same order."""
         ...
 
     def forget_token(self, organization_id: UUID, connection_id: UUID, session_id: UUID) -> None:
-        """Forget the ID token of a session, which has gone back to its provider."""
+        """Delete the ID token of a session after it was sent back to its provider."""
         ...
 
     def find(self, organization_id: UUID, connection_id: UUID, session_id: UUID) -> ProviderSession | None:
-        """Return how the provider of a connection names a session; None when it names none."""
+        """Return the provider's name of a session; None when it has none."""
         ...

@@ -24,7 +24,7 @@ class SamlConnectionGateway(Protocol):
     async def describe(
         self, organization_id: UUID, metadata: SamlMetadata, *, is_fresh: bool = False
     ) -> SamlDescription:
-        """Return what metadata of an organization say, which may be some minutes old unless they are to be fresh.
+        """Return the description in an organization's metadata, which may be some minutes old unless `is_fresh`.
 
         Raise `MetadataUnusable` when they describe no identity provider, or another one than they should.
         """
@@ -35,9 +35,9 @@ class SamlConnectionGateway(Protocol):
         ...
 
     async def try_request(self, organization_id: UUID, request: OutgoingMessage) -> int | None:
-        """Send a request as a browser would that is not signed in there; return the status of the answer.
+        """Send a request as a browser without a session there would; return the status of the answer.
 
-        None when nothing is known: the place where people sign in may be closed to everyone but them.
+        None when there is no answer: the sign-in page may be reachable only from the people's own network.
         """
         ...
 
@@ -46,8 +46,8 @@ class SamlConnectionGateway(Protocol):
     ) -> SamlAnswer:
         """Return an answer whose assertion, if there is one, a key of the identity provider has signed.
 
-        An encrypted assertion is decrypted. If that fails, or what comes of it is refused, the refusal is the same, and
-        is raised at the same moment.
+        An encrypted assertion is decrypted. If the decryption fails, or its result is refused, the refusal is the same,
+        and is raised at the same moment.
         """
         ...
 

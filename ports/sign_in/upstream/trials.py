@@ -10,36 +10,36 @@ from core.sign_in.upstream.trials import TrialAnswer, TrialResult, TrialSignIn
 class TrialSignIns(Protocol):
     """Trials by the hash of their state; of several concurrent calls that use one up, one gets it.
 
-    Those of organizations that are not active are never found.
+    Trials of organizations that are not active are never found.
     """
 
     def add(self, trial: TrialSignIn, state_hash: bytes) -> None:
-        """Store a trial that begins, and delete what has expired of those of its connection without an answer."""
+        """Store a trial that begins, and delete the expired trials of its connection that got no answer."""
         ...
 
     def use(self, state_hash: bytes, *, session_id: UUID | None, visit_hash: bytes | None) -> TrialSignIn | None:
-        """Use up a trial of this session, or of this visit of a setup link, that has brought nothing yet.
+        """Use up a trial of this session, or of this visit of a setup link, that has no answer yet.
 
         None when there is none, or it has expired.
         """
         ...
 
     def find_open(self, state_hash: bytes, connection_id: UUID) -> TrialSignIn | None:
-        """Return a trial of a connection that has brought nothing yet; None as `use`."""
+        """Return a trial of a connection that has no answer yet; None as `use`."""
         ...
 
     def keep_answer(self, state_hash: bytes, connection_id: UUID, answer: TrialAnswer, *, continue_hash: bytes) -> bool:
-        """Use up a trial, store what it has brought, and give it another state; False where `use` returns None."""
+        """Use up a trial, store its answer, and give it another state; False where `use` returns None."""
         ...
 
     def use_answered(
         self, state_hash: bytes, connection_id: UUID, *, session_id: UUID | None, visit_hash: bytes | None
     ) -> TrialSignIn | None:
-        """Conclude a trial that has brought an answer, in place of the one before; of which, and None, as `use`."""
+        """Conclude and return an answered trial, replacing the last concluded one of its connection; None as `use`."""
         ...
 
     def conclude(self, organization_id: UUID, trial_id: UUID, answer: TrialAnswer) -> None:
-        """Store what a trial has brought, in place of the one before; nothing when its connection is gone."""
+        """Store the answer of a trial, replacing the last concluded one; do nothing when its connection is gone."""
         ...
 
     def last(self, organization_id: UUID, connection_id: UUID) -> TrialResult | None:
