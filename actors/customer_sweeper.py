@@ -1,7 +1,7 @@
-"""Ends the sessions of customers of services that are no longer open to their users, and tells vendors of their people.
+"""Ends sessions for customers that their users may no longer have, and publishes events about people to vendors.
 
-Access has ended before, with the row that changed; what follows here are the sessions, and the logout tokens by which
-services learn of it (decisions 15.6), and the events of people (15.8). The process that polls does it for all.
+Access itself ends with the row that changes: every request checks it. What follows here are the rows of the sessions,
+whose end queues logout tokens for the services, and the events. The process that polls does it for all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAUSE_SECONDS = 0.05
 
 
 class CustomerSweeper(PeriodicActor):
-    """An actor; changes that it has not worked off remain for the next period, so it needs no draining."""
+    """An actor; unprocessed changes remain for the next period, so it needs no draining."""
 
     job_type = "customer_sessions"
     # Within a minute, also when several changes wait for each other.

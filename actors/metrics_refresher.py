@@ -22,8 +22,8 @@ from ports.metrics_of_work import FolderSpace, ProcessUsage
 if TYPE_CHECKING:
     from ports.database import Database
 
-# Together the 30 seconds of operations 4.11: a figure may be counted just before a change, and read just before it is
-# counted again.
+# Together 30 seconds, the documented age of a figure: it may be counted just before a change, and read just before it
+# is counted again.
 COUNT_SECONDS: Final = 20.0
 READ_SECONDS: Final = 10.0
 # At the start, until there are figures.

@@ -1,4 +1,4 @@
-"""Locations without a GeoIP database: every address is unknown (decisions 4.3).
+"""Locations without a GeoIP database: every address is unknown, and location adds nothing to the risk of a sign-in.
 
 `geoip_database.py` implements the port with a database, and is loaded only then.
 """

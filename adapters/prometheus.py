@@ -1,8 +1,8 @@
-"""The metrics of operations 4.11 with prometheus-client, and those of the process and the actors.
+"""The metrics with prometheus-client.
 
 Each process has its own registry, so that metrics which libraries register are not exposed. The names, types and labels
-below are the interface; where a name and its type disagree with convention (`_total` for a gauge), the document
-decides.
+below are an interface that dashboards use. So they stay, also where a name breaks the convention for its type (`_total`
+for a gauge).
 
 With several workers, a scrape reaches any one of them and must return the counts of all. So they count in memory that
 all of them read (`prometheus_shared.py`), and the replacement of a worker continues its counts.
@@ -43,7 +43,7 @@ from ports.metrics_of_work import PasswordCheckOutcome, RequestKind
 OBJECTIVE_SECONDS_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 REQUEST_SECONDS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 JOB_SECONDS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-# Up to the last attempt of a delivery (decisions 7.4), which comes hours after the event.
+# Up to the last attempt of a delivery, which comes hours after the event.
 WEBHOOK_SECONDS_BUCKETS = (0.1, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 1800.0, 7200.0, 10800.0)
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -1,6 +1,6 @@
-"""The file of `GATEHOUSE_PROVIDERS_FILE`: providers by OpenID Connect that the operator adds (decisions 14.10).
+"""The file of `GATEHOUSE_PROVIDERS_FILE`: OpenID providers that the operator adds.
 
-It is TOML, with a table for each name, and read once, with the settings, before there are workers. What is wrong in it
+It is TOML, with a table for each name, and read once, with the settings, before there are workers. A mistake in it
 stops the start with a line that names the table, the key, and what to do.
 """
 

@@ -1,8 +1,8 @@
-"""The receiver of the payment provider's events: signature, decoding, one transaction (operations 4.2).
+"""The receiver of the payment provider's events: signature, decoding, one transaction.
 
-The route `/webhooks/billing` and the sandbox provider both end here, so that an event of the sandbox passes everything
-that one of the provider does. The sandbox hands its events over in the process: an installation does not know an
-address at which it reaches itself, behind a proxy or on a port that the kernel chose.
+The route `/webhooks/billing` and the sandbox provider both end here, so that an event of the sandbox passes the same
+checks as one of the provider. The sandbox passes its events within the process: behind a proxy, or on a port that the
+kernel chose, an installation does not know its own address.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every setting: its environment variable, the values it takes, its default, and a sentence for operators.
 
 The environment, with the file that it may name, is read into a frozen object; no other module reads it. A wrong value
-stops the start with one line that names the setting and the values it takes (decisions 11.3).
+stops the start with one line that names the setting and the values it takes.
 """
 
 from __future__ import annotations

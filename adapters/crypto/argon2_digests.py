@@ -31,7 +31,7 @@ _ffi: Final[Any] = cast("Any", low_level).ffi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argon2Cost:
-    """What one hash costs; the default is the minimum that OWASP advises for Argon2id (decisions 3.4)."""
+    """The cost of one hash; the default is the minimum that OWASP advises for Argon2id."""
 
     memory_kib: int = 19_456
     passes: int = 2

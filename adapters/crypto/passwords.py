@@ -1,7 +1,7 @@
 """Password hashes: Argon2id in a few threads behind a short queue.
 
 One hash takes tens of milliseconds and 19 MiB, so none is computed on the event loop, and no more run at once than
-there are processors. If the queue is full, the caller gets `ServiceUnavailable` and may retry (decisions 3.4).
+there are processors. If the queue is full, the caller gets `ServiceUnavailable` and may retry.
 `password_schemes.py` reads and compares stored hashes of every scheme, and `argon2_digests.py` computes ours.
 """
 

@@ -1,4 +1,4 @@
-"""Signed tokens (decisions 2.1): the key ring that a process keeps in memory, and the signer that uses it.
+"""Signed tokens: the key ring that a process keeps in memory, and the signer that uses it.
 
 The keys are stored by `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` loads them. A token
 is accepted only if its header is exactly one that Gatehouse writes, so a forger can choose nothing: no key in the

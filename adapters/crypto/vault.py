@@ -1,6 +1,6 @@
 """The vault encrypts secrets that must be read again, each bound to its column and row.
 
-A sealed value is a version byte, the id of the master key, a nonce and the AES-256-GCM ciphertext (decisions 2.7).
+A sealed value is a version byte, the id of the master key, a nonce and the AES-256-GCM ciphertext.
 Without a master key Gatehouse does not start; nothing falls back to plain text. `adapters/postgres/schema/rewrap.py`
 lists the sealed columns and re-encrypts them with a new key.
 """

@@ -1,9 +1,9 @@
 """Mail over SMTP: one connection for each mail, on a worker thread, encrypted if the mail server offers it.
 
-The server is that of the setting (decisions 11.3), where TLS is used wherever it is offered, or one that an
-organization names, whose address is checked before it is connected to (decisions 7.5). Certificates are always
-verified. A login is never sent unencrypted, except to this machine. `core/mail/` decides which mails are retried and
-when; this module only classifies a failure: permanent for this mail, temporary, or one of the server.
+The server is the platform's, from `GATEHOUSE_SMTP_URL`, or an organization's. TLS is used with the platform's wherever
+it offers it; the address of an organization's is checked before the connection. Certificates are always verified. A
+login is never sent unencrypted, except to this machine. `core/mail/` decides which mails are retried and when; this
+module only classifies a failure: permanent for this mail, temporary, or one of the server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Deliveries over HTTP, signed as Standard Webhooks prescribe (decisions 7.3)."""
+"""Deliveries over HTTP, signed as Standard Webhooks prescribe."""
 
 from __future__ import annotations
 

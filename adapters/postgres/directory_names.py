@@ -1,12 +1,12 @@
-"""What the directory of an organization calls its people, as a part of other statements.
+"""The names that the directory of an organization has for its people, as parts of statements.
 
-That is its SCIM directory, which names members; else what a connection of the organization has called the person last.
-A name that was made of an address was told by nobody, and is for the answers of SCIM alone (decisions 22.4).
+The directory is SCIM, which names members; else the connection of the organization that the person last signed in by.
+A name that was derived from an address came from no directory: only the answers of SCIM contain it.
 """
 
 from typing import Final
 
-# What a SCIM directory has told of names, of a row `p` of `scim_profiles`.
+# The names from a SCIM directory, of a row `p` of `scim_profiles`.
 TOLD_GIVEN_NAME: Final = "nullif(nullif(p.given_name, p.made_given_name), '')"
 TOLD_FAMILY_NAME: Final = "nullif(nullif(p.family_name, p.made_family_name), '')"
 _OF_SCIM: Final = f"""
@@ -20,7 +20,7 @@ _LAST_SAID: Final = """
     ORDER BY used_at DESC, id
     LIMIT    1
 """
-# Joins what a connection has said, as `said`, where `p`, which is joined before, says nothing.
+# Joins the names from a connection, as `said`, where `p`, which is joined before, has none.
 SAID: Final = f"LEFT JOIN LATERAL ({_LAST_SAID}) said ON {_OF_SCIM} IS NULL"
 NAMES: Final = f"""
     p.display_name, coalesce(p.formatted_name, said.name) AS formatted_name,

@@ -1,4 +1,4 @@
-"""Which account an id means to an organization, as a part of other statements (decisions 5.7)."""
+"""The account that an organization knows by an id, as a part of statements (`ports/accounts/known_ids.py`)."""
 
 from typing import Final, LiteralString
 

@@ -82,9 +82,9 @@ class Transaction:
     session_kinds: SessionKinds = field(default_factory=SessionKinds)
     # As soon as it is known.
     caller: Caller | None = None
-    # The details that every entry of a log has while the caller is impersonated (decisions 5.8); none otherwise.
+    # The details that every entry of a log has while the caller is impersonated; none otherwise.
     impersonation_in: Callable[[Transaction], Mapping[str, str]] = lambda _: {}
-    # Whether the statement that reads the caller also tells where the primary is in its log, and what it has told.
+    # Whether the statement that reads the caller also reads the primary's position in its log, and that position.
     notes_position: bool = False
     position: str | None = None
     made_due: set[WorkKind] = field(default_factory=set["WorkKind"])

@@ -30,7 +30,7 @@ _FORMATS: Final = {one.value: one for one in NameIdFormat}
 
 
 def identity_provider(content: ProviderMetadata) -> bytes:
-    """Return the metadata of the identity provider, in the order of the schema (decisions 9.1)."""
+    """Return the metadata of the identity provider, its elements in the order that the OASIS schema prescribes."""
     root = etree.Element(QName(METADATA, "EntityDescriptor"), nsmap={"md": METADATA, "ds": SIGNATURE})
     root.set("entityID", content.entity_id)
     # After a change of the certificate, readers must come back within its overlap.

@@ -1,4 +1,4 @@
-"""The one order of locks on tables, for migrations and for what is written beside them (decision 0092).
+"""The one order of locks on tables, for migrations and for what is written beside them.
 
 A transaction that writes looks at who asks, at the organization and at what it is about, then writes rows, and marks
 and appends to the logs at last. A migration takes its locks in that order as well, all of them before the first

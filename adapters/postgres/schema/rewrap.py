@@ -1,4 +1,4 @@
-"""Re-encrypts every sealed value with the first master key while the service runs (decisions 2.7).
+"""Re-encrypts every sealed value with the first master key while the service runs.
 
 `SEALED_COLUMNS` is the one list of the sealed columns; a capability that seals another column adds a line. The work is
 done in short transactions that wait for no other transaction, so it may be stopped and started again at any time.

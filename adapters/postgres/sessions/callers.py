@@ -58,7 +58,7 @@ def lacks_mailed_proof(session: LiteralString) -> LiteralString:
 def counts(membership: LiteralString, session: LiteralString) -> LiteralString:
     """Return whether a membership of a user `u` counts in this session.
 
-    What is unconfirmed is not this user's before a proof (decisions 2.8 and 5.7).
+    An unconfirmed membership was given to the address. It counts only for a session whose user has proved the address.
     """
     return f"""
         ({membership}.confirmed_at IS NOT NULL OR (u.disowned_at IS NULL AND NOT {lacks_mailed_proof(session)}))
@@ -67,9 +67,9 @@ def counts(membership: LiteralString, session: LiteralString) -> LiteralString:
 
 _LACKS_MAILED_PROOF: Final = lacks_mailed_proof("s")
 _COUNTS: Final = counts("cm", "s")
-# Whether the customer of a session `s` of a user `u` at a service `v` is open to them.
+# Whether a user `u` may use the service `v` for the customer of a session `s`.
 IS_CUSTOMER_OPEN: Final = f"EXISTS (SELECT {OPEN_CUSTOMER} AND {_COUNTS})"
-# Without a verified address or a second factor the appointment gives no power (decisions 5.12).
+# Without a verified address or a second factor the appointment gives no power.
 _IS_PLATFORM_SUPPORT: Final = """
     (u.is_platform_support AND u.mfa_enabled_at IS NOT NULL AND u.email_verified_at IS NOT NULL
      AND u.disowned_at IS NULL)

@@ -24,7 +24,7 @@ SELECT
                            AND  last_login_at IS NOT NULL)
               -- What a vendor has made for a customer may assert any address, so its word speaks for no account.
               OR EXISTS (SELECT FROM organizations WHERE id = s.confined_to AND internal_of IS NOT NULL)
-              -- An address under another organization's enforced route counts without membership (decisions 13.6).
+              -- An address under another organization's enforced route belongs to it, also without a membership.
               OR EXISTS (SELECT $enforced_route
                            AND  u.disowned_at IS NULL
                            AND  route.organization_id <> CASE WHEN s.service_id IS NOT NULL THEN s.organization_id
@@ -107,7 +107,7 @@ JOIN   users u                   ON u.id = s.user_id
 LEFT   JOIN organizations o      ON o.id = s.organization_id
 LEFT   JOIN memberships m        ON m.organization_id = s.organization_id AND m.user_id = s.user_id
                                 AND m.suspended_at IS NULL
-                                -- For a customer its user has no role of the vendor (decisions 15.4).
+                                -- A session for a customer has no role of the vendor.
                                 AND s.customer_id IS NULL
                                 AND $membership_counts
 LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role

@@ -1,4 +1,4 @@
-"""Which services are open to whom, as parts of statements (decisions 15.1, 15.2 and 22.1).
+"""Who may use which services, for a customer or without one, as parts of statements.
 
 Each part reads by unique keys and by the indexes of one user, one customer or one service, which have at most 200
 assignments.
@@ -17,9 +17,9 @@ IS_WORKING: Final = "(co.status = 'active' OR (c.is_made AND co.status = 'pendin
 
 
 def membership_of(user_id: LiteralString) -> LiteralString:
-    """Return the row of memberships by which a customer `c` lets in a user, as a source of rows.
+    """Return the membership by which a customer `c` admits a user, as a source of rows.
 
-    A membership of its organization goes first, also a suspended one, and then what the vendor has made for it admits.
+    A membership in its organization comes first, even a suspended one, then one in its internal organization.
     """
     columns: LiteralString = "id, organization_id, user_id, role, confirmed_at, suspended_at, member_email, made_for"
     return f"""
@@ -36,8 +36,8 @@ def membership_of(user_id: LiteralString) -> LiteralString:
 def _fitting(table: LiteralString, condition: LiteralString, member: LiteralString) -> LiteralString:
     """Return the assignments to a service `v` that meet a condition on their rows `a` and fit a member.
 
-    One whose roles the service no longer has fits nobody. One of a group fits whom a token has put in whose maker could
-    assign products (decisions 7.9).
+    An assignment whose roles the service no longer has fits no member. One to a group fits the members that a SCIM
+    token has added whose maker could assign products: a credential can do no more than its maker.
     """
     return f"""
         FROM  {table} a
@@ -106,9 +106,9 @@ SHOWN_GROUPS: Final = """
                         AND  i.group_id = ANY (c.groups)
                       LIMIT  101) AS named), '[]')
 """
-# The customer `c` of a session `s` at a service `v`, as far as it is open to its user `u`, the member `cm`: with the
-# sign-in that it requires, which exempts neither its owner nor anybody else here but platform owners (decisions 13.6).
-# A condition has to say which memberships count that the user has not confirmed.
+# The customer `c` of a session `s` at a service `v`, if its user `u`, the member `cm`, may use the service for it. The
+# session must have begun by the connection that the customer requires. Only platform owners are exempt here: not even
+# the owner of the organization is. The statement must add which unconfirmed memberships count.
 OPEN_CUSTOMER: Final = f"""
     FROM   service_customers c
     JOIN   organizations co ON co.id = c.organization_id AND {IS_WORKING}
@@ -138,13 +138,13 @@ IS_OF_CUSTOMER: Final = f"""
                                WHERE  c.service_id = v.id AND c.organization_id = route.organization_id
                                  AND  c.accepted_at IS NOT NULL)))
 """
-# Whether a key has linked a user to a service `v`, who was given access so (decisions 9.5).
+# Whether an API key has linked a user to a service `v`, and so given the user access.
 IS_GIVEN: Final = """
     EXISTS (SELECT FROM service_users given
             WHERE  given.service_id = v.id AND given.user_id = {user_id} AND given.origin = 'key')
 """
-# Whether a service `v` lets in the user `u` of a session `s`, who may be the member `m` of its organization, for no
-# customer. It may be closed to strangers.
+# Whether a service `v`, which may be closed to strangers, admits the user `u` of a session `s` without a customer. `m`
+# is the user's membership in its organization, if any.
 IS_ADMITTED: Final = f"""
     CASE WHEN s.customer_id IS NOT NULL THEN true
          WHEN v.access = 'members' AND m.confirmed_at IS NOT NULL THEN true
@@ -152,8 +152,8 @@ IS_ADMITTED: Final = f"""
          WHEN v.access <> 'everyone' THEN {IS_GIVEN.format(user_id="u.id")}
          ELSE true END
 """
-# Whether a session `s` of a user `u` who acts for no customer is open to them at the service `v`, whose vendor may have
-# them as the member `m`.
+# Whether a user `u` may have a session `s` without a customer at the service `v`. `m` is the user's membership in the
+# vendor's organization, if any.
 IS_OPEN_TO_INDIVIDUALS: Final = f"""
     CASE WHEN v.individuals = 'all' OR s.customer_id IS NOT NULL OR m.id IS NOT NULL THEN true
          WHEN v.individuals = 'none' THEN false

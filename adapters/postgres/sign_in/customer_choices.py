@@ -55,7 +55,7 @@ _STANDINGS: Final = f"""
                      ORDER BY own.last_sign_in_at DESC NULLS LAST, lower(co.name), c.id)
     {_MEMBERSHIPS} AND cm.suspended_at IS NULL
 """
-# A membership that its user has never confirmed is not told of (decisions 15.3).
+# A membership that its user has never confirmed is not shown.
 _SUSPENDED: Final = f"""
     SELECT jsonb_agg(jsonb_build_object({_ID}))
     {_MEMBERSHIPS} AND cm.suspended_at IS NOT NULL AND cm.confirmed_at IS NOT NULL

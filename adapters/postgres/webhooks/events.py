@@ -18,7 +18,7 @@ from core.webhooks.events import FeedItem
 
 
 def _payload(event_type: LiteralString, data: LiteralString) -> LiteralString:
-    # The keys always come in this order (operations 2.7).
+    # The keys always come in this order, as `ops/docs/webhooks.md` shows them.
     return f"""
         json_build_object(
             'id', e.id,

@@ -29,7 +29,7 @@ routes = Routes(
 
 
 class AuditLogEntryRecord(Record, of=AuditLogEntry):
-    """An entry of the audit log (operations 2.8)."""
+    """An entry of the audit log."""
 
 
 class AuditLogPageRecord(Record, of=AuditLogPage):

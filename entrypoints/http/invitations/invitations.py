@@ -51,7 +51,7 @@ class InvitationCreation(msgspec.Struct, kw_only=True):
 
 
 class InvitationRecord(Record, of=Invitation, without=("name",)):
-    """An invitation (operations 2.5). `token` is the SHA-256 hash of the token, which only the creation returns."""
+    """An invitation. `token` is the SHA-256 hash of the token; only the creation returns the token itself."""
 
 
 class SentInvitationRecord(Record, of=SentInvitation):

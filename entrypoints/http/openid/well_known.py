@@ -147,5 +147,5 @@ def _described(call: Call) -> dict[str, Any]:
 
 
 def _prompts(call: Call) -> list[str]:
-    """Return the prompts that are understood; at a custom domain no account is created (decisions 13.3)."""
+    """Return the supported prompts; at a custom domain no account can be created."""
     return [prompt for prompt in requests.PROMPTS if prompt != "create" or call.custom_host is None]

@@ -1,7 +1,7 @@
-"""The grant of workloads: a token of another issuer is exchanged for one of a service, or of a key (decisions 17.1).
+"""The grant of workloads: a token of another issuer is exchanged for one of a service, or of an organization's key.
 
-The caller reads `invalid_client`, whatever was wrong. What was wrong is stored with the rule, for its owner. A request
-whose assertion fails is counted by its address, and one that fits by its workload.
+Every refusal is `invalid_client` to the caller; its reason is stored with the workload, for its owner. A request whose
+assertion fails is counted by its address, any other one by its workload.
 """
 
 from collections.abc import Mapping, Sequence

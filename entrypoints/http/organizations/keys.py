@@ -1,4 +1,4 @@
-"""The keys of an organization, as its owner and its admins create, list and delete them (decisions 5.13)."""
+"""The keys of an organization: its owner and its admins create, list and delete them."""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Setup links of an organization (decisions 13.7)."""
+"""Setup links of an organization."""
 
 from typing import Annotated
 from uuid import UUID

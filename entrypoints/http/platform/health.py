@@ -1,4 +1,4 @@
-"""Health checks for people, process supervisors and load balancers (operations 4.11)."""
+"""Health checks for people, process supervisors and load balancers."""
 
 from typing import Annotated, Final, Literal
 

@@ -1,4 +1,4 @@
-"""The resources of SCIM as they are sent and answered, and the conditions of a request (identity 2.7)."""
+"""The resources of SCIM in requests and answers, and the conditions of a request."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

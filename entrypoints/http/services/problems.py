@@ -1,4 +1,4 @@
-"""The troubles of a client: the requests in the name of a service that were refused lately (decisions 22.5)."""
+"""The problems of a client: recent requests in the name of a service that were refused."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The workloads of services and of keys of an organization: creating, listing and deleting them (decisions 17.1)."""
+"""The workloads of services and of keys of an organization: creating, listing and deleting them."""
 
 from typing import Any
 from uuid import UUID

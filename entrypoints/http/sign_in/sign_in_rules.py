@@ -1,4 +1,4 @@
-"""The sign-in rules of an organization (decisions 14.8)."""
+"""The sign-in rules of an organization."""
 
 import msgspec
 

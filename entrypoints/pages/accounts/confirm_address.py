@@ -1,7 +1,7 @@
-"""The way to confirm by a mailed code that an account is its user's (decisions 10.6).
+"""The page by which the user of a session proves, with a mailed code, that the account is theirs.
 
-It leads to the sign-in of the connection by whose word the session began, which asks for the code on this way, and back
-to the page of the account from which it was asked for.
+A session that began by a connection's assertion alone opens no more than the connection vouches for. The page leads to
+the sign-in of that connection, which asks for the code, and back to the page of the account that needed the proof.
 """
 
 from typing import Annotated, Final
@@ -19,7 +19,7 @@ from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 
-# The pages of the account that add something which a confirmed address takes, by their last segments.
+# The pages of the account that need a confirmed address, by their last segments.
 _PAGES: Final = frozenset({"closing", "email", "passkeys", "password", "second-factor"})
 
 

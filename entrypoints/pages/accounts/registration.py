@@ -1,4 +1,4 @@
-"""The page that creates an account. It answers alike for every address (decisions 12.7)."""
+"""The page that creates an account. It answers alike for every address, so that it tells nothing about accounts."""
 
 from typing import Annotated, Final
 

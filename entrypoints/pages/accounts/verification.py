@@ -1,7 +1,7 @@
-"""The page of a link that verifies an address: of an account, or a changed one (identity 4.1, decisions 3.10 and 3.14).
+"""The page of a link that verifies an address, of an account or a changed one.
 
-Opening the link on a page spends nothing, because mail scanners open every link. The button that verifies the address
-of a registration and signs in is in `entrypoints/pages/sign_in/registration_links.py`.
+Opening the link does not use it up, because mail scanners open every link. The button that verifies the address of a
+registration and signs in is in `entrypoints/pages/sign_in/registration_links.py`.
 """
 
 from typing import Annotated

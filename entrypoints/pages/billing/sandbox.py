@@ -1,9 +1,9 @@
 """The pages of the sandbox provider: paying a checkout, and making things happen to the subscriptions of a customer.
 
-They exist only while no payment provider is set, and refuse everything unless the sandbox is on (decisions 6.5). The
-address of a page is a capability: it has a random id that cannot be guessed, expires after a day, and is given only to
-a caller who may start the checkout or open the portal. So a page needs no sign-in, as at the real provider. A form is
-refused when another site has sent it.
+They exist only while no payment provider is set, and refuse everything unless the sandbox is on. The address of a page
+is a capability: it has a random id that cannot be guessed, expires after a day, and is given only to a caller who may
+start the checkout or open the portal. So a page needs no sign-in, as at the real provider. A form is refused when
+another site has sent it.
 """
 
 from datetime import timedelta

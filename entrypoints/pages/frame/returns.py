@@ -1,4 +1,4 @@
-"""Where a sign-in leads, carried from page to page and from form to form (decisions 12.4).
+"""The target of a sign-in, carried from page to page and from form to form: a path of ours, any other is ignored.
 
 A page of a sign-in shows `returns.context(call, way)` and renders `{{ ui.cancel_button(form_token, way, cancel) }}`.
 """
@@ -21,7 +21,7 @@ from entrypoints.web.serving import browsers
 from entrypoints.web.serving.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 
-# The page that creates an account; there is none at a custom domain (decisions 13.3).
+# The page that creates an account; there is none at a custom domain.
 REGISTER: Final = "/app/register"
 # Where a sign-in with a provider goes on after a sign-in to the account that it is to be linked to.
 UPSTREAM_CONTINUE: Final = "/auth/upstream/continue"

@@ -1,4 +1,4 @@
-"""The pages of the keys of an organization: the keys, creating one, and deleting one (decisions 5.13)."""
+"""The pages of the keys of an organization: the keys, creating one, and deleting one."""
 
 import shlex
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""The pages of a setup link: the button that begins, and the parts to set (decisions 13.7).
+"""The pages of a setup link: the button that begins, and the parts to set up.
 
 They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
 of the parts are in the modules of their capabilities: `settings/domain.py`, `saml/applications.py`, `scim/tokens.py`,

@@ -1,6 +1,6 @@
-"""The pages of the setup links of an organization: the valid ones, making one, and revoking one (decisions 13.7).
+"""The pages of the setup links of an organization: the valid ones, making one, and revoking one.
 
-What a link opens is in `setup.py`.
+The pages that a link opens are in `setup.py`.
 """
 
 from collections.abc import Sequence

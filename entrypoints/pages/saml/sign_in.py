@@ -1,7 +1,7 @@
 """Single sign-on: the request of a service provider, by redirect or by POST, and its answer, also without a request.
 
-A browser sends no cookie with a POST from elsewhere. So a posted request is kept, and answered with a redirect to a GET
-that brings the cookies (decisions 9.6).
+A browser sends no cookie with a POST from another site. So a posted request is stored, and answered with a redirect to
+a GET, with which the browser sends its cookies.
 """
 
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Secrets on pages: the form that makes one leads to a page that shows it once (decisions 12.5).
+"""Secrets on pages: the form that makes one leads to a page that shows it once.
 
     @routes.post(KEYS, status=303, makes_secret=True)
     @in_console(Operation.KEY_CREATE)

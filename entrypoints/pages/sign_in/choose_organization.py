@@ -55,7 +55,7 @@ async def choose_organization(call: Call, form: ChoiceForm) -> PageOrRedirect:
         await call.transact(selection.select, form.org_slug)
     except SecondFactorRequired:
         if call.custom_host is not None:
-            # The page of the refusal leads to the base URL, where accounts are looked after (decisions 13.3).
+            # The page of the refusal leads to the base URL, the only place with pages of the account.
             raise
         return see_other(form.way.on(SET_UP))
     return await conclusion.go_on(call, form.way, is_organization_chosen=True)

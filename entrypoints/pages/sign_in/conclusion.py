@@ -133,7 +133,7 @@ async def send_to_set_up(
 ) -> Response:
     """Lead a browser that is signed in to set up a second factor, which an organization requires, and then to a path.
 
-    Raise `SecondFactorRequired` at a custom domain, where there are no pages of the account (decisions 13.3).
+    Raise `SecondFactorRequired` at a custom domain, where there are no pages of the account.
     """
     if call.custom_host is not None:
         raise SecondFactorRequired

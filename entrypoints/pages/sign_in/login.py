@@ -1,11 +1,11 @@
-"""The sign-in page: the address first, then what that address uses. It works without scripts.
+"""The sign-in page: the address first, then the ways for that address. It works without scripts.
 
-What the second step offers depends on the domain of the address alone, so that it tells nothing about accounts. Where
-an organization requires its own sign-in of a domain, the page leads on there, and keeps a link to the other ways: they
-are for those of whom it is not required (decisions 13.6).
+The ways depend on the domain of the address alone, so that they tell nothing about accounts. Where an organization
+requires its own sign-in for a domain, the page leads on there, and keeps a link to the other ways for people who are
+exempt: the organization's owner and platform owners.
 
-Who has come back from a provider, and signs in to the account once to link the two, is never led there again: the page
-offers a password and a mailed code, and not the connection from which they have come (decisions 10.8).
+A person who comes back from a provider, and signs in to the account once to link the two, is never led there again: the
+page offers a password and a mailed code, and not the connection that they come from.
 """
 
 from typing import Final

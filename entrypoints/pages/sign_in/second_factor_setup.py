@@ -151,9 +151,9 @@ async def show_codes(call: Call, shown_id: UUID, query: ReturnQuery) -> Page:
 
 
 def _confirmed_at(call: Call, way: ReturnQuery) -> str:
-    """Return the sign-in that asks for a mailed code, for a session by a connection's word alone; else an empty text.
+    """Return the sign-in that asks for a mailed code, for a session by a connection's assertion alone; else "".
 
-    No factor is added before (decisions 10.8).
+    It adds no factor before, because the connection does not vouch for the account outside its organization.
     """
     confinement = call.in_browser.confinement
     if confinement is None or confinement.role is None:

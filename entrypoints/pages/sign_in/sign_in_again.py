@@ -1,6 +1,6 @@
-"""The page that asks a user who is signed in to prove that they are there (decisions 12.5).
+"""The page that asks a signed-in user to authenticate again, before a sensitive change.
 
-One factor is enough: the session has proved what it needed when it began.
+One factor is enough: the session began with all the factors that it needed.
 """
 
 from typing import Annotated

@@ -10,7 +10,7 @@ from entrypoints.web.serving.hosts import issuer_of
 
 
 def is_own_resource(call: Call, resource: str | None) -> bool:
-    """Return whether a resource is our own interface, as its metadata name it: it means none (decisions 14.6)."""
+    """Return whether a resource is our own interface, as its metadata name it (RFC 9728); it counts as no resource."""
     return resource is not None and resource.removesuffix("/") in {
         issuer_of(call),
         call.installation.settings.base_url,

@@ -1,4 +1,4 @@
-"""The address of the client: the socket's peer, or what a trusted proxy reports (decisions 1.11)."""
+"""The address of the client: the socket's peer, or the one that a trusted proxy reports."""
 
 from __future__ import annotations
 

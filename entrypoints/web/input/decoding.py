@@ -1,7 +1,7 @@
 """Decoding of bodies, query strings and path parameters into typed values; a `BadRequest` names the invalid fields.
 
 No input may pass here and fail later: text that PostgreSQL cannot store (NUL), text that is not Unicode (a lone
-surrogate), numbers that fit no column and excessive nesting are refused as well (decisions 1.4 and 1.5).
+surrogate), numbers that fit no column and excessive nesting are refused as well.
 
 All of this runs on the event loop, so no body may take more than a few milliseconds, whatever is in it. msgspec reads
 all bodies, and refuses lone surrogates and nesting beyond the interpreter's recursion limit. What a type does not name
@@ -55,7 +55,7 @@ class Query(msgspec.Struct, kw_only=True):
 
 
 class Paged(Query, kw_only=True):
-    """Paging by number: `page` from 1, `limit` lowered to its maximum (operations 8)."""
+    """Paging by number: `page` from 1, `limit` lowered to its maximum."""
 
     page: Annotated[int, msgspec.Meta(ge=1)] = 1
     limit: Annotated[int, msgspec.Meta(ge=1)] = PAGE_ITEMS_DEFAULT
@@ -66,7 +66,7 @@ class Paged(Query, kw_only=True):
 
 
 class Sliced(Query, kw_only=True):
-    """Paging by offset: `offset` from 0, `limit` lowered to its maximum (operations 8)."""
+    """Paging by offset: `offset` from 0, `limit` lowered to its maximum."""
 
     limit: Annotated[int, msgspec.Meta(ge=1)] = PAGE_ITEMS_DEFAULT
     offset: Annotated[int, msgspec.Meta(ge=0)] = 0

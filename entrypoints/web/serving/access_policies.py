@@ -79,7 +79,7 @@ class AccessPolicy:
 
     The use case decides what the caller may do, but it does not run when the input is invalid. Then `before_refusing`
     is awaited and raises what the use case would have raised: a caller without permission gets that answer rather than
-    one about the input (decisions 1.6).
+    one about the input.
     """
 
     kind: CredentialKind

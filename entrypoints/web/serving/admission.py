@@ -186,7 +186,7 @@ def signature_header(call: Call) -> str | None:
 
 
 def bearer_value(authorization: str | None) -> str:
-    """Return what follows `Bearer`; raise `Unauthorized` when there is no such value (decisions 1.10)."""
+    """Return what follows `Bearer`; raise `Unauthorized` when there is no such value."""
     scheme, _, value = (authorization or "").strip().partition(" ")
     if scheme.lower() != _BEARER or not value:
         raise Unauthorized

@@ -82,7 +82,7 @@ class AnswerStatus:
 
 
 class Error(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The body of every error response (operations 7, decisions 1.2)."""
+    """The body of every error response, except on routes with the conventions of another standard."""
 
     error: str
     error_code: str

@@ -1,7 +1,7 @@
 """The browser behind a request: the cookie of its session, the protection of its forms, and the way to the sign-in.
 
 A form carries a token that is bound to the browser session, or to a short-lived cookie before the sign-in, and the
-browser must not say that another site sent it (decisions 12.3). `credentials.py` declares which routes need what.
+browser must not say that another site sent it. `credentials.py` declares which routes need what.
 """
 
 from __future__ import annotations
@@ -254,9 +254,9 @@ async def sign_in_address(call: Call, wanted: BrowserReturn | None, *, page: str
 
 
 async def require_open_page(call: Call) -> None:
-    """Lead a browser to sign in for a page of the account, which its session does not open (decisions 13.6).
+    """Lead a browser to sign in for a page of the account that its confined session does not open.
 
-    The pages of an organization are judged by their use cases.
+    For the pages of an organization their use cases decide.
     """
     browser = call.in_browser
     if browser.is_closed_to_account and browser_returns.organization_of_page(call.request.path) is None:
@@ -273,8 +273,8 @@ async def sign_in_for_page(call: Call, refusal: Refusal) -> None:
 async def recent(call: Call, *, page: str | None = None) -> None:
     """Lead a browser to sign in again, and back, unless its user has done so within `RECENT`.
 
-    Back is the page that is named, else the one of this request; a form that was sent goes on then. What changes
-    something that matters begins with it (decisions 12.5).
+    Back is the page that is named, else the one of this request; a form that was sent goes on then. Handlers of
+    sensitive changes call it first: address, password, factors, closing the account, secrets.
     """
     await _signed_in_within(call, RECENT, page)
 

@@ -1,8 +1,8 @@
-"""The hosts under which Gatehouse works: the base URL's, and the custom domains of organizations (decisions 13.3).
+"""The hosts under which Gatehouse works: the base URL's, and the custom domains of organizations.
 
-A request under a custom domain reaches only the routes that are declared `@on_custom_hosts`, and of another
-organization none. What has no name of its own on the internet (an address, a name without dots) is the base URL's too,
-because probes and proxies reach Gatehouse under such names.
+A request under a custom domain reaches only the routes that are declared `@on_custom_hosts`, and none of another
+organization. A host that is no public name (an address, a name without dots) counts as the base URL's, because probes
+and proxies reach Gatehouse under such names.
 
 `issuer_of(call)` is the base URL of the host of a request. `uow.origin.custom_host` is its domain; browser sessions,
 unfinished sign-ins and passkeys belong to it.
@@ -27,7 +27,7 @@ from entrypoints.web.serving.branding import brand_pages
 from entrypoints.web.serving.calls import Call
 
 NAME_CHARACTERS_MAX: Final = 253
-# Where the pages for people are (decisions 12.1).
+# Where the pages for people are.
 PAGES: Final = "/app/"
 
 

@@ -1,4 +1,4 @@
-"""Bodies above 64 KiB: they are read after their sender is verified, and decoded on threads (decisions 2.9).
+"""Bodies above 64 KiB: they are read after their sender is verified, and decoded on threads.
 
 `Route` refuses to be declared without a check of its callers, so a new one cannot be forgotten. Exceptions are what
 has no credential but its content: messages of SAML, and the events of the payment provider.

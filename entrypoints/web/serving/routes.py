@@ -157,7 +157,7 @@ class Route:
 
     @property
     def asks_to_confirm(self) -> bool:
-        """Whether its user must have signed in lately, because a secret is typed, made or shown (decisions 12.5).
+        """Whether its user must have signed in lately, because a secret is typed, made or shown.
 
         The holder of a setup link has no account, and nothing to sign in with.
         """

@@ -1,4 +1,4 @@
-"""The branding of an organization (decisions 13.2)."""
+"""The branding of an organization."""
 
 from collections.abc import Sequence
 from typing import Final

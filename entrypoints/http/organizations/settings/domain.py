@@ -1,4 +1,4 @@
-"""The custom domain of an organization (decisions 13.3)."""
+"""The custom domain of an organization."""
 
 import msgspec
 

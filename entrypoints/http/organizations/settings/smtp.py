@@ -1,4 +1,4 @@
-"""The mail server of an organization (decisions 13.1)."""
+"""The mail server of an organization."""
 
 from typing import Annotated
 

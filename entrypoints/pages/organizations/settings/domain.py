@@ -1,4 +1,4 @@
-"""The pages of the custom domain: claimed, proved and given up, by members and with a setup link (decisions 13.3)."""
+"""The pages of the custom domain: members and holders of setup links claim it, prove it and give it up."""
 
 from collections.abc import Sequence
 from typing import Any, Final

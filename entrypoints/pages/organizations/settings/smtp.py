@@ -1,4 +1,4 @@
-"""The pages of the mail server of an organization: its state, setting it, a test mail, removing it (decisions 13.1)."""
+"""The pages of the mail server of an organization: its state, setting it, a test mail, removing it."""
 
 from typing import Any, Final
 

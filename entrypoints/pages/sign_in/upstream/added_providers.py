@@ -1,4 +1,4 @@
-"""Signing in with a provider that the operator has added: each has the paths of a documented one (decisions 14.10)."""
+"""Signing in with a provider that the operator has added: it has the same paths as a built-in one."""
 
 from functools import cache
 

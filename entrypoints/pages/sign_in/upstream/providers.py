@@ -1,4 +1,4 @@
-"""Signing in with an external provider in a browser: the way there, and the way back (decisions 10.1).
+"""Signing in with an external provider in a browser: the way there, and the way back.
 
 The browser is bound to a sign-in by a cookie, which another site can neither read nor send. A request to a provider is
 made between two transactions: the first uses the state up, the second concludes.

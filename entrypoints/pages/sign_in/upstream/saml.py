@@ -1,7 +1,7 @@
 """Signing in by an organization's SAML identity provider: the request, and the answer that it posts.
 
-A browser sends no cookie with a POST from elsewhere. So the answer is verified and kept, and the browser is redirected
-to a GET that brings the cookie which binds it to its sign-in (decisions 9.6).
+A browser sends no cookie with a POST from another site. So the answer is verified and stored, and the browser is
+redirected to a GET, with which it sends the cookie that binds it to its sign-in.
 """
 
 from collections.abc import Sequence
