@@ -1,7 +1,7 @@
-"""Tells the readers who follow audit logs that there are new entries, by one statement for all logs that are followed.
+"""Wakes readers who follow audit logs when there are new entries, by one statement for all followed logs.
 
-Every process watches for its own readers, and does nothing while there are none. It is told when the first
-one begins to wait, and by the sealer of this process; what another one has sealed, it finds within a second.
+Every process watches for its own readers, and does nothing while there are none. The first reader to wait and the
+sealer of this process wake it; entries that another process has sealed it finds within a second.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class BillingReconciler(PeriodicActor):
             try:
                 await self._read_all(batch)
             finally:
-                # Also when this task is cancelled: otherwise nobody would read this organization for the whole lease.
+                # Also when this task is cancelled: otherwise no process would read this organization during the lease.
                 with trio.CancelScope(shield=True):
                     await self._database.transact(reconciliation.release, batch)
 

@@ -1,6 +1,6 @@
-"""Works on the jobs of the console: some rows of a job, each in a transaction as its maker, then those of another one.
+"""Works on the jobs of the console: some rows of a job, each in a transaction as its maker, then rows of another job.
 
-The rules are in `core/platform/bulk_work.py`. A crash leaves a lease that ends; what was done is recorded with it.
+The rules are in `core/platform/bulk_work.py`. A crash leaves a lease that ends; finished rows are recorded with it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Warns of SAML certificates and metadata that end soon: a mail for each, once.
 
-`core/saml/certificates.py`, `core/sign_in/upstream/connection_keys.py` and `metadata_validity.py` beside it define what
-is soon and who is told. The process that polls does it.
+`core/saml/certificates.py`, `core/sign_in/upstream/connection_keys.py` and `metadata_validity.py` beside it define how
+soon, and who gets the mail. The process that polls does it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all senders do: lease targets that have something due, send to many at once, record what became of each.
+"""What all senders do: lease targets that have something due, send to many at once, record each outcome.
 
 A target is what is leased: a webhook, a service, a mail server, a stream, a mail. It has one place, whatever waits for
 it, so one that is slow, dead or flooded delays no other one. One that takes long moves to a place for slow targets, so

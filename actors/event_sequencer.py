@@ -1,7 +1,7 @@
-"""Hands committed events on: gives them their positions in the feed, and makes the deliveries to webhooks.
+"""Sequences committed events: gives them their positions in the feed, and makes the deliveries to webhooks.
 
-Every replica has a sequencer; at a time one of them hands on the events of an organization. It is told of
-events by their commits, and by the poller of those of other replicas.
+Every process has a sequencer; one at a time works on the events of an organization. A commit in this process wakes it;
+the poller does so for events of other processes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ports.mailboxes import WorkKind
 if TYPE_CHECKING:
     from ports.webhooks.events import FeedWaiters
 
-# While another replica hands the events of an organization on, those of this one may have come too late for it.
+# While another process sequences the events of an organization, events from here may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02
 # What comes shortly after a batch is handed on together with the next one: a transaction for each event would take a
 # tenth of what a sign-in costs.

@@ -1,4 +1,4 @@
-"""Requests that wait for events: the sequencer of this process wakes them, and the poller for those of others."""
+"""Requests that wait for events: the sequencer of this process wakes them, or the poller for events of others."""
 
 import trio
 

@@ -1,6 +1,6 @@
-"""Makes the months of logs before they begin, and drops those of which nothing is kept any more.
+"""Makes the monthly partitions of logs before they begin, and drops the expired ones.
 
-`core/platform/log_months.py` says which logs there are and how long each is kept. The process that polls does it.
+`core/platform/log_months.py` lists the logs and how long each is kept. The process that polls does it.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ log = structlog.get_logger(__name__)
 
 
 class Mailbox:
-    """What waits for one actor, and until when that waits for it.
+    """The messages that wait for one actor, and until when the actor waits for them.
 
-    With `in_turn`, the timekeeper sends to it only in the process that works for all; one that drains is told to.
+    With `in_turn`, the timekeeper sends to it only in the process that works for all, and the message to drain always.
     """
 
     def __init__(self, work: WorkKind | None = None, *, in_turn: bool = False, drains: bool = False) -> None:
@@ -44,7 +44,7 @@ class Mailbox:
         self._waits: Callable[[Mailbox], None] | None = None
 
     def kept_by(self, waits: Callable[[Mailbox], None], actor: str) -> None:
-        """Call `waits` from now on when this actor begins to wait, so that it is told when its period is over."""
+        """Call `waits` from now on when this actor begins to wait, so that the timekeeper can end its period."""
         self._waits, self.actor = waits, actor
 
     def send(self, message: Message) -> None:

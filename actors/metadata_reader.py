@@ -1,7 +1,7 @@
 """Reads the metadata of identity providers again, so that their new certificates count before a sign-in needs them.
 
-What is taken over, and that the owner is told, is in `core/sign_in/upstream/changes.py`. What ends links is left for
-the sign-in that meets it, and for the people who configure the connection.
+`core/sign_in/upstream/changes.py` says what is taken over, and mails the owner. Changes that would end links are left
+to the sign-in that finds them, and to the people who configure the connection.
 """
 
 from __future__ import annotations

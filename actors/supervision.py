@@ -1,7 +1,7 @@
 """Keeps the actors running: a crash is logged, counted and followed by another run, and affects no other actor.
 
-An actor is an `async def run()` that works until it is cancelled, and a box. One with work worth finishing is told by
-`Drain` to finish it and return. What an actor had in hand when it crashed is not kept: a run starts from the tables.
+An actor is an `async def run()` that works until it is cancelled, and a box. The message `Drain` asks an actor to
+finish its present work and return. After a crash nothing is kept in memory: the next run starts from the tables.
 """
 
 from __future__ import annotations

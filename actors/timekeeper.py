@@ -1,7 +1,7 @@
-"""Tells actors that their periods are over: the only clock of background work beside the poller, which tells it more.
+"""Tells actors that their periods are over: the only clock of background work beside the poller.
 
-An actor whose work is polled waits for the poller, and looks for itself only while there is no poll. What one process
-does for all of them is told to the actors of the process whose turn it is.
+An actor whose work is polled waits for the poller, and looks for itself only while there is no poll. For work that one
+process does for all, the timekeeper sends only in the process whose turn it is.
 """
 
 from __future__ import annotations

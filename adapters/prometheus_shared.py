@@ -81,7 +81,7 @@ class _Place:
         self._words[_IS_TAKEN] = is_taken
 
     def records(self) -> Iterator[tuple[bytes, int]]:
-        """Yield the name of each record, and the index of its value; that of its time follows."""
+        """Yield the name of each record and the index of its value, which the index of its time follows."""
         word, end = _HEAD_BYTES // _WORD, max(_HEAD_BYTES, self._words[_USED]) // _WORD
         while word < end:
             start = (word + _VALUE_WORDS) * _WORD

@@ -2,8 +2,8 @@
 
 Argon2 reads its memory in an order that no processor foresees, so most reads look up a page: one of ten in huge pages,
 one of 4,864 without them. The block of a thread is used by no other, and the library wipes it at the end of each
-digest, before it gives it back. More memory than our own hashes need is that of the C library, and so is all of it on
-a system that refuses the callbacks (`MemoryDenyWriteExecute=` of systemd).
+digest, before it gives it back. Hashes that need more memory than our own use the C library's, and so do all on a
+system that refuses the callbacks (`MemoryDenyWriteExecute=` of systemd).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 class MachineSlots:
     """At most `count` holders at a time among all processes that use the same folder.
 
-    Where its files cannot be opened, as on a full or broken disk, nobody waits: a sign-in is worth more than evenness.
+    Where its files cannot be opened, as on a full or broken disk, no caller waits: sign-ins matter more than the limit.
     """
 
     def __init__(self, folder: Path, count: int) -> None:

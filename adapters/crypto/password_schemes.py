@@ -77,7 +77,7 @@ _PHC_SCRYPT: Final = re.compile(rf"\$scrypt\$ln={_NUMBER},r={_NUMBER},p={_NUMBER
 _DECOY_SALT: Final = b"salt of no account"
 _ARGON2_TYPES: Final = {"argon2id": Type.ID, "argon2i": Type.I, "argon2d": Type.D}
 _ARGON2_SALT_BYTES_MIN: Final = 8
-# That of hashes from before they named one.
+# The version of hashes that name none, from before the format had it.
 _ARGON2_VERSION_UNNAMED: Final = 16
 _BCRYPT_DIGEST_CHARACTERS: Final = 31
 _KEYCLOAK_DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}

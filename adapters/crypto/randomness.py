@@ -34,8 +34,8 @@ class SystemRandomness:
 
     def new_id(self) -> UUID:
         """Return a UUIDv7 that is greater than every one this process returned before."""
-        # Logs are paged and shipped in the order of their ids, so those of one millisecond, and those made after the
-        # clock was set back, continue from the last one (RFC 9562, 6.2, method 2).
+        # Logs are paged and shipped in the order of their ids, so ids of one millisecond, and ids made after the clock
+        # was set back, continue from the last one (RFC 9562, 6.2, method 2).
         milliseconds = self._clock_nanoseconds() // 1_000_000
         with self._lock:
             if milliseconds > self._milliseconds:

@@ -2,9 +2,9 @@
 
 The keys are stored by `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` loads them. A token
 is accepted only if its header is exactly one that Gatehouse writes, so a forger can choose nothing: no key in the
-header, no critical extension, and no algorithm but that of the key which the header names. A second writing of the same
-bytes (`compact_form.py`) is another text, and refused. Who has a token can make a second signature of it by ES256, so
-what is revoked is named by the id of a token or session, and not by its text.
+header, no critical extension, and only the algorithm of the key that the header names. Another encoding of the same
+bytes (`compact_form.py`) is refused. The holder of a token can make a second valid signature of it by ES256, so
+revocation goes by the id of a token or session, never by the token's text.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class SigningKeyRing:
         return signing.kid, signing.private
 
     def jwks(self) -> list[dict[str, str]]:
-        """List the public keys as JSON Web Keys: those of each kind together, the active one first."""
+        """List the public keys as JSON Web Keys, the keys of each kind together, the active one first."""
         return [dict(key.json_web_key) for key in self._keys.published.values()]
 
 
@@ -232,7 +232,7 @@ def _published(key: SigningKey) -> _PublishedKey:
 
 
 def _named_key(token: str, kind: TokenKind) -> tuple[str, str]:
-    """Return the key id and the algorithm of the header; raise `TokenInvalid` unless it is that of such a token."""
+    """Return the key id and the algorithm of the header; raise `TokenInvalid` unless Gatehouse writes such a header."""
     header = _json_object(_decoded(token.partition(".")[0]))
     kid, algorithm = header.get("kid"), header.get("alg")
     is_known = isinstance(kid, str) and algorithm in _ALGORITHM_ORDER

@@ -1,7 +1,7 @@
-"""Why a receiver has not answered, as a sentence for the people who have named it.
+"""Why a receiver has not answered, as a sentence for the people who have configured it.
 
 The texts of libraries and of the operating system are written for programmers, change with their versions and quote
-what the receiver has sent, so none of them is passed on.
+the receiver's answer, so they are never passed on.
 """
 
 from __future__ import annotations

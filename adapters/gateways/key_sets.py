@@ -55,7 +55,7 @@ class _Way(Enum):
 
     KEYS_OF_CLIENT = auto()
     KEYS_OF_ISSUER = auto()
-    # The address is that of the issuer, whose discovery document says where its keys are.
+    # The address is the issuer, whose discovery document says where its keys are.
     ISSUER = auto()
 
     @property

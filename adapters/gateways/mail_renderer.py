@@ -2,10 +2,9 @@
 they are first needed.
 
 A mail has one template for both of its parts: `layout.txt` and `parts.txt` make plain text of it, `layout.html` and
-`parts.html` HTML. Its texts are English and translated as those of pages are, from the same catalogue
-(ops/decisions/0023). The first line of the plain text is the subject. Values are escaped in the HTML part. In both
-parts a value is one line: values are names, addresses and links, and a name with line breaks could add paragraphs of
-its own to a mail.
+`parts.html` HTML. Its texts are English, and translated from the same catalogue as pages (ops/decisions/0023). The
+first line of the plain text is the subject. Values are escaped in the HTML part. In both parts a value is one line:
+values are names, addresses and links, and a name with line breaks could add paragraphs of its own to a mail.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ FILTERS: Final = (
 # Mail programs cut longer subjects in their lists.
 SUBJECT_CHARACTERS_MAX: Final = 150
 _EMPTY_LINES: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)+")
-# That of the product, as on its pages.
+# The product's colour, as on its pages.
 COLOR_DEFAULT: Final = "#14544a"
 # The ground of the text in a dark scheme, in `mail_templates/layout.html`.
 DARK_SHEET: Final = "#191f1d"

@@ -132,7 +132,7 @@ class MailTexts:
         return self.known(value) if value == NEUTRAL_NAMES.get(kind) else value
 
     def where(self, place: str, platform: str) -> str:
-        """Return the name of a place in quotation marks, that of the platform where there is none."""
+        """Return the name of a place in quotation marks, or the platform's without a place."""
         return self.gettext("“%(name)s”", name=place) if place else platform
 
     def moment(self, value: str) -> str:
@@ -160,7 +160,7 @@ class MailTexts:
         return self.gettext("unknown") if value == "unknown" else value
 
     def role_name(self, role: str) -> str:
-        """Return the name of a role; those of every organization are translated."""
+        """Return the name of a role; the roles that every organization has are translated."""
         return self.known(role) if role in BUILT_IN_ROLES else role
 
     def device_name(self, name: str) -> str:

@@ -163,7 +163,7 @@ class _Client(httpx.AsyncClient):
         try:
             return super().build_request(*args, **others)
         except UnicodeError:
-            # Of `idna`, which the library lets through: nobody who names a target is to end what sends to others.
+            # From `idna`, which httpx does not wrap: a bad host name of one target must not stop the sending to others.
             raise httpx.InvalidURL("The host is no international name.") from None
 
 

@@ -44,11 +44,11 @@ class Format:
     before: bytes = b""
     between: bytes = b""
     after: bytes = b""
-    # Where the path belongs to the interface, it is appended to another one, such as that of a proxy.
+    # Where the path belongs to the interface, it is appended to a path of the endpoint, such as a proxy's.
     is_path_appended: bool = False
 
     def url(self, endpoint: str) -> str:
-        """Return the URL to send to; an endpoint without a path gets that of the interface."""
+        """Return the URL to send to; an endpoint without a path gets the interface's."""
         parts = urlsplit(endpoint)
         path = parts.path.rstrip("/")
         if not path or (self.is_path_appended and not path.endswith(self.path)):

@@ -40,7 +40,7 @@ class HttpUpstreamGateway:
         self._seconds_max = seconds_max
         self._requests = requests
         self._clock = clock
-        # Apart from that of connections, so that no organization has a part in what is remembered of an issuer.
+        # Not shared with connections, so that no organization can influence the cached document of an issuer.
         self._added = HttpConnectionGateway(requests, clock=clock, seconds_max=discovered_seconds_max)
 
     async def authorize_url(self, provider: ExternalProvider) -> str:

@@ -24,7 +24,7 @@ from core.sign_in.upstream.answers import UpstreamFailed
 
 ANSWER_BYTES_MAX: Final = 256 * 1024
 FORM_FIELDS_MAX: Final = 100
-# Providers that do not answer leave connections to those of other organizations, and one host some to other hosts.
+# An organization whose providers do not answer, or one slow host, never takes all connections.
 REQUESTS_OF_AN_ORGANIZATION_MAX: Final = CONNECTIONS_OF_AN_ORGANIZATION_MAX
 REQUESTS_TO_A_HOST_MAX: Final = 60
 TOO_SLOW: Final = "The provider did not answer in time."

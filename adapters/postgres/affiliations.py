@@ -18,7 +18,7 @@ from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.lazy_dataclasses import dataclass
 
-# Without a row for a user with whom the organization has nothing to do. Of the links those count that were used.
+# Without a row for a user who does not belong to the organization. Only links that were used count.
 STANDING: Final = """
     SELECT u.id AS user_id, m.confirmed_at, l.linked_at, l.used_at
     FROM   users u

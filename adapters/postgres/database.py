@@ -206,7 +206,7 @@ class PostgresDatabase:
         return session_credential(self.session_id, organization_slug) if self.session_id is not None else None
 
     def _identified(self, organization_slug: str | None, key: Hashable | None) -> None:
-        """Remember to which share the credential belongs that was verified just now; None for that of its network."""
+        """Remember the share of the credential that was just verified; None for the share of its network."""
         self.known.know(self._credential(organization_slug), key)
 
     async def transact(

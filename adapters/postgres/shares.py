@@ -58,7 +58,7 @@ class KnownCredentials:
 
 
 def background_share(use: ConnectionUse, *, may_lock: bool) -> Share:
-    """Return the share of background work: that of its organization, or the one of all other such work."""
+    """Return the share of background work: its organization's, or one for all other background work."""
     if use.organization_id is None:
         return Share(BACKGROUND)
     return Share(use.organization_id, row=use.organization_id if may_lock else None)

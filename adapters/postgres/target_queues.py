@@ -12,7 +12,7 @@ from uuid import UUID
 from adapters.postgres.transaction import Aggregate
 from core.ids import FIRST_ID
 
-# Among so many that have waited longest, a lease chooses those of organizations that have few places.
+# A lease considers this many that have waited longest, and prefers organizations with few places.
 CANDIDATES_MAX: Final = 256
 
 

@@ -68,7 +68,7 @@ class Tools:
 
 @dataclass(slots=True, kw_only=True)
 class Transaction:
-    """The state that all aggregates of a transaction share; the actors of `made_due` are told after the commit."""
+    """The state that all aggregates of a transaction share; the actors of `made_due` get a message after the commit."""
 
     connection: Connection
     now: datetime

@@ -137,7 +137,7 @@ class PostgresUnitOfWork(Aggregates):
 
     @property
     def made_due(self) -> set[WorkKind]:
-        """The work whose actors are told after the commit."""
+        """The work whose actors get a message after the commit."""
         return self._transaction.made_due
 
     @property
@@ -383,7 +383,7 @@ class PostgresUnitOfWork(Aggregates):
             actor_user_id = actor_user_id or self.caller.account.id
         made_for = self._made_for(organization_id)
         if made_for is not None:
-            # Both sides read what was done for a customer, and nobody reads a log of its internal organization.
+            # Both sides see what was done for a customer in their own logs; no one sees the internal organization's.
             target_id = made_for.customer_id if target_id == organization_id else target_id
             self._audit_at_customer(action, target_id, made_for, details, success=success)
             organization_id = made_for.vendor_id
@@ -414,7 +414,7 @@ class PostgresUnitOfWork(Aggregates):
         )
 
     def _made_for(self, organization_id: UUID | None) -> Relation | None:
-        """Return for whom the caller acts in an internal organization; None in any other."""
+        """Return the customer for which the caller acts in an internal organization; None in any other."""
         setup, link = self._setup_caller, self._link_caller
         if setup is not None and organization_id == setup.organization.id:
             return setup.relation
@@ -461,7 +461,7 @@ class PostgresUnitOfWork(Aggregates):
         **data: Any,
     ) -> None:
         if self._made_for(organization_id) is not None:
-            # What both sides are told of the setup of a customer is in `setup_news.py`.
+            # The events about the setup of a customer, for both sides, are in `setup_news.py`.
             return
         if actor_user_id is None and self._session_id is not None:
             actor_user_id, actor_email = self.caller.account.id, self.caller.account.email
@@ -529,7 +529,7 @@ class PostgresUnitOfWork(Aggregates):
 
 
 def _share_key(caller: Caller) -> Hashable | None:
-    """Return whose share a session takes outside of the paths of organizations; None for that of its network."""
+    """Return the share that a session takes outside of the paths of organizations; None for its network's."""
     if caller.acts_as_platform_owner or caller.acts_as_platform_support:
         return PLATFORM
     is_member = caller.place.role is not None and caller.limits.confined_to in {None, caller.place.organization_id}

@@ -1,4 +1,4 @@
-"""X.509 certificates: making self-signed ones for the identity provider, and reading those of service providers."""
+"""X.509 certificates: making self-signed ones for the identity provider, and reading service providers' own."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def normalized(given: str) -> str:
     except ValueError:
         raise Unreadable("This is no X.509 certificate in PEM.") from None
     except UnsupportedAlgorithm:
-        # A type of key that is unknown here, such as that of GOST.
+        # A type of key that is unknown here, such as GOST.
         raise Unreadable(unusable) from None
     if not isinstance(key, rsa.RSAPublicKey) or key.key_size < KEY_BITS_MIN:
         raise Unreadable(unusable)

@@ -1,6 +1,6 @@
 """Reading XML from strangers: without DTDs, entities, network access, or sizes and depths beyond a bound.
 
-Messages have no comments either; those of metadata are left out.
+Messages with comments are refused; comments in metadata are ignored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Metadata: those of the identity provider as XML, and what those of a service provider say."""
+"""Metadata: writing the identity provider's as XML, and reading a service provider's."""
 
 from __future__ import annotations
 

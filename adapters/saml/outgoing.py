@@ -51,7 +51,7 @@ def response(content: Response, key: SamlSigningKey) -> str:
     if content.assertion is not None:
         _add_assertion(root, content, content.assertion)
         if content.sign_assertion:
-            # The first of both signatures, because that of the response covers it.
+            # The assertion is signed first, because the signature of the response covers it.
             signatures.sign(root[-1], key)
     # A refusal has no assertion whose signature would prove it.
     if content.sign_response or content.assertion is None:

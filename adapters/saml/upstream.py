@@ -56,8 +56,8 @@ def request(content: SamlRequest, key: SamlSigningKey | None) -> OutgoingMessage
     root = message("AuthnRequest", content.id, content.provider.entity_id, content.destination, content.issued_at)
     root.set("ProtocolBinding", SamlBinding.POST)
     root.set("AssertionConsumerServiceURL", content.provider.acs_url)
-    # Without it an identity provider may not name a person for us whom it has not named before (saml-core-2.0,
-    # 3.4.1.1).
+    # Without it an identity provider may not make an identifier for a person who signs in here for the first time
+    # (saml-core-2.0, 3.4.1.1).
     SubElement(root, QName(PROTOCOL, "NameIDPolicy"), {"Format": content.name_id_format, "AllowCreate": "true"})
     binding = SamlBinding.POST if content.is_posted else SamlBinding.REDIRECT
     return encoded("SAMLRequest", root, content.destination, key, binding, content.relay_state)

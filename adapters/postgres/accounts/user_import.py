@@ -14,8 +14,8 @@ class PostgresUserImport(Aggregate):
 
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
         self._copy(accounts)
-        # In the order of the lines, so that the first line of an address counts. The password
-        # of an account whose address is not proved is kept like that of a registration, which does not expire.
+        # In the order of the lines, so that the first line of an address counts. While an address is not proved, the
+        # password is kept like a registration's, without an expiry.
         return self._value(
             """
             WITH added AS (

@@ -37,7 +37,7 @@ LEASE: Final = """
         SELECT   id
         FROM     siem_streams
         WHERE    enabled AND due_at <= %(now)s AND (leased_until IS NULL OR leased_until <= %(now)s)
-        -- Not EXISTS, for which the planner reads all organizations to find those of a few streams.
+        -- Not EXISTS, for which the planner reads all organizations to look up a few streams.
         AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = siem_streams.organization_id)
         ORDER BY due_at
         LIMIT    %(streams_max)s

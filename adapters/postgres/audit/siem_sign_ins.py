@@ -1,7 +1,7 @@
 """The sign-ins that a SIEM gets, from the table `login_events`, each statement a range of ids of an index.
 
-Those to the organization itself are in its part of the log. Those of its people elsewhere are in the parts of others,
-and name it as the organization through which they came.
+Sign-ins to the organization itself are in its part of the log. Sign-ins of its people at products are in the vendors'
+parts, and name it as the organization through which they came.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ NEWER_OF_PLATFORM: Final = f"FROM login_events e WHERE e.id > %(newer_id)s::uuid
 _DAYS: Final = """
     (%(start)s::date IS NULL OR day >= %(start)s) AND (%(end)s::date IS NULL OR day <= %(end)s)
 """
-# Planned with its days each time: a plan for any days reads those of all years.
+# Planned with its days each time: a plan for any days reads all years.
 _OF_ORGANIZATION: Final = f"""
     counted AS (
         SELECT day, reason, provider, service_id, sign_ins

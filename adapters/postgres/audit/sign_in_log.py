@@ -55,7 +55,7 @@ _COLUMNS: Final = """
 _NEWEST: Final = "ORDER BY id DESC LIMIT %(limit)s"
 _IN_ORDER: Final = "ORDER BY e.id DESC"
 _DAYS: Final = "unnest(%(days)s::date[], %(from_ids)s::uuid[], %(to_ids)s::uuid[]) AS days (day, from_id, to_id)"
-# Not EXISTS, for which the planner reads all members of the organization to look up those of a page.
+# Not EXISTS, for which the planner reads all members of the organization to look up a page of them.
 _IS_MEMBER: Final = """
     coalesce((SELECT true FROM memberships m WHERE m.organization_id = %(organization_id)s AND m.user_id = e.user_id),
              false) AS is_member
@@ -134,7 +134,7 @@ OF_PERSON: Final = f"""
     {_TO_PLATFORM}
     {_IN_ORDER}
 """
-# The newest sign-ins from an address, and those of them that fit.
+# The newest sign-ins from an address, and the ones among them that fit.
 _LOOKED_AT: Final = f"""
     SELECT   {_COLUMNS}
     FROM     login_events e

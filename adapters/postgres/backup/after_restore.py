@@ -42,8 +42,8 @@ ENDED_TABLES: Final = (
 # Tells the services that have a URI for it, by a trigger.
 _END_SESSIONS: Final = "UPDATE sessions SET revoked_at = %(now)s WHERE revoked_at IS NULL AND expires_at > %(now)s"
 
-# What is done to the rows whose value no present key opens. A row that cannot do without the value is deleted; one that
-# other rows hang on gets a secret that nobody knows, and is switched off.
+# What happens to rows whose value no present key opens. A row that is useless without the value is deleted; a row that
+# other rows refer to gets a random, unknown secret, and is switched off.
 DROPPED: Final[Mapping[str, LiteralString]] = {
     "mails.values_sealed": """
         UPDATE mails

@@ -201,7 +201,7 @@ def _require_new(path: Path) -> None:
 
 @contextmanager
 def _opened_alone(part: Path) -> Generator[IO[bytes]]:
-    """Open the unfinished file, readable by its owner alone; that of a backup that was killed is written anew."""
+    """Open the unfinished file, readable by its owner alone; one that a killed backup has left is overwritten."""
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, _PRIVATE_FILE)
     with os.fdopen(descriptor, "w+b") as file:
         try:

@@ -1,7 +1,7 @@
 """Finding `pg_dump` and `pg_restore` of the right version, and giving them the address of a database.
 
-The wheel of the embedded PostgreSQL has those of its version; for another server those of its major version are looked
-for, because only that one is sure to know everything that the server has.
+The wheel of the embedded PostgreSQL has the programs of its version. For another server, programs of its major version
+are searched, because only they are sure to know everything that the server has.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _candidates(program: str, folder: Path | None, major: int) -> Iterator[Path]
         return
     yield from (Path(pattern.format(major=major)) / program for pattern in _PACKAGE_FOLDERS)
     with suppress(EmbeddedPostgresError):
-        # The wheel also has those of an older version than the embedded PostgreSQL.
+        # The wheel also has the programs of an older version than the embedded PostgreSQL.
         own = programs_folder()
         yield own / program
         yield from sorted(folder / program for folder in own.parents[1].glob("pginstall*/bin"))

@@ -1,4 +1,4 @@
-"""The subjects of tokens of sessions that there are not, by the statement that reads those of sessions."""
+"""The subjects of tokens of imagined sessions, by the statement that reads the subjects of real ones."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ _END_OF_VENDOR: Final = f"""
         RETURNING id, vendor_id, service_id, organization_id, external_id)
     {_OF_ENDED}
 """
-# Nobody can claim the organization from then on, nor find it: it is deleted like one that its owner has deleted.
+# From then on no one can claim or find the organization: it is deleted like one that its owner has deleted.
 _END_UNCLAIMED: Final = f"""
     WITH ended AS (
         UPDATE service_customers c

@@ -1,4 +1,4 @@
-"""The products of an organization in the console, and the names of those to whom they are assigned."""
+"""The products of an organization in the console, and the names of the people, roles and groups assigned to them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The services that a person may open, by the indexes of their memberships and links.
 
-What decides who comes in is that of sessions and requests (`adapters/postgres/sessions/customer_contexts.py`).
+The conditions of access are the same as for sessions and requests (`adapters/postgres/sessions/customer_contexts.py`).
 """
 
 from __future__ import annotations

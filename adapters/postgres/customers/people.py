@@ -13,8 +13,8 @@ from core.customers.people import ChangedPerson, CustomerPeoplePage, CustomerPer
 from core.limits import COUNTED_MAX
 from core.services.services import Service
 
-# Whether the vendor sees a member `cm` with the account `u`, who may have signed in as `own` says. It sees also those
-# whom it admits itself and who have not confirmed that, and then nothing of their account.
+# Whether the vendor sees a member `cm` with the account `u`, who has signed in if there is a row `own`. It sees the
+# people that its own setup admits even before they confirm that, but then nothing of their accounts.
 IS_SEEN: Final = f"""
     (cm.suspended_at IS NULL
      AND CASE WHEN cm.confirmed_at IS NOT NULL THEN u.deactivated_at IS NULL ELSE cm.made_for IS NOT NULL END
@@ -57,7 +57,7 @@ _OWN: Final = """
                        WHERE  customer_id = c.id AND user_id = cm.user_id
                        OFFSET 0) AS own ON true
 """
-# Begun with whom the list is about: those who have signed in, or all members.
+# Begins with the people to list: those who have signed in, or all members.
 _SIGNED_IN: Final = f"""
     {_CUSTOMER}
     JOIN customer_users own ON own.customer_id = c.id
@@ -72,7 +72,7 @@ _MEMBERS: Final = f"""
     {_OWN}
     WHERE {_IS_CUSTOMER}
 """
-# Of a customer for which the vendor has made something: with those whom it admits.
+# For a customer with an internal organization: with the people that it admits.
 _ADMITTED: Final = f"""
     {_CUSTOMER}
     CROSS JOIN LATERAL (SELECT user_id FROM customer_users WHERE customer_id = c.id

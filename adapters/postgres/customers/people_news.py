@@ -1,4 +1,4 @@
-"""What vendors were told of the people of customers, in the tables `customer_users_told` and `customer_user_checks`."""
+"""What events have told vendors of the people of customers: `customer_users_told` and `customer_user_checks`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from adapters.postgres.transaction import Aggregate
 from core.customers.people_news import NewsBatch, PersonChange, PersonNews
 from core.ids import FIRST_ID
 
-# Of how many organizations one transaction looks at changes.
+# The most organizations whose changes one transaction reads.
 ORGANIZATIONS_MAX: Final = 20
-# What a transaction sees of the table is not worked off by another one.
+# No two transactions process the same changes.
 _LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.customer_user_checks'))"
-# The role there only of one who has signed in.
+# The customer role only for a person who has signed in.
 _SEEN: Final = seen(f"CASE WHEN own.user_id IS NOT NULL THEN {CUSTOMER_ROLE} END")
 # Each step finds the next organization in the index, however many changes each has. The changes of all of them share
 # the batch.
@@ -78,7 +78,7 @@ EXPAND: Final = f"""
     FROM     passed
     ORDER BY id, customer_id
 """
-# Each person at every service that the organization uses: whom a vendor knows of may be a member no more.
+# Each person at every service that the organization uses: a person that a vendor knows may no longer be a member.
 OF_USERS: Final = f"""
     SELECT   id, place, organization_id, place AS customer_id, user_id
     FROM     (SELECT change.id, customer.id AS place, change.organization_id, change.about AS user_id, change.number,
@@ -94,8 +94,8 @@ OF_USERS: Final = f"""
     WHERE    pairs <= %(share)s
     ORDER BY number, place
 """
-# The members of a customer, and those of whom its vendor knows, each read up to the limit. Both organizations may have
-# made the change.
+# The members of a customer, and the people that its vendor knows, each read up to the limit. Either organization may
+# have made the change.
 OF_CUSTOMERS: Final = f"""
     SELECT   change.id, person.user_id AS place, c.organization_id, c.id AS customer_id, person.user_id
     FROM     {_CHANGES}
@@ -148,7 +148,7 @@ CHECK: Final = f"""
         FROM   {_PAIRS}
         JOIN   {_CUSTOMER_OF_PAIR} AND c.accepted_at IS NOT NULL
         JOIN   services v ON v.organization_id = c.vendor_id AND v.id = c.service_id
-        -- For the planner: one row by its key, where a join reads all that was told of a customer, for each person.
+        -- For the planner: one row by its key, where a join reads all rows of a customer for each person.
         LEFT   JOIN LATERAL (SELECT told
                              FROM   customer_users_told
                              WHERE  customer_id = c.id AND user_id = pair.user_id
@@ -164,7 +164,7 @@ CHECK: Final = f"""
         SELECT *,
                CASE WHEN data IS NULL AND told IS NOT NULL THEN 'REMOVED'
                     WHEN data IS NOT NULL AND coalesce(told, '') = '' AND is_told_of_all THEN 'ADDED'
-                    -- One who has signed in before and is let in again.
+                    -- The person has signed in before and is admitted again.
                     WHEN data IS NOT NULL AND told IS DISTINCT FROM md5(data::text) THEN 'CHANGED'
                END AS change
         FROM   present),
@@ -246,7 +246,7 @@ class PostgresPeopleNews(Aggregate):
         )
 
     def _next(self, people_max: int, last_turn: UUID) -> list[list[_Change]]:
-        """Return the first changes of some organizations, those of each in their order."""
+        """Return the first changes of some organizations, by organization and in their order."""
         changes = self._all(
             _Change,
             NEXT,
@@ -309,9 +309,9 @@ _KINDS: Final[Mapping[str, LiteralString]] = {"user_id": OF_USERS, "customer_id"
 
 
 def _taken(changes: Sequence[_Change]) -> list[_Change]:
-    """Return which of the first changes of an organization one batch works off.
+    """Return which of the first changes of an organization one batch processes.
 
-    That is the first one where it concerns many people, and else all those of single persons.
+    That is the first one if it concerns many people, else all changes that concern single persons.
     """
     first, *_ = changes
     return [change for change in changes if change.user_id is not None] if first.user_id is not None else [first]

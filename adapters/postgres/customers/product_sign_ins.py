@@ -47,7 +47,7 @@ _OF_STRANGER: Final[dict[str, Any]] = {"user_id": None, "email": None, "name": N
 
 
 def _listed(which: LiteralString) -> LiteralString:
-    """Return the statement of a list; each outcome is read by itself, so that those of the other one are not."""
+    """Return the statement of a list; each outcome is read separately, so that rows of the other one are not."""
     return f"""
         WITH page AS MATERIALIZED (
             SELECT e.*
@@ -77,7 +77,7 @@ class PostgresProductSignIns(Aggregate):
     ) -> Sequence[ProductSignIn]:
         values = self._values_of(scope.organization_id, product, succeeded=succeeded, after=after, limit=limit)
         values["from_id"] = max(values["from_id"], first_id_since(scope.since))
-        # Planned with the person each time: a plan for anybody may read all sign-ins at the product.
+        # Planned with the person each time: a plan for any person may read all sign-ins at the product.
         values |= {"user_id": user_id, "since": scope.since}
         return self._listed(scope.organization_id, self._rows(OF_PERSON_AT_PRODUCT, values, prepare=False))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def columns(entity: type[DataclassInstance], *, table: str = "", without: tuple[str, ...] = ()) -> LiteralString:
-    """Return the columns of an entity, `slug, name, …`, or those of a table with this alias, `s.slug, s.name, …`."""
+    """Return the columns of an entity, `slug, name, …`, or with the alias of a table, `s.slug, s.name, …`."""
     return _listed(entity, f"{table}.{{0}}" if table else "{0}", without)
 
 
@@ -58,7 +58,7 @@ def _field(name: str, prefix: str) -> str:
 
 @cache
 def _listed(entity: type[DataclassInstance], form: str, without: tuple[str, ...] = ()) -> LiteralString:
-    # The names are those of our dataclasses, as literal as the text around them.
+    # The names come from our dataclasses, and are as literal as the text around them.
     names = [name for name in _names(entity) if name not in without]
     return cast("LiteralString", ", ".join(form.format(name) for name in names))
 

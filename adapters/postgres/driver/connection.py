@@ -132,7 +132,7 @@ class Connection:
             raise
         except BaseException:
             self.has_failed = True
-            # The rest of the answers would be read as those of the next round trip.
+            # The rest of the answers would be read as answers of the next round trip.
             pgconn = self._driver.pgconn
             if pgconn.transaction_status == TransactionStatus.ACTIVE or pgconn.pipeline_status != PipelineStatus.OFF:
                 self._driver.close()

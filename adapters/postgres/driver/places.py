@@ -1,12 +1,12 @@
-"""Places: how many use cases run at the same time, shared out among those who wait (`ops/decisions/0050`).
+"""Places: the use cases that may run at the same time, shared out among all that wait (`ops/decisions/0050`).
 
-Each claim names its share, by a key such as an organization. The shares take turns, so a claim waits behind at most one
-other of each share, besides those of its own. A share has at most half of the places, and a quarter of them is reserved
-for sign-ins, of which one share has at most half; each of these is at least one, and a single place is reserved for
-nothing.
+Each claim names its share, by a key such as an organization. The shares take turns, so a claim waits behind the earlier
+claims of its own share and at most one claim of each other one. A share has at most half of the places. A quarter of
+the places is reserved for sign-ins, and one share has at most half of these. Each of these numbers is at least one; a
+single place is reserved for nothing.
 
-A claim may name a row that its use case locks. One claim for a row has a place, and the others wait for it before they
-wait for a place, so that they hold none while they would wait for PostgreSQL.
+A claim may name a row that its use case locks. One claim for a row has a place at a time. The others wait for it before
+they wait for a place, so that they hold none while PostgreSQL would make them wait.
 
 Everything here is done without switching tasks, and nothing is kept of a share that neither waits nor has a place.
 """
@@ -21,7 +21,7 @@ import trio
 
 
 class Share(NamedTuple):
-    """Whose places a claim takes; the keys of sign-ins are apart from those of everything else."""
+    """The share that a claim belongs to; sign-ins have keys of their own."""
 
     key: Hashable
     is_sign_in: bool = False

@@ -58,7 +58,7 @@ class PostgresPoolStatistics:
 
 @dataclass(slots=True)
 class Pooled:
-    """A connection, that of the driver below it, and when it was used last."""
+    """A connection, the driver's connection below it, and when it was used last."""
 
     driver: TimedConnection
     connection: Connection

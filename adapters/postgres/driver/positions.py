@@ -65,7 +65,7 @@ class Moments:
         self._moments: deque[tuple[float, Position]] = deque(maxlen=_MOMENTS_MAX)
 
     def add(self, at: float, position: Position) -> None:
-        """Note the position of a moment; those of another timeline are not comparable with it."""
+        """Record the position of a moment; positions of another timeline are not comparable with it."""
         if self._moments and self._moments[-1][1].timeline != position.timeline:
             self._moments.clear()
         self._moments.append((at, position))

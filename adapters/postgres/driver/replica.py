@@ -32,8 +32,8 @@ REST_SECONDS: Final = 0.5
 # For a look: an attempt to connect is over before, and a server that does not say where it is within the other hangs.
 CONNECTION_SECONDS_MAX: Final = CONNECT_SECONDS_MAX + 0.5
 ANSWER_SECONDS_MAX: Final = 2.0
-# Where a replica is. The timeline is that of what it receives, which a role with `pg_read_all_stats` may see, or of its
-# last restart point: it is asked for when the primary has another one than this connection has seen.
+# The position of a replica. The timeline is read from its receiver, which a role with `pg_read_all_stats` may see, or
+# from its last restart point: it is queried when the primary's differs from the one that this connection has seen.
 PLACE: Final = "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn()"
 PLACE_AND_TIMELINE: Final = """
     SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn(),

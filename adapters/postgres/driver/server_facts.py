@@ -58,14 +58,14 @@ SETTINGS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """What a server says; the version is that of PostgreSQL, as it counts it: 180001 is 18.1."""
+    """What a server says of itself; the version is in PostgreSQL's own numbers: 180001 is 18.1."""
 
     version: int
     role: str
     is_superuser: bool
     owns_tables: bool
     connections_max: int
-    """How many connections this role may have, with those of all others."""
+    """How many connections this role may have, and how many all roles together."""
     connections_of_others: int
     is_local: bool
     is_encrypted: bool

@@ -11,9 +11,9 @@ _PORT: Final = "5432"
 
 
 def to_writable_server(url: str) -> str:
-    """Return the address with the wish for a writable server, unless it has a wish of its own.
+    """Return the address with a request for a writable server, unless it has `target_session_attrs` of its own.
 
-    The driver tries one server after the other: those that are named, and all addresses of a name.
+    The driver tries one server after the other: every named host, and all addresses of a name.
     """
     try:
         parameters = conninfo_to_dict(url)

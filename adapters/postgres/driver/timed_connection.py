@@ -29,7 +29,7 @@ LOCK_WAIT_SECONDS_MAX = 3
 IDLE_IN_TRANSACTION_SECONDS_MAX = 10
 # PostgreSQL ends a statement before this, so a server that is still silent then hangs, and may never answer.
 ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 1.0
-# Several statements in a row share one deadline, which is this much later than that of the first.
+# Several statements in a row share one deadline, which is this much later than the deadline of the first.
 SPARE_SECONDS = 0.5
 # The shortest time that libpq accepts.
 CONNECT_SECONDS_MAX = 2

@@ -41,7 +41,7 @@ def disable_durability(address: str) -> None:
 
 
 class FreshStates:
-    """Returns a database to its first state; `address` is that of a superuser."""
+    """Returns a database to its first state; `address` connects as a superuser."""
 
     def __init__(self, address: str) -> None:
         self._connection = psycopg.connect(address, autocommit=True)

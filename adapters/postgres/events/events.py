@@ -19,7 +19,7 @@ from ports.mailboxes import WorkKind
 ROWS_MAX: Final = 16
 _COLUMNS: Final = "id, organization_id, type, actor_user_id, actor_email, data, occurred_at"
 _ROW: Final = "(%s, %s, %s, %s, %s, %s, %s)"
-# By the number of rows: those of a query would reach a cluster by way of the coordinator, which takes so long that it
+# By the number of rows: on a cluster, rows from a query would go through the coordinator, which takes so long that it
 # would tell whether an account belongs to several organizations.
 ADD: Final[Mapping[int, LiteralString]] = {
     rows: f"INSERT INTO events ({_COLUMNS}) VALUES " + _ROW + (", " + _ROW) * (rows - 1)

@@ -34,7 +34,7 @@ _DUE: Final = """
     SELECT   organization_id
     FROM     mail_dues
     WHERE    queued_at <= %(now)s
-    -- Not EXISTS, for which the planner reads all organizations to find those of a few mails.
+    -- Not EXISTS, for which the planner reads all organizations to look up a few mails.
     AND      coalesce((SELECT o.status
                        FROM   organizations o
                        WHERE  o.id = mail_dues.organization_id), 'active') = 'active'

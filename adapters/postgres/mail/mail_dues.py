@@ -1,8 +1,8 @@
 """When each organization may have a mail to send, in the table `mail_dues`.
 
 Mails are looked for, locked and written for one organization at a time. The transaction that makes a mail due sets the
-time, and keeps it from being put off until it has ended; so a time may be too early, but never too late. `queued` mails
-leave through the mail server of the platform, `routed` ones through that of their organization.
+time, and keeps it from being postponed until it has ended; so a time may be too early, but never too late. `queued`
+mails leave through the platform's mail server, `routed` ones through their organization's.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class MailDues(Aggregate):
         self._connection.execute_later(MARK, (self._transaction.now, sorted(set(organization_ids))))
 
     def put_off(self, organization_ids: Sequence[UUID], waiting: Waiting) -> None:
-        """Set the times of organizations of which no mail was found to be due to those of their next mails.
+        """Set the times of organizations without a due mail to the times of their next mails.
 
-        One that is making a mail due at this moment is left as it is. The locks are held to the end of the transaction,
-        so this comes last.
+        An organization for which another transaction makes a mail due is left as it is. The locks are held to the end
+        of the transaction, so this comes last.
         """
         if not organization_ids:
             return
@@ -84,7 +84,7 @@ class MailDues(Aggregate):
         self._connection.execute_later(PUT_OFF[waiting], (free, times))
 
     def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
-        """Mark those of these organizations that exist and are not looked at soon; return how many."""
+        """Mark each of these organizations that exists and is not due soon; return how many."""
         if not organization_ids:
             return 0
         unmarked: list[UUID] = self._values(

@@ -20,7 +20,7 @@ from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace
 from core.sessions.session import CallerSession
 
-# The organization of the path and the membership in it, beside those of the session's context, which may differ.
+# The organization of the path and the membership in it; the session's context may be a different organization.
 _PATH_COLUMNS: Final = f"""
     {prefixed(Organization, table="p", prefix="path_organization_")},
     {prefixed(Membership, table="pm", prefix="path_membership_")},

@@ -37,7 +37,7 @@ SESSIONS_THAT_END: Final = f"""
          OR ('membership' = ANY (%(origins)s)
              AND s.customer_id = ANY (ARRAY(SELECT id FROM service_customers
                                             WHERE  organization_id = %(organization_id)s)))
-         -- By what a vendor has made for a customer, of whom is no member of it.
+         -- By a vendor's setup for a customer, of people who are no members of the customer.
          OR ('membership' = ANY (%(origins)s)
              AND s.customer_id = ANY (ARRAY(SELECT internal_of FROM organizations WHERE id = %(organization_id)s))
              AND NOT EXISTS (SELECT FROM service_customers c

@@ -20,13 +20,13 @@ def proof_row(*, status: str, **columns: Any) -> DomainProof:
 
 
 class DomainClaims(Aggregate):
-    """The claims in one table: saving a proof, and finding those whose check is due."""
+    """The claims in one table: saving a proof, and finding claims whose check is due."""
 
     _table: ClassVar[LiteralString]
     # Of the lock for those who verify the same domain.
     _lock_name: ClassVar[LiteralString]
     _columns: ClassVar[LiteralString]
-    # Which claims are in nobody's way, and which `other` claims are in the way of the rest.
+    # Which claims compete with no other, and which `other` claims stand against the rest.
     _is_shared: ClassVar[LiteralString] = "false"
     _is_exclusive: ClassVar[LiteralString] = "true"
 

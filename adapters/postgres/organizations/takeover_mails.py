@@ -58,8 +58,8 @@ _MADE: Final = """
     WHERE  made.made_at >= %(begin)s AND made.made_at < %(end)s
     ORDER  BY made.made_at, made.kind, made.label
 """
-# What an entry was done to, in the words of what it has: none of them is a text that its maker has chosen freely. Of
-# one organization, because the logs may be spread over machines.
+# The target of an entry, in words that its maker could not choose freely. For one organization, because the logs may be
+# spread over machines.
 _CHANGES: Final = """
     SELECT   id, %(organization_id)s::uuid AS organization_id, action, created_at AS at,
              concat_ws(' ', details ->> 'change', details ->> 'invited_email', details ->> 'service_slug',

@@ -434,7 +434,7 @@ class PostgresTakeovers(TakeoverEntries):
         return self.joined(ways, first_id)
 
     def _reactivated(self, acting: Sequence[Acting], first_id: UUID | None) -> Sequence[Joined]:
-        """Return the members whom these let in again, and when; not those whom these had kept out themselves."""
+        """Return the members that these readmitted, and when, except members that these had suspended themselves."""
         found = list[Joined]()
         kept_out = set[tuple[UUID, str]]()
         for entry in self.of_acting(acting, first_id, _DEACTIVATED, _REACTIVATED):
@@ -601,7 +601,7 @@ def _made_by(entry: Entry, details: Mapping[str, Any]) -> tuple[str, str] | None
         # The token is no target of its own: that is its organization.
         return SCIM_TOKEN, details[SCIM_TOKEN]
     if entry.action == AuditAction.WORKLOAD_CREATED.value and "key_id" not in details:
-        # That of a service opens nothing at Gatehouse.
+        # The workload of a service opens nothing at Gatehouse.
         return None
     named_by = _MAKES_CREDENTIAL.get(entry.action)
     return (named_by, entry.target_id) if named_by is not None else None

@@ -1,4 +1,4 @@
-"""Leases of jobs, and what became of their rows, in the tables `bulk_jobs` and `bulk_job_rows`.
+"""Leases of jobs, and the outcomes of their rows, in the tables `bulk_jobs` and `bulk_job_rows`.
 
 A row is recorded together with the number of its job, so that both agree.
 """

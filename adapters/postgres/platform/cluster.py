@@ -11,7 +11,7 @@ from core.platform.cluster import Cluster, ClusterNode
 # A node that hangs accepts connections, and answers nothing.
 ANSWER_MAX: Final = "2s"
 IS_CLUSTER: Final = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
-# The shards of one log stand for those of all, which lie beside them.
+# The shards of one log represent all logs, whose shards lie beside them.
 NODES: Final = """
     WITH one_log AS (
         SELECT min(logicalrelid::oid) AS log FROM pg_dist_partition WHERE partmethod = 'h' AND logicalrelid IN (

@@ -13,7 +13,7 @@ from typing import Final
 from adapters.postgres.transaction import Aggregate
 from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
 
-# The condition and the expression are those of the index `invitations_ended`.
+# The condition and the expression match the index `invitations_ended`.
 _DELETE: Final = """
     DELETE FROM invitations
     WHERE  id = ANY (ARRAY(

@@ -21,8 +21,8 @@ COLUMNS: Final = (
     "m.id, m.recipient, m.template, m.state, m.attempts, m.due_at, m.last_error,"
     " nullif(m.organization_id, '00000000-0000-0000-0000-000000000000') AS organization_id, m.created_at"
 )
-# The addresses of platform owners: the present ones, and those to which a mail about a change of address went, which
-# are those wished for and, after a change, the former ones. Owners are few, and the addresses are read once.
+# The addresses of platform owners: the present ones, and those that mails about a change of address went to, which are
+# the requested ones and, after a change, the former ones. Owners are few, and the addresses are read once.
 ADDRESSES_OF_OWNERS: Final = """
     SELECT email FROM users WHERE is_platform_owner
     UNION ALL

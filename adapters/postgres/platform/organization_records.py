@@ -52,7 +52,7 @@ _LAST_SIGN_IN: Final = """
 # more with a text in their domains have it in a part that says nothing, such as its end.
 RARE_MAX: Final = 200
 _WITH_TEXT: Final = "(strpos(lower(o.name), %(text)s) > 0 OR strpos(o.slug, %(text)s) > 0)"
-# The groups of the text are in those of the name or of the slug, which the index has together.
+# The letter groups of the text are among those of the name and the slug, which the index has together.
 WITH_NAME: Final = f"""
     SELECT o.id
     FROM   organizations o

@@ -1,6 +1,6 @@
-"""What is due, found by one statement: each part is a range of an index that begins with what is due first.
+"""Finding what is due by one statement: each part is a range of an index that begins with what is due first.
 
-The conditions are those of the leases, without the shares of organizations and without what a lease postpones.
+The conditions are the same as for the leases, without the shares of organizations and the postponed work.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ NEXT: Final = """
           ORDER BY j.due_at
           LIMIT    1)),
         ('invitations',
-         -- Those of the last minute apart: before them may be many of organizations that are not active.
+         -- The events of the last minute separately: before them may be many of organizations that are not active.
          least((SELECT   i.expires_at
                 FROM     (SELECT   organization_id, expires_at
                           FROM     invitations

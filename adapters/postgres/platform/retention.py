@@ -75,7 +75,7 @@ _BOUND: Final = """
                   ORDER BY first_id
                   LIMIT    1))
 """
-# The addresses of an account are found by its events. Those of old events are kept, or the account could not be
+# The addresses of an account are found by its events. The addresses of old events are kept, or the account could not be
 # anonymized completely.
 _KEEP_ADDRESSES: Final = """
     INSERT INTO known_addresses (user_id, email)

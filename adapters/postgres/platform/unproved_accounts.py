@@ -1,8 +1,8 @@
-"""Deleting accounts that a stranger registered, whose address nobody has proved, and of which nothing has come.
+"""Deleting accounts that were registered, whose address was never proved, and that nothing refers to.
 
-`users.unproved_since` marks them. A proof of the address, a membership and the use of a service take the mark away, at
-once and for good, by triggers. Everything else is looked at when the time is over, in several statements: the first
-locks the accounts, so that nothing can refer to them any more, and the others see what did until then.
+`users.unproved_since` marks them. A proof of the address, a membership and the use of a service remove the mark for
+good, by triggers. Everything else is checked when the time is over, in several statements: the first locks the
+accounts, so that no new row can refer to them, and the others find the rows that already do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIND: Final = """
     LIMIT    %s
     FOR UPDATE SKIP LOCKED
 """
-# Those whom a log of organizations names, which keeps the account. The logs may be spread over machines: all are asked,
+# The accounts that a log of organizations names; they are kept. The logs may be spread over machines: all are queried,
 # for no more accounts than are deleted at once.
 NAMED: Final = """
     SELECT user_id FROM login_events WHERE user_id = ANY (%(ids)s) AND success

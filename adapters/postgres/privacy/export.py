@@ -157,7 +157,7 @@ class PostgresPrivacyExport(Aggregate):
                                                 FROM     jsonb_each_text(v.role_ids) AS known
                                                 WHERE    known.value::uuid = ANY (a.role_ids)
                                                 ORDER BY known.key) AS roles) AS given
-            -- One all of whose roles the service no longer has fits nobody.
+            -- An assignment whose roles the service no longer has fits no member.
             WHERE    a.role_ids = '{}' OR given.roles <> '{}'
             ORDER BY o.slug, vo.slug, v.slug
             """,

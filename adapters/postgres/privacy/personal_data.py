@@ -12,7 +12,7 @@ from typing import Final, LiteralString
 
 # All credentials, challenges and tokens of a person. Sessions are deleted before the devices to which they refer.
 CREDENTIALS: Final[tuple[LiteralString, ...]] = (
-    # Ended before they are deleted, so that the services of live ones are told.
+    # Ended before they are deleted, so that the services of live ones get logout tokens.
     """
     UPDATE sessions
     SET    revoked_at = %(now)s
@@ -48,7 +48,7 @@ _SUPPORT_ADDRESSES: Final = """
     WHERE lower(support_email) = ANY (%(addresses)s) AND organization_id = ANY (%(mentioning)s)
 """
 _MENTION: Final = "data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]"
-# What finds rows of logs, the organization and the id of each, and what changes those of one organization.
+# Statements that find rows of logs, with the organization and the id of each, and that change an organization's rows.
 ADDRESSES_IN_LOGS: Final[tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]] = (
     # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
     # ids go into an array, so that deliveries are found by an index whatever the planner estimates.
@@ -75,7 +75,7 @@ ADDRESSES_IN_LOGS: Final[tuple[tuple[LiteralString, tuple[LiteralString, ...]], 
             """,
         ),
     ),
-    # What vendors were told of the people of their customers is found by the address that stands beside the name.
+    # The rows of what vendors were told of their customers' people are found by the address beside the name.
     (
         f"""
         SELECT organization_id, id
@@ -253,8 +253,8 @@ _ORIGIN: Final = """
     ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
     user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
 """
-# The origins of actions, and the actor's address; as above, what finds rows of logs and what changes those of one
-# organization.
+# The origins of actions, and the actor's address; as above, statements that find rows, and that change an
+# organization's.
 ORIGINS_IN_LOGS: Final[tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]] = (
     (
         "SELECT organization_id, id FROM login_events WHERE user_id = %(user_id)s",

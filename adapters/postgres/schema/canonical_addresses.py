@@ -1,8 +1,8 @@
 """Gives stored addresses the canonical form that later versions require (ops/decisions/0017-idna-2008.md).
 
-Accounts and invitations of earlier versions may have an internationalized domain in its own letters. Those that have an
-ASCII form get it with the migrations. The others keep their address, which no mail is sent to, and are reported: those
-whose domain has no ASCII form, and those whose canonical address another account has.
+Accounts and invitations of earlier versions may have an internationalized domain in its own letters. The migrations
+replace it by its ASCII form. Where it has none, or another account has the canonical address, the address stays, gets
+no mail, and is reported.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A database that has the extension `citus` is the coordinator of a cluster. As long as no other node holds shards, its
 tables are local, as on any PostgreSQL. With the first worker, `gatehouse migrate` distributes the logs that are still
-local; those of one organization lie on one node, so that what reads or writes them asks that node alone. All other
-tables stay on the coordinator. `ops/decisions/0083-logs-on-citus.md` has the reasons.
+local. The logs of one organization lie on one node, so that statements on them reach that node alone. All other tables
+stay on the coordinator. `ops/decisions/0083-logs-on-citus.md` has the reasons.
 
 So that a log can lie there, it has no foreign key and no trigger, its unique keys begin with the organization, and a
 new column gets its constraint by a statement of its own.

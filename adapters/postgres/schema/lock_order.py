@@ -1,10 +1,10 @@
-"""The one order of locks on tables, for migrations and for what is written beside them.
+"""The one order of locks on tables, for migrations and for the transactions beside them.
 
-A transaction that writes looks at who asks, at the organization and at what it is about, then writes rows, and marks
-and appends to the logs at last. A migration takes its locks in that order as well, all of them before the first
-statement that needs one, so that it seldom waits for a transaction that waits for it. Reads of tables follow no order,
-so it also waits for all of them together for less time than PostgreSQL takes to look for a deadlock: no request ends by
-one.
+A transaction that writes reads the caller, the organization and the objects of the request, then writes rows, and
+appends to the logs last. A migration takes its locks in the same order, all of them before the first statement that
+needs one, so that it seldom waits for a transaction that waits for it. Reads of tables follow no order, so it also
+waits for all of them together for less time than PostgreSQL takes to look for a deadlock: no request ends by one
+(`ops/decisions/0092-locks-of-migrations.md`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ NOTHING: Final = Wanted(before=0, locks=())
 
 
 def wanted(connection: RawConnection, migration: Migration) -> Wanted:
-    """Return what a migration locks; what it makes itself is nobody else's yet."""
+    """Return the tables that a migration locks, without those it makes itself, which no one else uses yet."""
     taken = [_taken(connection, statement) for statement in statements(migration)]
     names = {table for of_statement in taken for table in of_statement}
     there = {name for (name,) in connection.execute(_ARE_THERE, (list(names),)).fetchall()}

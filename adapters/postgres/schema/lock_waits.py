@@ -31,7 +31,7 @@ LOOK_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.1
 # So that what has queued behind a try is served before the next one.
 PAUSE_SECONDS_MIN: Final = 0.5
-# Where a look has seen nobody, what held the table is most likely gone.
+# Where a look has found no holder, the holder of the table is most likely gone.
 PAUSE_SECONDS_UNSEEN: Final = 1.0
 CONNECT_SECONDS_MAX: Final = 2
 SESSIONS_NAMED_MAX: Final = 3
@@ -49,7 +49,7 @@ _BLOCKING: Final = """
     LEFT JOIN pg_locks l ON l.pid = p.pid AND l.locktype = 'virtualxid' AND l.granted
                             AND l.virtualxid = l.virtualtransaction
 """
-# Without VACUUM, also that of PostgreSQL itself, which gives way to others that wait.
+# Without VACUUM, also PostgreSQL's own, which gives way to others that wait.
 _USING: Final = """
     SELECT DISTINCT coalesce(pid, 0) AS pid, virtualtransaction AS transaction
     FROM   pg_locks

@@ -7,7 +7,7 @@ recorded after the last one. After an interruption it starts again with its firs
 - writes only statements that may run twice (`IF NOT EXISTS`, `IF EXISTS`, an `UPDATE` that skips the rows it has done);
 - creates an index only as `CREATE [UNIQUE] INDEX CONCURRENTLY IF NOT EXISTS name ON …`. An interrupted one leaves an
   invalid index, which `IF NOT EXISTS` would accept as it is, so the runner first drops an invalid index of that name.
-  For an index of a log by month it creates one of each partition, and at last that of the log, which takes them over;
+  For an index of a log by month it creates one on each partition, and last the log's own, which takes them over;
 - does not use `REINDEX CONCURRENTLY`, which leaves invalid indexes under names that PostgreSQL chooses;
 - quotes nothing with dollars: a block of PL/pgSQL would hide what has to be repeatable.
 

@@ -173,7 +173,7 @@ class _ColumnRewrap:
             self._done = replace(self._done, held=self._done.held + 1)
 
     def _reencrypt(self, keys: Sequence[Any], lock: SQL) -> set[Any]:
-        """Re-encrypt in one transaction those of these rows that can be locked and are still old; return their keys."""
+        """Re-encrypt, in one transaction, the rows that can be locked and are still old; return their keys."""
         if not keys:
             return set()
         with self._connection.transaction():

@@ -16,7 +16,7 @@ from core.lazy_dataclasses import dataclass
 
 
 class Lock(IntEnum):
-    """The locks of a table, each stronger than those above it; the names are those of PostgreSQL."""
+    """The locks of a table by PostgreSQL's names, each stronger than those above it."""
 
     ACCESS_SHARE = 1
     ROW_SHARE = 2

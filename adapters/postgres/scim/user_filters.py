@@ -21,7 +21,7 @@ Fragment: TypeAlias = "tuple[LiteralString, list[Any]]"
 # without an at sign is a name of the directory, any other one the address.
 _NAME: Final = "CASE WHEN p.user_name NOT LIKE '%%@%%' THEN lower(p.user_name) ELSE u.email END"
 _ID: Final = "coalesce(k.known_id, m.user_id)"
-# An account that an operator has deactivated is told of confirmed members only.
+# That an operator has deactivated an account is shown of confirmed members only.
 IS_ACTIVE: Final = """
     (m.suspended_at IS NULL
      AND (u.deactivated_at IS NULL OR coalesce(u.deactivated_by_organization_id <> m.organization_id,

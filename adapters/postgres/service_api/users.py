@@ -269,7 +269,7 @@ def _named(caller: ServiceCaller, known_id: UUID) -> dict[str, UUID]:
 
 
 def _page(rows: Sequence[tuple[Any, ...]]) -> ServiceUsersPage:
-    # An empty page has one row without a user. With a key that is not valid there is none, and nobody reads the page.
+    # An empty page has one row without a user. With an invalid key there is no row, and the page is not used.
     users = [
         ServiceUser(id=user_id, email=email, created_at=created_at, metadata=metadata or {})
         for _, user_id, email, created_at, metadata in rows

@@ -1,4 +1,4 @@
-"""Whom organizations assign to services, to their own and to those that they use, in tables of one shape."""
+"""The assignments of organizations to services, to their own and to those that they use, in tables of one shape."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.services.services import Service
 def assigned(table: LiteralString, condition: LiteralString) -> LiteralString:
     """Return the assignments of a table to a service `s`, as far as they meet a condition on their rows `a`.
 
-    One all of whose roles the service no longer has fits nobody.
+    An assignment whose roles the service no longer has fits no member.
     """
     return f"""
         coalesce((SELECT jsonb_agg(jsonb_build_object(
@@ -56,7 +56,7 @@ def given(assignments: Iterable[Assignment]) -> Jsonb:
     return Jsonb([_row(one) for one in assignments])
 
 
-# Those of a service `s` of the organization.
+# The assignments to a service `s` of the organization.
 OF_SERVICE: Final = assigned("service_assignments", "a.organization_id = %(organization_id)s AND a.service_id = s.id")
 _ASSIGN: Final = assigning("service_assignments", "service_id", "%(organization_id)s")
 NAMES: Final = """

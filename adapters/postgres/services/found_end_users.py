@@ -23,8 +23,8 @@ _FILTERED: Final = """
                              WHERE  organization_id = %(organization_id)s AND slug = %(service)s))
 """
 _FROM_THERE: Final = "AND (%(after)s::uuid IS NULL OR user_id < %(after)s) ORDER BY user_id DESC LIMIT %(limit)s"
-# Of a user that an API key has linked, the organization is told nothing before the first sign-in, whether the account
-# existed before or not; and never since when there is one. As for the JSON interface.
+# Before the first sign-in of a user that an API key has linked, the organization sees no data of the account, so that
+# it cannot tell whether it existed before; and it never sees when the account was made. So does the JSON interface.
 _SHOWN: Final = f"""
     SELECT u.id, u.email, used.created_at,
            coalesce(CASE WHEN used.last_sign_in_at IS NOT NULL AND u.email_verified_at IS NOT NULL THEN u.name END,
@@ -111,7 +111,7 @@ class PostgresFoundEndUsers(Aggregate):
         [count] = self._values(
             COUNT,
             {"organization_id": organization_id, "part": part, "service": service, "counted_max": counted_max},
-            # Likewise: a plan for any filter reads the users of all services to count those of one.
+            # Likewise: a plan for any filter reads the users of all services to count the users of one.
             prepare=False,
         )
         return count

@@ -1,4 +1,4 @@
-"""Services in the console, found among those of their organization."""
+"""Services in the console, found among the services of their organization."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ FOUND: Final = f"""
               LIMIT    %(limit)s) AS page
     ORDER BY page.created_at, page.id
 """
-# The organization is that of the plan: among the subscriptions it would offer an index to the planner that leads to all
-# of the organization.
+# The condition on the organization is on the plan: on the subscriptions it would offer the planner an index over all of
+# the organization's.
 SUBSCRIPTIONS: Final = """
     WITH own AS (SELECT id FROM plans WHERE organization_id = %(organization_id)s AND id = %(plan_id)s)
     SELECT (SELECT count(*)

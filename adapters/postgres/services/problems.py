@@ -10,8 +10,8 @@ from uuid import UUID
 from adapters.postgres.transaction import Aggregate
 from core.services.problems import KEPT_FOR, KEPT_OF_KIND, ClientProblem, ProblemDetails, ProblemKind
 
-# In which place each stands of its kind: the newest of each block before the second ones, and in a block that of each
-# network, so that neither takes a place from another that has fewer. One party may have all networks of a block.
+# The rank of each problem of its kind: the newest of each block before the second ones, and within a block the newest
+# of each network, so that none displaces another with fewer problems. One party may have all networks of a block.
 _PLACES: Final[LiteralString] = """
     SELECT p.*, row_number() OVER (PARTITION BY kind ORDER BY of_block, noted_at DESC, network) AS place
     FROM   (SELECT p.*,
@@ -46,7 +46,7 @@ class PostgresClientProblems(Aggregate):
             "kept": KEPT_OF_KIND,
             "since": problem.at - KEPT_FOR,
         }
-        # Of several at once one is added. None is while its service is being deleted, and it waits for nobody then.
+        # Of several at once one is added. While its service is being deleted none is, and the statement does not wait.
         self._connection.execute_later(
             """
             INSERT INTO client_problems (organization_id, service_id, kind, network, minute, noted_at, ip_address, sent,

@@ -53,7 +53,7 @@ _WANTED: Final = """
     AND (%(service_id)s::uuid IS NULL OR c.service_id = %(service_id)s)
     AND (%(plan_id)s::uuid IS NULL OR c.plan_id = %(plan_id)s)
 """
-# The address is that of a user of the service; of one who is none any more, nothing is told.
+# The address of a user of the service; of a former user, nothing is shown.
 CHANGES: Final = f"""
     SELECT   c.id, c.at, c.kind, c.user_id, l.email, c.service_id, c.plan_id, s.name AS service_name,
              s.slug AS service_slug, p.name AS plan_name, c.live, c.cents, c.currency

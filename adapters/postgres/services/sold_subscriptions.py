@@ -1,4 +1,4 @@
-"""Subscriptions in the console, found among those of their organization alone."""
+"""Subscriptions in the console, found among the subscriptions to an organization's services."""
 
 from __future__ import annotations
 

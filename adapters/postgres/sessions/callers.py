@@ -1,4 +1,4 @@
-"""The callers of requests, read from the tables `sessions`, `users` and those of their context."""
+"""The callers of requests, read from the tables `sessions` and `users` and the tables of their context."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ REFRESHABLE: Final = _with(
 # Before anything is granted.
 NEW_REFRESHABLE: Final = _with(_IN_TOKENS, reading_caller(f"{ADDITIONS}, {_STORED}"))
 OWN_REFRESHABLE: Final = reading_own_caller(_REFRESHED, _GRANT)
-# The bound and the domain are those of a browser's session.
+# The bound and the domain of a browser's session.
 _OF_BROWSER: Final = """
     CASE WHEN b.session_id IS NOT NULL THEN s.bounded_until END AS bounded_until,
     d.organization_id AS domain_organization_id
@@ -390,7 +390,7 @@ def refreshable_row(
     is_confidential: bool | None = None,
     **columns: Any,
 ) -> Refreshable:
-    """Return the session of a row with the columns of `REFRESHABLE`, or those of `NEW_REFRESHABLE`."""
+    """Return the session of a row with the columns of `REFRESHABLE` or `NEW_REFRESHABLE`."""
     granted = {name: columns.pop(name, None) for name in _OF_GRANT}
     client_grant = None
     if granted["scopes"] is not None:

@@ -11,8 +11,8 @@ SELECT
     CASE WHEN s.service_id IS NOT NULL OR s.confined_to IS NOT NULL
          THEN EXISTS (SELECT FROM memberships
                       WHERE  user_id = s.user_id AND confirmed_at IS NOT NULL
-                        -- To a service, membership in any organization is elsewhere, and so is what a vendor has made
-                        -- for another customer than that of the session.
+                        -- To a service, membership in any organization is elsewhere, and so is a vendor's setup for
+                        -- another customer than the session's.
                         AND  CASE WHEN made_for IS NULL THEN s.service_id IS NOT NULL OR organization_id <> s.confined_to
                                   ELSE made_for IS DISTINCT FROM s.customer_id
                                        AND organization_id IS DISTINCT FROM s.confined_to END)

@@ -52,12 +52,13 @@ def _fitting(table: LiteralString, condition: LiteralString, member: LiteralStri
     """
 
 
-# The assignments of a customer `c` that fit its member `cm`, who is not only admitted, and those of the organization of
-# a service `v` that fit its member `m` as soon as they have confirmed the membership.
+# The assignments of a customer `c` that fit its real member `cm`, and the assignments of the organization of a service
+# `v` that fit its member `m`, once the membership is confirmed.
 _FITTING: Final = _fitting("customer_assignments", "a.customer_id = c.id AND cm.made_for IS NULL", "cm")
 _FITTING_HERE: Final = _fitting("service_assignments", "a.service_id = v.id", "m")
 _OWN_FITTING: Final = f"{_FITTING_HERE} AND m.confirmed_at IS NOT NULL"
-# Whether a customer `c` of a service `v` lets in its member `cm`. Whom the vendor admits needs no assignment.
+# Whether the member `cm` of a customer `c` may use the service `v`. Members of the internal organization need no
+# assignment.
 IS_ASSIGNED: Final = f"(c.access = 'members' OR cm.made_for IS NOT NULL OR EXISTS (SELECT {_FITTING}))"
 # The role of a member `cm` in the organization of a customer; who is only admitted has none there.
 CUSTOMER_ROLE: Final = "CASE WHEN cm.made_for IS NULL THEN cm.role END"

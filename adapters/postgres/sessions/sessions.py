@@ -208,7 +208,7 @@ class PostgresSessions(CallersBySession):
             AND (organization_id = %(organization_id)s OR confined_to = %(organization_id)s
                  OR customer_id = ANY (ARRAY(SELECT id FROM service_customers
                                              WHERE  organization_id = %(organization_id)s))
-                 -- By what a vendor has made for a customer, of whom is no member of it.
+                 -- By a vendor's setup for a customer, of people who are no members of the customer.
                  OR (s.customer_id = ANY (ARRAY(SELECT internal_of FROM organizations WHERE id = %(organization_id)s))
                      AND NOT EXISTS (SELECT FROM service_customers c
                                      JOIN   memberships k ON k.organization_id = c.organization_id

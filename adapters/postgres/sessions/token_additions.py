@@ -26,7 +26,7 @@ _SCOPES: Final = """
 """
 # What the directory of the service's organization calls the person.
 _NAME: Final = DIRECTORY_NAME.format(organization_id="s.organization_id", user_id="s.user_id")
-# What the directory of the context says of the person: that of the customer where it is shared, or the organization's.
+# The person's data in the directory of the context: the customer's, if it is shared, or the organization's.
 _DIRECTORY: Final = f"""
     (SELECT jsonb_build_object(
                 'display_name', coalesce(nullif(p.display_name, ''), nullif(p.formatted_name, ''), said.name),

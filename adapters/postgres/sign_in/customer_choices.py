@@ -21,8 +21,8 @@ from core.sessions.mfa_methods import MfaMethods
 from core.sessions.months import month_of
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding, SuspendedCustomer
 
-# Of the services `v` of an organization, one which a user `u` signs in to; read by the memberships of the user, each of
-# which finds at most one customer. Where a membership and what the vendor has made both let in, the membership counts.
+# The memberships by which a user `u` may sign in to a service `v` for customers; each finds at most one customer. Where
+# a membership and the vendor's own setup both admit the user, the membership counts.
 _ID: Final = """
     'id', c.id, 'organization_id', co.id, 'slug', co.slug,
     'internal_id', internal.id
@@ -75,8 +75,8 @@ CUSTOMERS_OF_USER: Final = f"""
     WHERE  u.id = %(user_id)s
 """
 
-# What the vendor knows a member `cm` with the account `u` by, at a customer `c`. The directory of a customer says it
-# only where the customer shares it; of one whom the vendor admits, its own directory for that customer says it.
+# The data by which the vendor knows a member `cm` with the account `u` at a customer `c`. They come from the directory
+# of the customer only where the customer shares it; for people that the vendor admits, from its own directory.
 NAME: Final = f"""
     coalesce(CASE WHEN u.email_verified_at IS NOT NULL AND (cm.made_for IS NULL OR cm.confirmed_at IS NOT NULL)
                   THEN u.name END,
@@ -107,9 +107,9 @@ class PostgresCustomerVisits(Aggregate):
             "at": at,
         }
         self._connection.execute_later(
-            # The vendor knows of the user from now on, and what: later changes are compared with it. Events tell of one
-            # who was removed since the first time. Of one whom a shared directory shows the vendor is still to be told,
-            # and nothing is noted but that it knows of them (`people_news.py`).
+            # From now on the vendor knows the user, with these data: later changes are compared with them. For a user
+            # who was removed since the first time there are events. A user that a shared directory shows is only marked
+            # as known, because the event for the vendor is still to come (`people_news.py`).
             f"""
             WITH visit AS (
                 INSERT INTO customer_users AS visit (customer_id, organization_id, user_id, first_sign_in_at,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _ACCESS: Final = {"table": "identities", "column": "access_token_sealed"}
 _REFRESH: Final = {"table": "identities", "column": "refresh_token_sealed"}
-# The expressions are those of the unique indexes, so that the indexes are used.
+# The same expressions as in the unique indexes, so that the indexes are used.
 _IN_CONTEXT: Final = """
     coalesce(connection_id, '00000000-0000-0000-0000-000000000000'::uuid)
         = coalesce(%(connection_id)s, '00000000-0000-0000-0000-000000000000'::uuid)
@@ -58,7 +58,7 @@ _FIND: Final = """
     FROM   identities
     WHERE  provider = %(provider)s AND subject = %(subject)s AND
 """
-# Those of users who have left are of connections, and of no service.
+# The identities of users who have left belong to connections, never to a service.
 _REMOVE: Final = f"""
     WITH forgotten AS (
         DELETE FROM departed_identities

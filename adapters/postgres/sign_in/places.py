@@ -23,7 +23,7 @@ from core.sign_in.proofs import Target
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
-# Of a service that is closed to strangers: whether an assignment fits the user, and whether a key has let them in.
+# For a service that is closed to strangers: whether an assignment fits the user, and whether a key gave them access.
 _ADMISSION: Final = f"""
     SELECT jsonb_build_object('is_assigned', {IS_ASSIGNED_HERE}, 'is_given', {IS_GIVEN.format(user_id="%(user_id)s")})
     FROM   (SELECT s.id, s.role_ids) AS v

@@ -79,8 +79,8 @@ _FOLLOWING_OF_USER: Final = f"""
     UNION ALL
     (SELECT {_COLUMNS} {_OF_USER} AND NOT success {_FOLLOWING})
 """
-# For a vendor: whether it knew by then that the user belongs to the customer, who has signed in for it. A refusal alone
-# would tell so of a user whom the customer has not shown.
+# For a vendor: whether it knew by then that the user belongs to the customer, by an earlier sign-in. A refusal alone
+# would reveal the membership of a user that the customer has not shown.
 _IS_KNOWN_FOR: Final = """
     EXISTS (SELECT FROM customer_users own
             WHERE  own.customer_id = w.id

@@ -32,7 +32,7 @@ _OFFSET_MAX: Final = 10**9
 _LEASED: Final = leased_of(
     "webhook_queues",
     "webhook_id",
-    # Not EXISTS, for which the planner reads all organizations to find those of a few webhooks.
+    # Not EXISTS, for which the planner reads all organizations to look up a few webhooks.
     is_served="""coalesce((SELECT w.is_active AND o.status = 'active'
                                    FROM   webhooks w
                                    JOIN   organizations o ON o.id = w.organization_id

@@ -1,7 +1,7 @@
 """The feed of events in the table `events`, and what receivers get of events.
 
-The payloads are expressions over the columns of `events`, and no functions of the database: what takes a row of a table
-is not found on the nodes of a cluster, where the rows are those of its parts.
+The payloads are expressions over the columns of `events`, not functions of the database: a function that takes a row of
+a table is not found on the nodes of a cluster, where the rows belong to its shards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.webhooks.events import FeedItem
 
 
 def _payload(event_type: LiteralString, data: LiteralString) -> LiteralString:
-    # The keys always come in this order, as `ops/docs/webhooks.md` shows them.
+    # Receivers get the keys always in this order.
     return f"""
         json_build_object(
             'id', e.id,

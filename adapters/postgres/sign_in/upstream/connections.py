@@ -30,7 +30,7 @@ _CONNECTION: Final = f"""
 """
 
 
-# An address gives other metadata each time, so another end that is near the one before is no news.
+# An address gives new metadata each time, so an end close to the previous one needs no new warning.
 CLAIM_ENDING: Final = """
     UPDATE upstream_connections c
     SET    metadata_warned_of = c.metadata_valid_until

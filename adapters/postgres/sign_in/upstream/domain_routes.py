@@ -79,7 +79,7 @@ class PostgresDomainRoutes(DomainClaims):
     _table = "domain_routes"
     _lock_name = "domain route"
     _columns = _COLUMNS
-    # What a vendor has for a customer is in nobody's way.
+    # A vendor's claim for a customer does not compete with any other claim.
     _is_shared = "made_for IS NOT NULL"
     _is_exclusive = "other.made_for IS NULL"
 
