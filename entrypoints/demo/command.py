@@ -21,7 +21,7 @@ from typing import Final
 import httpx
 import trio
 from hypercorn.config import Config
-from hypercorn.trio import serve as serve_app  # pyright: ignore[reportUnknownVariableType] - that of WSGI is open
+from hypercorn.trio import serve as serve_app  # pyright: ignore[reportUnknownVariableType] - WSGI's type is open
 
 from core.secrets import Secret
 from entrypoints import capabilities, clocks, database, local_names, main

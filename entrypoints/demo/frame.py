@@ -1,4 +1,4 @@
-"""What all pages of the demo share that are not of Gatehouse: those of the shop, and of the provider of a customer."""
+"""What the demo's own pages share: the pages of the shop, and of a customer's identity provider."""
 
 from __future__ import annotations
 

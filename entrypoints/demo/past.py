@@ -83,7 +83,7 @@ class Past:
         headers |= {"Content-Type": "application/json"} if body is not None else {}
         headers |= {"Authorization": f"Bearer {token}"} if token else {}
         headers |= {"X-Api-Key": key} if key else {}
-        # The types of ASGI are those of another library.
+        # The types of ASGI come from another library.
         transport = httpx.ASGITransport(cast("Any", self.application), client=(visitor.address, PORT))
         async with httpx.AsyncClient(transport=transport, base_url=self.installation.settings.base_url) as client:
             response = await client.request(

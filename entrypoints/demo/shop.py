@@ -135,7 +135,7 @@ class DemoShop:
         return text.format(ways, GOODS)
 
     def _context(self, claims: dict[str, Any]) -> Markup:
-        """Return for whom a person is here, with what roles, and the links by which they switch."""
+        """Return the customer that a person is here for, their roles, and the links by which they switch."""
         if "customer_id" not in claims:
             return Markup("<p>You are here for yourself.</p>")
         others = Markup("").join(

@@ -19,7 +19,7 @@ ROLES: Final = (
     {"name": "editor", "title": "Editor", "description": "Orders for the organization."},
     {"name": "viewer", "title": "Viewer", "description": "Sees what the organization has ordered."},
 )
-# The receiver of the second organization was away for this part of the month, and that of the third is gone since.
+# The receiver of the second organization was away for this part of the month; the third one's is gone since.
 AWAY: Final = (timedelta(days=12, hours=9), timedelta(days=12, hours=16))
 GONE_AFTER: Final = timedelta(days=21)
 BROWSERS: Final = (

@@ -12,7 +12,7 @@ from entrypoints.shared.platform.findings import Finding
 if TYPE_CHECKING:
     from entrypoints.database import ServerFacts
 
-# The newest that Gatehouse is tested with, which is that of the embedded database.
+# The newest version that Gatehouse is tested with: the embedded database's.
 NEWEST_TESTED: Final = 18
 # Beside its pool, a process has a connection that listens, and another one for a moment while it starts.
 CONNECTIONS_BESIDE_POOL: Final = 2

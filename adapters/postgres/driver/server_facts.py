@@ -65,7 +65,7 @@ class ServerFacts:
     is_superuser: bool
     owns_tables: bool
     connections_max: int
-    """How many connections this role may have, and how many all roles together."""
+    """The limit for this role, from which the connections of other roles are not subtracted."""
     connections_of_others: int
     is_local: bool
     is_encrypted: bool

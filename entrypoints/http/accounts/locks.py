@@ -1,4 +1,4 @@
-"""Locking accounts: one's own, and those of an organization's own."""
+"""Locking accounts: one's own, and an organization's own accounts."""
 
 from uuid import UUID
 

@@ -1,7 +1,7 @@
 """Registering and managing passkeys, and signing in with one.
 
-The options and credentials are those of the browser's own functions: `PublicKeyCredential.parseCreationOptionsFromJSON`
-and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` produces what is sent back.
+The options and credentials have the form of the browser's own functions: `parseCreationOptionsFromJSON` and
+`parseRequestOptionsFromJSON` of `PublicKeyCredential` read the options, and the credential's `toJSON()` the answer.
 """
 
 from datetime import datetime

@@ -36,7 +36,7 @@ class ClaimsPreviewQuery(Query, kw_only=True):
     ] = None
 
     def wish(self, given: list[ServiceClaim] | None = None) -> PreviewWish:
-        """Return what is wished for, with other claims than those of the service if any are given."""
+        """Return the request for a preview, with the given claims in place of the service's if there are any."""
         return PreviewWish(
             user_id=self.user_id,
             customer_id=self.customer,

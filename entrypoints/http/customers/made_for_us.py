@@ -101,7 +101,7 @@ class AdoptedThing(SecretBody, kw_only=True):
 
     @classmethod
     def of(cls, adopted: Adopted) -> Self:
-        """Return what became of a thing."""
+        """Return the outcome for a thing."""
         token = adopted.secret.reveal() if adopted.secret is not None else None
         return cls(id=adopted.id, kind=adopted.kind, token=token)
 

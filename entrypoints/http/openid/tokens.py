@@ -71,7 +71,7 @@ AUTHORIZATION_CODE = "authorization_code"
 REFRESH_TOKEN = "refresh_token"  # noqa: S105 - the name of a grant, not a secret
 CLIENT_CREDENTIALS = "client_credentials"
 GRANT_TYPES = (AUTHORIZATION_CODE, REFRESH_TOKEN, CLIENT_CREDENTIALS, device.GRANT_TYPE)
-# Within the request, the limit is that of the client or of the address.
+# Within the request, the limit of the client or of the address applies.
 CLIENT_REFUSALS = (ClientInvalid, RequestInvalid, RateLimitExceeded)
 TOKEN_REFUSALS = (
     *CLIENT_REFUSALS,

@@ -1,4 +1,4 @@
-"""Second factors on the platform: those of one user, statistics, and signs of attacks."""
+"""Second factors on the platform: one user's, statistics, and signs of attacks."""
 
 from uuid import UUID
 

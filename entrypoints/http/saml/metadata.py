@@ -1,4 +1,4 @@
-"""Metadata: those of the identity provider for everyone, and those of the service provider to import."""
+"""Metadata: publishing the identity provider's, and importing a service provider's."""
 
 from typing import Annotated
 

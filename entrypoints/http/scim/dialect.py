@@ -21,7 +21,7 @@ from entrypoints.web.serving.dialects import Dialect
 SCIM_JSON: Final = "application/scim+json"
 ROOT: Final = "/scim/v2"
 GROUP_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:Group"
-# What an answer has of members whom the directory took out, and who stay.
+# The attribute of answers that lists members that the directory removed, and who stay.
 KEPT_SCHEMA: Final = "urn:gatehouse:scim:kept"
 LIST_SCHEMA: Final = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 ERROR_SCHEMA: Final = "urn:ietf:params:scim:api:messages:2.0:Error"

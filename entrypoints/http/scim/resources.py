@@ -179,7 +179,7 @@ class ScimGroupInput(msgspec.Struct, kw_only=True, rename="camel", dict=True):
         return member_ids([{"value": one.value, "type": one.type} for one in self.members or []])
 
     def prepare(self) -> None:
-        """Read the ids of the members, of whom there may be thousands, where the body is decoded."""
+        """Read the ids of the members on the thread that decodes the body: there may be thousands."""
         _ = self.member_ids
 
 
@@ -198,7 +198,7 @@ class ScimPatch(msgspec.Struct, kw_only=True):
     operations: Annotated[list[ScimPatchOperation], msgspec.Meta(min_length=1)] = msgspec.field(name="Operations")
 
     def prepare(self) -> None:
-        """Read the ids of members, of whom there may be thousands, where the body is decoded."""
+        """Read the ids of members on the thread that decodes the body: there may be thousands."""
         for one in self.operations:
             one.value = with_read_members(one.path, one.value)
 

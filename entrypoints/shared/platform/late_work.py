@@ -1,7 +1,7 @@
-"""What waits and what is late, as findings for `gatehouse doctor` and for the page of the system.
+"""Work that waits and work that is late, as findings for `gatehouse doctor` and for the page of the system.
 
-The limits are those of the alerts in `ops/monitoring/alerts.yaml`, each named with its alert; a test compares them.
-What waits because a receiver fails that an organization has chosen is named, and is no failure of the installation.
+The limits are the same as in `ops/monitoring/alerts.yaml`, each named with its alert; a test compares them. Work that
+waits for an organization's own receiver is named, and is no failure of the installation.
 """
 
 from __future__ import annotations

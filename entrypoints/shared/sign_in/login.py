@@ -45,8 +45,8 @@ async def authenticate(
     attempt = await call.transact(login.begin, email, call.throttled_network, wanted)
     verdict = await _compare(call, password, attempt)
     outcome = await _conclude(call, password, attempt, wanted, verdict, finish)
-    # After the success, so that no refusal takes longer by it, also not one of a right password. Its user has been told
-    # when the session began that is continued.
+    # After the success, so that it delays no refusal, not even of a right password. A continued session gets no notice:
+    # its user got one when it began.
     if wanted.continued_session_id is None and await is_breached(call.installation, password, is_hurried=True):
         return replace(outcome, has_breached_password=True)
     return outcome

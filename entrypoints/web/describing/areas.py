@@ -1,6 +1,6 @@
 """The parts of the reference: one page for each capability, or several for one with many routes.
 
-A page of all routes has 3 MB and takes seconds, which nobody reads as a whole.
+A page of all routes would have 3 MB and take seconds to load.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _SUCCESS: Final = range(200, 300)
 _CREDENTIALS_OF_OTHERS: Final = frozenset(
     {CredentialKind.BROWSER_SESSION, CredentialKind.SIGNATURE, CredentialKind.PROVIDER_TOKEN}
 )
-# Their names say what they do only together with the name of their group; the others are those of a module of its own.
+# Their names are clear only together with the name of their group; the others are in a module of their own.
 _KEEP_GROUP: Final = ("SCIM", "platform")
 _LEAVE_GROUP_OUT: Final = "service "
 # How groups end of which each operation is about one thing of a customer.

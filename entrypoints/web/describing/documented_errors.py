@@ -130,7 +130,7 @@ def error_groups(route: Route) -> list[ErrorGroup]:
 
 
 def error_schema(group: ErrorGroup, schemas: Schemas) -> Schema:
-    """Return the schema of the body with these codes: that of every error, with fewer codes."""
+    """Return the schema of the body with these codes: the schema of every error, with fewer codes."""
     error = schemas.resolved(schemas.of(Error))
     properties = {name: schema for name, schema in error["properties"].items() if name != "details"}
     properties["error_code"] = properties["error_code"] | {"enum": [code.name for code in group.codes]}

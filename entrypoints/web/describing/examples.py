@@ -1,7 +1,6 @@
 """Example values of a schema: what a request or an answer may look like, for the OpenAPI document and the reference.
 
-An example is composed of the examples of the fields: those of their descriptions, and for answers those of
-`answer_values.py`.
+An example is composed of the examples of the fields, from their descriptions and, for answers, from `answer_values.py`.
 """
 
 from __future__ import annotations
@@ -66,9 +65,9 @@ def example(schemas: Schemas, schema: Schema) -> Any:
 
 
 def answer_example(schemas: Schemas, schema: Schema, owners: tuple[str, ...] = (), name: str = "") -> Any:
-    """Return what an answer of the schema may be, with all of its fields.
+    """Return an example answer of the schema, with all of its fields.
 
-    `name` is that of a field of the last of the `owners`, the schemas that contain this one; a recursion ends.
+    `name` is the field's in the last of the `owners`, the schemas that contain this one; a recursion ends.
     """
     given = _given(schemas, schema, owners, name)
     if given:

@@ -140,7 +140,7 @@ def _credentials(route: Route) -> list[CredentialKind]:
 
 
 def parameters_of(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
-    """Return the parameters of the path, then those of the query."""
+    """Return the parameters of the path, then of the query."""
     return [*_path_parameters(route, schemas), *_query_parameters(route, schemas)]
 
 

@@ -27,6 +27,6 @@ def files(routes: Iterable[Route]) -> str:
 
 
 def _place(route: Route) -> str:
-    # Decorators may have wrapped it; the line is that of the first one.
+    # Decorators may have wrapped it; the line is the first decorator's.
     handler = inspect.unwrap(route.handler)
     return f"{handler.__module__.replace('.', '/')}.py:{handler.__code__.co_firstlineno} {handler.__name__}"

@@ -44,7 +44,7 @@ SLOWLY_DECODED_BYTES_MAX: Final = 16 * 1024
 _NULL: Final = "null"
 _DAMAGED_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
-# A number of 128 bits, as that of an id, has 39.
+# A number of 128 bits, such as an id, has 39.
 _DIGITS_MAX: Final = 40
 
 Shape = TypeVar("Shape")

@@ -151,7 +151,7 @@ def _problem(error: ValidationError, shape: Any, given: Any, within: str = "") -
 
 
 def _number(digits: str) -> int | float:
-    """Read a whole number of a body; the standard library refuses those of very many digits."""
+    """Read a whole number of a body; the standard library refuses one with very many digits."""
     return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
 
 

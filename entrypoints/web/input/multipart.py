@@ -16,7 +16,7 @@ from entrypoints.web.input.decoding import QUERY_FIELDS_MAX, convert_fields
 MULTIPART: Final = "multipart/form-data"
 # RFC 2046, 5.1.1.
 _BOUNDARY: Final = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
-# Of a part: the name of its field, that of its file, and its type.
+# Of a part: the names of its field and its file, and its type.
 _HEAD_BYTES_MAX: Final = 2_000
 # The name of the field comes first, and browsers write a quotation mark in one as %22. A file has a name after it.
 _DISPOSITION: Final = re.compile(

@@ -89,7 +89,7 @@ from entrypoints.web.serving.unfinished_bodies import NoRoomForBody, UnfinishedB
 REQUEST_SECONDS_MAX: Final = 30.0
 RETRY_AFTER_SECONDS: Final = 5
 UNMATCHED: Final = "unmatched"
-# Where no browser opens a page, not even that of an error.
+# Where no browser opens a page, not even an error page.
 INTERFACE: Final = "/api/"
 FOR_PROGRAMS: Final = (INTERFACE, "/internal/", "/webhooks/", "/.well-known/")
 # How a credential is refused that does not verify, and the headers that carry one.
@@ -264,9 +264,9 @@ class Application(QuartTrio):
         return f"{challenge}, {parameter}" if "=" in challenge else f"{challenge} {parameter}"
 
     def _refusal_page(self, request: GatehouseRequest) -> RefusalPage | None:
-        """Return what shows a refusal as a page: that of the route, or of `/app` where browsers find no route.
+        """Return the function that shows a refusal as a page: the route's, or the one of `/app` without a route.
 
-        A path for programs has none; below `/app`, where people mistype addresses, every program gets it.
+        A path for programs has none; below `/app`, where people mistype addresses, every program gets the page.
         """
         if request.route is not None:
             return request.route.refusal_page
@@ -389,9 +389,9 @@ class Application(QuartTrio):
         return answered(route, await route.handler(call, **words, **ids, **arguments), call)
 
     def _page_to_come_back_to(self, call: Call, form: Any) -> str | None:
-        """Return the page of a form, or the nearest one above it, with what was typed; None for that of the request.
+        """Return the page of a form, or the nearest one above it, with the typed values; None for the request's page.
 
-        Its address has what the query of that page takes, and never a secret.
+        Its address has the fields that the query of that page takes, and never a secret.
         """
         if call.request.method == "GET":
             return None
@@ -450,7 +450,7 @@ class Application(QuartTrio):
             raise as_refusal(error) from None
 
     async def _verified_sender(self, route: Route, request: GatehouseRequest, words: Mapping[str, str]) -> str:
-        """Return for whom a large body counts: the organization, or the network where none is known."""
+        """Return the organization that a large body counts for, or the network where none is known."""
         call = request.call
         if route.verify_sender is not None:
             await route.verify_sender(call, words)

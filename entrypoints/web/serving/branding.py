@@ -1,6 +1,6 @@
-"""Which organization's brand the pages of a request show: that of the custom domain, or their context.
+"""The organization whose brand the pages of a request show: the custom domain's, or the one of their context.
 
-A refusal is explained in the language of the way on which it happened.
+A refusal is explained in the language of the sign-in during which it happened.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ async def brand_pages(call: Call, organization_id: UUID) -> None:
 
 
 async def brand_refusal(call: Call, refusal: Refusal) -> None:
-    """Let the page that explains a refusal show the brand of the organization on whose way it happened, if any.
+    """Let the page that explains a refusal show the brand of the organization to which the person was on the way.
 
-    That is the one which the refusal names, else that of the return which the page carried. The return also names the
-    language of the page.
+    The refusal names it, else the return that the page carried. The return also names the language of the page.
     """
     if refusal.code.status >= _SERVER_ERROR_MIN or refusal.code in _UNREAD:
         return

@@ -32,7 +32,7 @@ from entrypoints.web.serving import hosts, pressed_forms
 from entrypoints.web.serving.calls import Call
 
 SESSION_COOKIE: Final = "gatehouse_session"
-# Beside that of a platform owner's own session: the user as which they act in this browser (`impersonating.py`).
+# Beside the cookie of a platform owner's own session: the user as which they act in this browser (`impersonating.py`).
 IMPERSONATION_COOKIE: Final = "gatehouse_impersonation"
 # Binds the forms of a browser that is not signed in.
 FORM_COOKIE: Final = "gatehouse_form"
@@ -142,7 +142,7 @@ def setup_cookie(call: Call) -> str:
 
 
 def end_session(call: Call) -> None:
-    """Take the cookie of an ended session from the browser, and that of the links that were requested in it."""
+    """Delete the cookie of an ended session in the browser, and the one of the links that were requested in it."""
     call.forget_cookie(cookie_name(call, SESSION_COOKIE))
     call.forget_cookie(cookie_name(call, IMPERSONATION_COOKIE))
     call.forget_cookie(cookie_name(call, LINK_COOKIE))
@@ -316,7 +316,7 @@ def has_signed_in_within(call: Call, period: timedelta) -> bool:
 def present_target(call: Call) -> BrowserReturn | None:
     """Return the page of this request, to come back to; None when its path has no page.
 
-    That of an answer of a provider, whose code is no page's to carry, is where its sign-in began.
+    For the answer of a provider, whose code no page may carry, it is the page on which the sign-in began.
     """
     if call.takes_answer:
         return BrowserReturn(target=call.repeats_at or SIGN_IN)
@@ -330,7 +330,7 @@ def present_target(call: Call) -> BrowserReturn | None:
 async def keep_way(call: Call, refusal: Refusal, target: BrowserReturn | None = None) -> None:
     """Let a user who is refused by a service sign out, and come back to a path with another account.
 
-    The path is that of this request where it has a page.
+    The path is this request's if it has a page.
     """
     target = target or present_target(call)
     is_on_the_way = refusal.organization_id is not None and refusal.code is ErrorCode.FORBIDDEN

@@ -130,7 +130,7 @@ class Call:
         self.use = REQUEST_USE
         # The custom domain under which the request came, None for the base URL.
         self.custom_host: CustomHost | None = None
-        # The organization whose brand the pages of this request show: that of the custom domain, or their context.
+        # The organization whose brand the pages of this request show: the custom domain's, or the one of their context.
         self.brand: BrandedOrganization | None = None
         # The id of the return that the query or the form of a page on the way of a sign-in carries; empty without one.
         self.return_id = ""
@@ -140,7 +140,7 @@ class Call:
         self.browser: BrowserSession | None = None
         # The own session of the platform owner who acts as the user of `browser`; None without one.
         self.acts_for: BrowserSession | None = None
-        # Whether the browser acted as another user, and has not been told yet that this has ended.
+        # Whether the browser acted as another user, and its person has not seen yet that this has ended.
         self.has_acted = False
         # Returns the methods that have a route at the path of this request.
         self.allowed_methods: Callable[[], Iterable[str]] = _only_get

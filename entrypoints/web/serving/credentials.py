@@ -120,7 +120,7 @@ def in_browser_in_person(handler: Handler) -> Handler:
 
 
 def in_own_browser(handler: Handler) -> Handler:
-    """Require a browser session; `call.browser` is that of the browser itself, also while it acts as another user."""
+    """Require a browser session; `call.browser` is the browser's own session, also while it acts as another user."""
     return _declared(
         handler,
         AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admission.admit_own_browser, has_protected_forms=True),
@@ -373,7 +373,7 @@ def _slug(words: Mapping[str, str]) -> str:
 
 
 async def require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
-    """Raise `ScimTokenInvalid` unless the token is that of an organization, for which long work then counts."""
+    """Raise `ScimTokenInvalid` unless the token belongs to an organization; long work then counts for it."""
     caller = await call.step(scim_tokens.authorize)
     call.sender = caller.organization_id
 

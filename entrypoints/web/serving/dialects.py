@@ -1,4 +1,4 @@
-"""Dialects: the conventions of another standard for the routes below a path, such as those of SCIM.
+"""Dialects: the conventions of another standard, such as SCIM, for the routes below a path.
 
 A dialect has media types of its own, reads bodies in its own way, and shows refusals in its own shape, also
 for paths that do not exist and for methods that a path does not have.

@@ -62,7 +62,7 @@ class ResponseHeaders:
             headers["Access-Control-Max-Age"] = str(PREFLIGHT_SECONDS)
 
     def allow_origin(self, response: Response, request: Request) -> None:
-        """Add the CORS headers for a configured origin, and those of a preflight response."""
+        """Add the CORS headers for a configured origin, and the headers of a preflight response."""
         if not self._origins and not self._is_development:
             return
         headers, request_headers = response.headers, request.headers
@@ -80,7 +80,7 @@ class ResponseHeaders:
             headers["Access-Control-Max-Age"] = str(PREFLIGHT_SECONDS)
 
     def _is_known(self, origin: str) -> bool:
-        """Return whether pages of an origin may call the interface; in development, those of this machine may."""
+        """Return whether pages of an origin may call the interface; in development mode, pages of this machine may."""
         return origin in self._origins or (self._is_development and _is_on_loopback(origin))
 
 

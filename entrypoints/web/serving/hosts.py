@@ -84,13 +84,13 @@ async def enter(call: Call, *, has_pages: bool, works_here: bool) -> None:
 
 
 async def load_brand(call: Call) -> None:
-    """Load what the pages under a custom host look like, also those of errors; nothing under the base URL."""
+    """Load the brand for all pages under a custom host, error pages too; nothing under the base URL."""
     if call.custom_host is not None:
         await brand_pages(call, call.custom_host.organization_id)
 
 
 async def is_served(call: Call, name: str) -> bool:
-    """Return whether a name is that of the base URL or of a custom domain that is in force."""
+    """Return whether a name is the host of the base URL or a custom domain in force."""
     name = host_name(name)
     if name == _base_host(call.installation.settings):
         return True
@@ -98,9 +98,9 @@ async def is_served(call: Call, name: str) -> bool:
 
 
 def issuer_of(call: Call) -> str:
-    """Return the base URL of the host of a request: that of the setting, or the same under the custom domain.
+    """Return the base URL for the host of a request: the setting, or the setting with the custom domain as its host.
 
-    It is the issuer and the entity id of what begins there. The port is that of the setting, whatever the request says.
+    It is the issuer and the entity id for flows that begin there. The port comes from the setting, never the request.
     """
     return under(call.host_name, call.installation.settings.base_url)
 

@@ -1,7 +1,7 @@
-"""Impersonation in a browser: a platform owner acts as another user, with a cookie beside that of their own session.
+"""Impersonation in a browser: a platform owner acts as another user, with a second cookie beside their own session's.
 
 While it is valid, the browser acts as that user on every page (`Call.browser`), and the owner's own session stays
-untouched below it (`Call.acts_for`). When it ends, however it does, the browser is told so before it is the owner's
+untouched below it (`Call.acts_for`). When it ends, for any reason, the browser shows so before it acts for the owner
 again: no page and no form passes from one person to the other unseen.
 """
 
@@ -64,7 +64,7 @@ async def enter(call: Call) -> None:
 def begin(call: Call, cookie: BrowserCookie) -> None:
     """Give the browser the cookie of an impersonation.
 
-    It lasts as long as that of the owner's session, so that the browser can be told of the end.
+    It lasts as long as the cookie of the owner's session, so that the browser can show the end.
     """
     call.set_cookie(cookie_name(call, IMPERSONATION_COOKIE), cookie.secret.reveal(), lifetime=cookie.lifetime)
 

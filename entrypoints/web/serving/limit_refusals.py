@@ -21,7 +21,7 @@ _BY_CODE: Final = PartialTable(
         ErrorCode.TEAM_LIMIT_EXCEEDED: ("tier", "members"),
     }
 )
-# Those that a use case names where it refuses, and those of a refusal of their own.
+# Limits that a use case names where it refuses, and limits with a refusal of their own.
 _NAMED: Final = (
     ("customer_domains", "domains"),
     ("customer_offers", "offers"),

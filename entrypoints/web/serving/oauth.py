@@ -52,7 +52,7 @@ class OauthError(msgspec.Struct, kw_only=True):
 
 
 def refused(call: Call, refusal: Refusal) -> Response:
-    """Return the response for a refusal; for `Routes` whose clients are those of OAuth."""
+    """Return the response for a refusal; for `Routes` that OAuth clients call."""
     status = refusal.code.status
     name = name_of(refusal)
     if refusal.code is ErrorCode.ORGANIZATION_NOT_ACTIVE:
@@ -69,8 +69,8 @@ def refused(call: Call, refusal: Refusal) -> Response:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     if isinstance(refusal, NonceRequired):
         response.headers[NONCE_HEADER] = refusal.nonce
-    # No other credential would help such a client, and libraries read a challenge instead of the refusal. One that has
-    # not authenticated by the header is told of none (RFC 6749, 5.2).
+    # No other credential would help such a client, and libraries read a challenge instead of the refusal. A client that
+    # has not authenticated by the header gets no challenge (RFC 6749, 5.2).
     is_by_other_way = isinstance(refusal, ClientInvalid) and not _has_basic(call)
     is_challenged = not isinstance(refusal, WayUnauthorized) and not is_by_other_way
     if is_challenged and status in {ErrorCode.UNAUTHORIZED.status, ErrorCode.FORBIDDEN.status}:

@@ -21,7 +21,7 @@ _OF_PROVIDERS: Final = frozenset({ErrorCode.OAUTH_ERROR, ErrorCode.PROVIDER_ERRO
 
 
 def kind_of(route: Route) -> RequestKind | None:
-    """Return the kind of the requests of a route; None for probes, and for those that wait for news."""
+    """Return the kind of the requests of a route; None for probes, and for requests that wait for events."""
     if route.is_operational or route.path in WAITING_ROUTES:
         return None
     return RequestKind.SIGN_IN if route.use.is_sign_in else RequestKind.CALL

@@ -22,7 +22,7 @@ def paths_of(routes: tuple[Route, ...]) -> Paths:
 
 
 class Paths:
-    """The paths of routes, as a tree of words: one that is the same as that of the path goes before a parameter."""
+    """The paths of routes, as a tree of words: a word of the request's path matches itself rather than a parameter."""
 
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self.routes = routes

@@ -126,7 +126,7 @@ class Route:
     is_verified_by_content: bool = False
     # Whether it works under the custom domains of organizations as well; its path then names no other organization.
     on_custom_hosts: bool = False
-    # The JSON body of refusals, where it is not that of every route.
+    # The JSON body of refusals, where it differs from all other routes.
     refusal_body: type[Any] | None = None
     # Whether the body may be sent as a form as well.
     takes_form: bool = False
@@ -387,7 +387,7 @@ def _protected(name: str, form: Any) -> Any:
 
 
 def _path_parameters(name: str, takes: dict[str, Any]) -> dict[str, type]:
-    """Return the types of the path's parameters from those of the handler; each must be `str` or `UUID`."""
+    """Return the types of the path's parameters by the handler's annotations; each must be `str` or `UUID`."""
     parameters = {parameter: kind for parameter, kind in takes.items() if parameter != "call"}
     names = _PATH_PARAMETER.findall(name)
     if sorted(names) != sorted(parameters) or not all(kind in (str, UUID) for kind in parameters.values()):

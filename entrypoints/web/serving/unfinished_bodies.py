@@ -1,9 +1,9 @@
-"""The bodies of which a part has arrived: how much of them a process keeps, shared among those who send them.
+"""Bodies that have arrived in part: how much of them a process keeps, shared among their senders.
 
-A body that arrives together with its headers, as nearly every one does, is none of them, and the first 2 KiB of any
-body are not counted: a few hundred bodies from a few networks fill the memory, and must not stop those who sign in or
-ask for a token. One half of the memory is for the senders whose credential is not verified, by their networks; the
-other half for those of large bodies, by what `large_bodies.py` has verified. A sender may have as much as is free then.
+A body that arrives together with its headers, as nearly every one does, does not count, nor do the first 2 KiB of any
+body: a few hundred bodies from a few networks fill the memory, and must not stop people who sign in or request a token.
+One half of the memory is for senders whose credential is not verified, by their networks; the other half is for large
+bodies, by the credential that `large_bodies.py` has verified. A sender may have as much as is free then.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class UnfinishedBody:
         self._share = bodies.share(is_verified=False)
         self._sender = sender
         self._arrived = 0
-        # Those of them that are counted.
+        # The bytes of them that are counted.
         self._bytes = 0
 
     def grow(self, number: int) -> bool:

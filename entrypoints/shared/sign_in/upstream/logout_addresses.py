@@ -1,4 +1,4 @@
-"""What the provider of a connection is told about signing out: where browsers come back, and where it tells us."""
+"""The addresses for the provider of a connection at sign-out: where browsers return, and where logout tokens go."""
 
 from typing import Final
 from uuid import UUID

@@ -44,7 +44,7 @@ _NEXT_STEPS: Final = PartialTable(
         ),
     }
 )
-# What callers of the interface are told where the provider has answered, and nobody can sign in by the answer.
+# For callers of the interface, where the provider has answered and no one can sign in by the answer.
 _SENTENCES: Final = PartialTable(
     {
         ProviderProblem.CERTIFICATES_REPLACED: (
@@ -53,7 +53,7 @@ _SENTENCES: Final = PartialTable(
         ),
     }
 )
-# What callers of the interface are told of our credentials.
+# For callers of the interface, about our credentials.
 _OF_CREDENTIALS: Final = PartialTable(
     {
         ProviderProblem.WRONG_SECRET: (
@@ -172,7 +172,7 @@ async def tested(call: Call, to_check: ConnectionToCheck) -> Finding | None:
 
 
 def as_answer(finding: Finding | None) -> ConnectionTested:
-    """Return what callers of the interface are told of a finding."""
+    """Return the text about a finding for callers of the interface."""
     if finding is None:
         return ConnectionTested(success=False, message="Set the metadata of the identity provider first.")
     if finding.problem is None:
@@ -188,7 +188,7 @@ def as_answer(finding: Finding | None) -> ConnectionTested:
 
 
 async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> SamlDescription | None:
-    """Return what the metadata of a wish say; raise `BadRequest` of its field when they cannot be used."""
+    """Return the description in the requested metadata; raise `BadRequest` of its field when they cannot be used."""
     try:
         return await read_metadata(call, organization_id, wishes)
     except MetadataUnusable as unusable:
@@ -201,7 +201,7 @@ async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes)
 
 
 async def read_metadata(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> SamlDescription:
-    """Return what the metadata of a wish say; raise `UpstreamFailed`, of which `MetadataUnusable` is one."""
+    """Return the description in the requested metadata; raise `UpstreamFailed`, of which `MetadataUnusable` is one."""
     url, xml = connection_wishes.metadata_of(wishes, call.installation.settings.outbound_allowed)
     metadata = SamlMetadata(url=url, xml=xml)
     found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
