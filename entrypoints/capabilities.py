@@ -86,7 +86,7 @@ def is_internal(route: Route) -> bool:
 def routes(
     *, is_development: bool, has_billing_provider: bool = False, added: Iterable[ExternalProvider] = ()
 ) -> list[Route]:
-    """List every route of Gatehouse, with those of the providers that the operator has added.
+    """List every route of Gatehouse, with the routes of the providers that the operator has added.
 
     Raise `CannotStart` for a provider whose name is a path already.
     """

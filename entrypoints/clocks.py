@@ -1,4 +1,4 @@
-"""The time of a process: that of the machine as long as it is right, and what ids and tokens take of it."""
+"""The time of a process: the machine's while it is right; ids and tokens take theirs from it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def clock_of(shared: SharedTime, worker: int | None) -> Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Time:
-    """The clock of a process, that of the machine as it is, and whether one may delete by the time.
+    """The clock of a process, the machine's own clock, and whether the time is certain enough to delete by it.
 
-    `checked` is the same clock where it is the machine's, which is to be compared with the database's.
+    `checked` is the same clock if it has to be compared with the database's.
     """
 
     clock: Clock

@@ -57,7 +57,7 @@ class ConnectionCounts:
 
 
 class ConnectionCount:
-    """The count of this worker, beside those of the others."""
+    """The count of this worker, beside the counts of the others."""
 
     def __init__(self, counts: ConnectionCounts, number: int) -> None:
         self._counts = counts
@@ -65,7 +65,7 @@ class ConnectionCount:
         self._is_accepting = False
         self._open = 0
         self._accepted = 0
-        # Those whose client was asked to connect again.
+        # Connections whose client was asked to connect again.
         self._leaving = 0
 
     def begin(self) -> None:

@@ -232,7 +232,7 @@ def password_hasher(settings: Settings, *, workers: int = 1) -> Argon2PasswordHa
 
 
 def quick_password_hasher() -> Argon2PasswordHasher:
-    """Return a hasher of passwords that protect nothing: those of an instance that is thrown away."""
+    """Return a hasher for the passwords of a disposable instance, which protect nothing."""
     return Argon2PasswordHasher(places=1, cost=QUICK)
 
 

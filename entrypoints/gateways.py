@@ -123,7 +123,7 @@ class Gateways:
         self.upstream = HttpUpstreamGateway(UpstreamRequests(clients.providers, version=version()), clock=clock)
         self.upstream_connections = HttpConnectionGateway(connections, clock=clock)
         self.saml_connections = equipment.saml_connections(connections, settings)
-        # The mail server of the platform, None without one, and those of organizations.
+        # The mail server of the platform, None without one, and the mail servers of organizations.
         self.mail = equipment.mail_gateway(settings, clock)
         self.routed_mail = RoutingSmtpGateway(settings.outbound_allowed, clock=clock, lookups=clients.lookups)
         self.webhooks = HttpWebhookSender(clients.deliveries, version=version())

@@ -142,7 +142,7 @@ class Server:
     drain_seconds: float = 0.0
     # Gives the memory of a flood back to the system, after its end.
     return_memory: Callable[[], None] | None = None
-    # The connections of this worker beside those of the others on the same socket.
+    # The connections of this worker beside the other workers' on the same socket.
     count: ConnectionCount | None = None
     # Whether another process has the listening socket as well and keeps it, so that its queue is left to a successor.
     is_kept: bool = False
@@ -355,7 +355,7 @@ def _has_queued(listener: socket.socket) -> bool:
 
 
 class _Turn:
-    """Whose turn it is to accept: of workers, that of one that has no more connections than the others."""
+    """Decides which worker accepts: one that has no more connections than the others."""
 
     def __init__(self, count: ConnectionCount | None) -> None:
         self._count = count

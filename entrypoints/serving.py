@@ -522,7 +522,7 @@ def _place(listener: socket.socket) -> str:
 
 
 def _announce_sales(settings: Settings) -> None:
-    """Report that plans are sold without money, or not at all; in development mode everybody expects the sandbox."""
+    """Report that plans are sold without money, or not at all; in development mode the sandbox is expected."""
     if settings.has_billing_provider or settings.dev:
         return
     if settings.has_billing_sandbox:

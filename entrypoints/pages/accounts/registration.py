@@ -117,9 +117,9 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
 @routes.get("/app/register/sign-in", refuses=(LinkUnusable,))
 @public
 async def follow_sign_in_link(call: Call, query: SignInLinkQuery) -> PageOrRedirect:
-    """Lead on from the mail about an existing account: to the sign-in, on the way on which it was registered again.
+    """Lead on from the mail about an existing account: to the sign-in, for the service of the repeated registration.
 
-    In another browser than that of the registration, a page says where the way goes on.
+    In another browser than the registration's, a page says where to go on.
     """
     link = await call.read(registration.inspect_sign_in_link, query.token)
     way, target = returns.way_of(call, link.browser), FORGOT_PASSWORD if query.forgot else SIGN_IN

@@ -1,6 +1,6 @@
 """What the browsers of both audit logs share: the filter in the address, the values of the pages, files, and following.
 
-`audit_log.py` has the pages of an organization, `entrypoints/pages/platform/audit_log.py` those of the platform.
+`audit_log.py` has the pages of an organization, `entrypoints/pages/platform/audit_log.py` the pages of the platform.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class AuditQuery(Query, kw_only=True):
 
     @property
     def waits(self) -> bool:
-        """Whether the feed waits for news; without a position it says where the log is."""
+        """Whether the feed waits for new entries; without a position it answers with the log's present one."""
         return bool(self.position)
 
     @property
@@ -91,7 +91,7 @@ class AuditQuery(Query, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Browser:
-    """The pages of one log: the address of its list, and whether it is that of the platform."""
+    """The pages of one log: the address of its list, and whether it is the platform's."""
 
     page: str
     is_platform: bool

@@ -263,7 +263,7 @@ def _service_lines(language: Language, plans: Sequence[SoldPlan], organization_p
             late=sum(one.sold.late for one in own),
             cents=sum(one.sold.cents for one in own),
         )
-        # The list of subscriptions is that of one currency where the service has no other.
+        # The list of subscriptions filters by currency only where the service has more than one.
         only_one = len([key for key in by_service if key[1] == own[0].service_id]) == 1
         slug = own[0].service_slug
         shown = SoldLine(

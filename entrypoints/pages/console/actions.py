@@ -116,7 +116,7 @@ OF_ACCOUNT: Final = (
     Section("/data", marked("Download your data"), marked("export privacy")),
     Section("/closing", marked("Close your account"), marked("delete remove")),
 )
-# Its page is that of one's organizations, outside of every console.
+# Its page is the reader's list of organizations, outside of every console.
 CREATE_ORGANIZATION: Final = Section(
     "/app/organizations#create-form", marked("Create an organization"), marked("add new company tenant team")
 )

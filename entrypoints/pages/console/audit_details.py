@@ -10,7 +10,7 @@ from core.organizations.memberships import ADMIN, MEMBER, OWNER
 from entrypoints.pages.events.actions import ADOPTED, CHANGES, RULES, SETUP_LINKS
 from entrypoints.pages.frame.languages import marked
 
-# A name with a dot is that of a part of an object.
+# A name with a dot names a part of an object.
 FIELDS: Final[Mapping[str, str]] = {
     "access": marked("Who may use it"),
     "acs_url": marked("Address of the service for SAML answers (ACS)"),

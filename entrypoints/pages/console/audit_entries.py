@@ -1,6 +1,6 @@
-"""The entries of an audit log as pages show them: who did what to what, in words, and what was changed from what.
+"""The entries of an audit log for pages: actor, action and target in words, and each change with its old value.
 
-Both logs share this, that of an organization and that of the platform, and the page of a person.
+The log of an organization, the log of the platform and the page of a person share this.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ShownActor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownValue:
-    """A value as text, which is translated where it is of our words; `id` is that of what it names, or empty."""
+    """A value as text, which is translated if it is one of our words; `id` is the id of what it names, or empty."""
 
     text: str
     is_word: bool = False

@@ -1,4 +1,4 @@
-"""Doing something with several rows of a list at once: which are chosen, and what became of each."""
+"""Doing something with several rows of a list at once: the chosen rows, and the outcome for each."""
 
 from __future__ import annotations
 

@@ -85,9 +85,9 @@ def row_page(text: str, address: str, title: str, about: str, *names: str, icon:
 def found_pages(
     call: Call, text: str, *, root: str, groups: Iterable[SectionGroup], actions: Iterable[Section]
 ) -> Sequence[FoundPage]:
-    """Return the pages and actions of a console that fit a text, and those of the reader's account, the best first.
+    """Return the pages and actions of a console and of the reader's account that fit a text, the best first.
 
-    `groups` and `actions` are those of the console below `root`. An empty text finds all of the console.
+    `groups` and `actions` belong to the console below `root`. An empty text finds all of the console.
     """
     known = language_of(call).known
     ranked: dict[str, FoundPage] = {}

@@ -232,7 +232,7 @@ def _manual_of(standing: Standing | PlatformStanding | None) -> Mapping[str, str
 
 
 def _brand_of(call: Call, standing: Standing | PlatformStanding | None) -> Brand | None:
-    """Return the brand of a page of an organization; the pages of the platform have that of the platform."""
+    """Return the brand of a page of an organization; pages of the platform have the platform's."""
     if not isinstance(standing, Standing) or standing.brand is None:
         return None
     return Brand(standing.brand, call.installation.platform.name)

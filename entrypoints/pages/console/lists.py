@@ -67,7 +67,7 @@ class ConsoleList(Generic[Row]):
     """
 
     path: str
-    # What the template calls the address of the page; `page` is that of the service on the pages of one.
+    # The template's name for the address of the page; on the pages of a service `page` is the service's address.
     called: str = "page"
     search: Callable[..., FoundRows[Row]] | None = None
     listed: Callable[..., Sequence[Row]] | None = None

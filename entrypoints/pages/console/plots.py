@@ -8,9 +8,9 @@ A handler makes a `Plot` of points, and `console/plots.html` shows it with a tab
     {% import "console/plots.html" as plots %}
     {{ plots.plot(plot, "sign-ins", _("Sign-ins per day"), csv="/….csv") }}
 
-Each part of a bar leads to the list that it counts, and is none where it counts nothing. A drawing stretches to the
+Each part of a bar leads to the list that it counts, and is left out where it counts nothing. A drawing stretches to the
 width of the page, so it has no text in it: its axes (`plot_axes.py`) stand beside it and below it. Series differ in
-their outline as well as in their colour, which is that of the theme (`assets/styles/plots.css`).
+their outline as well as in their colour, which comes from the theme (`assets/styles/plots.css`).
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ class TableRow:
 class Plot:
     """A drawing with its axes and its table.
 
-    `lines` are the paths of a plot of steps, whose marks are those. `numbers` are those of the upright axis
-    from its upper end down to zero, in the `unit`, and `grid` the path of their lines; none where all counts are zero:
-    then nothing is drawn. `names` are texts of the axis below, each with its distance from the start in percent. `now`
-    is the path of a ground behind what is not over yet.
+    `lines` are the paths of a plot of steps, which has no other marks. `numbers` are the labels of the vertical axis
+    from its upper end down to zero, in the `unit`, and `grid` the path of their lines; without any count above zero
+    nothing is drawn. `names` are labels of the axis below, each with its distance from the start in percent. `now` is
+    the path of a background behind the period that is not over yet.
     """
 
     series: tuple[str, ...]
@@ -116,7 +116,7 @@ Written = Callable[[int], str]
 def bars(
     language: Language, series: Sequence[str], points: Sequence[Point], *, unit: str, written: Written | None = None
 ) -> Plot:
-    """Return a plot of bars; those of several series stand on each other, so the series must add up.
+    """Return a plot of bars; bars of several series are stacked, so the series must add up.
 
     `written` writes a number of the unit; the default writes it as the language does.
     """

@@ -33,7 +33,7 @@ def amount_of(smallest: int, currency: str) -> Decimal:
 
 
 def price(language: Language, smallest: int | None, currency: str | None) -> str:
-    """Return a price; that of what has none is zero."""
+    """Return a price; something without a price costs zero."""
     amount = amount_of(smallest or 0, currency or "")
     written = language.decimal(abs(amount))
     text = language.text(_PRICE, amount=written, currency=(currency or "").upper()).strip()

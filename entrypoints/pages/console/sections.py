@@ -23,10 +23,10 @@ Missing: TypeAlias = Capability | RequiredStanding | None
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its path below that of its console, its name, what else it is called, and what it asks for.
+    """A section: its path below its console's, its name, other words for it, and the right that opens it.
 
     `asks` is the operation that opens it in an organization, and on the platform the standing. A page within a section
-    is found by a search, and does not stand in the navigation. `missing` is what the reader lacks.
+    is found by a search, and is not in the navigation. `missing` is the right that the reader lacks.
     """
 
     path: str

@@ -48,11 +48,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderKind:
-    """A kind of provider that a page offers, by the word in the address; `name` is that of the product.
+    """A kind of provider that a page offers, by the word in the address; `name` is the product's.
 
     `instead` is the kind of the same product by another protocol, and `arrives` says what comes here after the steps.
     `source` is the page of the product's documentation that the steps follow, and `read_in` the month in which it was
-    read; both are empty where no documentation of a product is followed.
+    read; both are empty where there is no such page.
     """
 
     word: str

@@ -1,7 +1,4 @@
-"""The lists behind the plots of sign-ins: their filters in the address, and the values of their pages.
-
-The pages are those of an organization and of the platform.
-"""
+"""The lists behind the plots of sign-ins, of an organization and of the platform: their filters, and their values."""
 
 from __future__ import annotations
 
@@ -119,7 +116,7 @@ def sign_ins_values(
     people: str,
     services: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
-    """Return the values of a page of sign-ins; `people` is the address of those whom the page leads to."""
+    """Return the values of a page of sign-ins; `people` is the address below which the page links people."""
     reasons = sorted((reason_name(language, reason.value), reason.value) for reason in SignInReason)
     methods = [(provider, language.text(text)) for provider, text in METHODS.items()]
     if query.method and query.method not in METHODS:

@@ -1,4 +1,4 @@
-"""The plots of sign-ins and active users: what the pages of an organization and those of the platform share.
+"""The plots of sign-ins and active users: what the pages of an organization and of the platform share.
 
 A bar of a day, a week or a month leads to the list of exactly what it counts, if the reader may see lists.
 """

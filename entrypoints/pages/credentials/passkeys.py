@@ -34,7 +34,7 @@ routes = account_pages()
 
 PASSKEYS: Final = f"{ACCOUNT}/passkeys"
 NEW: Final = f"{PASSKEYS}/new"
-# After these the browser is told which passkeys still count.
+# After these actions the page tells the browser which passkeys still count.
 _SIGNALLED: Final = frozenset({"passkey-removed", "renamed"})
 
 
@@ -73,7 +73,7 @@ async def show_passkeys(call: Call, *, query: DoneQuery | None = None, refusal: 
 
 
 async def _signals(call: Call) -> str:
-    """Return what the browser is told of the passkeys that still count (WebAuthn Level 3, 5.1.10), as JSON."""
+    """Return, as JSON, the signal for the browser about the passkeys that still count (WebAuthn Level 3, 5.1.10)."""
     known = await call.read(passkeys.known_credentials)
     told = {
         "rpId": call.installation.settings.relying_party_id,

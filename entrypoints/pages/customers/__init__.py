@@ -1,1 +1,1 @@
-"""One service for many customers: the organizations that use the service of another one, and whom they let in."""
+"""One service for many customers: the organizations that use a service of another one, and who may use it for them."""

@@ -67,7 +67,10 @@ class ClaimForm(ProtectedForm, kw_only=True):
 @routes.get(CLAIMS, refuses=(ClaimUnusable,))
 @public
 async def show_claim(call: Call, query: MailedLink) -> Page:
-    """Show who asks whom to own what, with a button that leads to the sign-in; opening it changes nothing."""
+    """Show the vendor, the service and the address that the link was mailed to; opening the page changes nothing.
+
+    Its button leads to the sign-in.
+    """
     link = await call.read(claiming.inspect, query.token)
     returns.remember_address(call, link.email)
     return form_page(
@@ -82,7 +85,7 @@ async def show_claim(call: Call, query: MailedLink) -> Page:
 @routes.get(OWN, refuses=(ClaimUnusable, ClaimOfOther, Forbidden))
 @in_browser_in_person
 async def show_own_claim(call: Call, query: MailedLink) -> PageOrRedirect:
-    """Show what a vendor has made, to the person whom it asks to own it."""
+    """Show the vendor's setup to the person who may become its owner."""
     found = await call.read(claiming.show, query.token)
     if found.claimed_slug is not None:
         return see_other(page_of(found.claimed_slug))

@@ -1,6 +1,6 @@
 """The pages of the connections that a vendor makes for a customer: the list, a new one, and one with its settings.
 
-The steps at each provider are those of an organization's own connections (`sign_in/upstream/connections.py`).
+The steps at each provider are the same as for an organization's own connections (`sign_in/upstream/connections.py`).
 """
 
 from typing import Any, Final

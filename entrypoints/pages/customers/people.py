@@ -79,7 +79,7 @@ class OwnRolesForm(ProtectedForm, kw_only=True):
 async def show_people_of_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, query: CustomerPeopleQuery
 ) -> Page:
-    """Show the people of a customer who have signed in, and where it shares its directory, all whom it lets in."""
+    """Show the people of a customer: those who have signed in or, where it shares its directory, all who may."""
     at, found = await opened_service(
         call,
         org_slug,

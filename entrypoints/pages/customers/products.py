@@ -100,7 +100,7 @@ class ProductAccessForm(ProtectedForm, kw_only=True):
 
 
 class ProductSightForm(ProtectedForm, kw_only=True):
-    """What the vendor of a product sees of the organization, and whether anybody can see that it uses the product."""
+    """What the vendor of a product sees of the organization, and whether outsiders can see that it uses the product."""
 
     shares_directory: str = ""
     hidden: str = ""

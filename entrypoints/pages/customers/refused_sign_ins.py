@@ -1,4 +1,4 @@
-"""What the page of a customer says of refused sign-ins: why, as far as the vendor is told, and what to do."""
+"""The texts about refused sign-ins on the page of a customer: the reason that the vendor may see, and advice."""
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias
@@ -15,7 +15,7 @@ UNTOLD: Final = (
     marked("A rule of the customer refused it, or the state of the account. Only the customer is told which."),
     marked("The person asks an administrator of the customer, where the reason is shown."),
 )
-# By what the vendor is told.
+# By the reason that the vendor sees.
 WORDS: Final = PartialTable(
     {
         SignInReason.CUSTOMER_CLOSED: (

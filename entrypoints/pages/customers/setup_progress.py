@@ -61,7 +61,7 @@ _ADVICE: Final = PartialTable(
 )
 
 
-# The page of each part below that of a customer, what is told of it, and how many there are.
+# The page of each part below the customer's page, the text about it, and how many there are.
 _ROWS: Final[Sequence[tuple[Part, str, str, Callable[[MadeSoFar], int]]]] = (
     (
         Part.UPSTREAM,
@@ -90,13 +90,13 @@ _ROWS: Final[Sequence[tuple[Part, str, str, Callable[[MadeSoFar], int]]]] = (
 )
 
 
-# What the vendor is told of each part.
+# The text about each part for the vendor.
 ABOUT: Final = PartialTable({part: about for part, _, about, _ in _ROWS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow:
-    """A part of what is set up for a customer, with its page below that of the customer, and how many there are."""
+    """A part of the setup for a customer, with its page below the customer's, and how many there are."""
 
     title: str
     about: str

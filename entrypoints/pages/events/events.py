@@ -72,7 +72,7 @@ def by_group(events: Sequence[str]) -> list[tuple[str, int, list[str]]]:
 
 
 def chosen(events: Sequence[str], sets: Sequence[str]) -> list[str]:
-    """Return the event types that were ticked, with those of the sets; what is no set stands for nothing."""
+    """Return the ticked event types, with the types of the ticked sets; unknown sets are ignored."""
     if ALL in sets:
         return [*dict.fromkeys([*events, *(event.value for event in EventType)])]
     of_sets = frozenset[str]().union(*(_MEMBERS.get(name, frozenset()) for name in sets))

@@ -69,7 +69,7 @@ def style_sheet() -> str:
 
 
 def _style_sheets() -> dict[str, Asset]:
-    """Return the style sheet, and those of pages that are shown in one scheme (`settings/branding_preview.py`)."""
+    """Return the style sheet, and the sheets of pages in one fixed scheme (`settings/branding_preview.py`)."""
     text = style_sheet()
     texts = {
         "gatehouse.css": text,

@@ -1,6 +1,6 @@
 """Colours for programs on pages: Python, JavaScript and shell, as elements with classes (ops/decisions/0072).
 
-The kinds of words are told apart well enough to read by; nothing is checked. The text itself stays as it is.
+It distinguishes the kinds of words well enough for reading, and checks nothing. The text itself is not changed.
 """
 
 from __future__ import annotations

@@ -121,9 +121,9 @@ class Language:
         return self.translations.gettext(english) if english else ""
 
     def recognized(self, stored: str) -> str:
-        """Return the translation of a finished sentence that was stored, so that only its English is left of it.
+        """Return the translation of a sentence that was stored in finished English.
 
-        It is that of the text that fits it best; the sentence as it is when none does.
+        It is the translation of the text that fits best, or the sentence itself when none fits.
         """
         for pattern, english in _sentences_of(self.file).items():
             found = pattern.fullmatch(stored)

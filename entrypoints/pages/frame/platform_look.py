@@ -27,8 +27,8 @@ _ICON_COLOR: Final = "#14544a"
 class PlatformLook:
     """What pages show of the platform; addresses are None where the product's own are shown.
 
-    `titles` and `marks` are those of providers that the operator has added, by their names. `files` are what the
-    addresses lead to, by their names.
+    `titles` and `marks` belong to providers that the operator has added, by their names. `files` are the files at the
+    addresses, by their names.
     """
 
     name: str

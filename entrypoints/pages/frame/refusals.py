@@ -206,7 +206,7 @@ def _words(call: Call, refusal: Refusal) -> str:
     if _has_invalid_fields(refusal):
         if call.has_form:
             return FORM_DAMAGED
-        # Nobody types the fields of a mailed link: when one is invalid, the link was damaged.
+        # No person types the fields of a mailed link: when one is invalid, the link was damaged.
         return ADDRESS_DAMAGED if _OF_ACCOUNTS_AND_CONSOLES.match(call.request.path) else LinkUnusable.default_message
     if isinstance(refusal, FormRefused) and call.browser is not None and isinstance(call.form, WayForm):
         return SIGNED_IN_MEANWHILE

@@ -34,7 +34,7 @@ from entrypoints.web.serving.routes import CARRIED_SECRETS
 HTML: Final = "text/html"
 # The return type of a handler that answers with a page.
 Page: TypeAlias = Annotated[Response, Media(HTML)]
-# That of one which leads the browser on, or answers with a page.
+# The return type of a handler that redirects the browser or answers with a page.
 PageOrRedirect: TypeAlias = Page | Annotated[None, AnswerStatus(303)]
 
 # A page loads its style sheet, font, scripts and pictures, submits forms to Gatehouse only, and cannot be framed. No

@@ -82,7 +82,7 @@ def shows_again(
 
 
 def shows_itself_again(*refusals: type[Refusal]) -> Callable[[Handler], Handler]:
-    """Answer these refusals of a GET, such as that of a filter, with the page itself, which takes the refusal."""
+    """Answer these refusals of a GET, such as an invalid filter, with the page itself, which takes the refusal."""
 
     def declare(page: Handler) -> Handler:
         return shows_again(page, *refusals)(page)

@@ -120,7 +120,7 @@ async def show_invited(
         names=_shown(typed.names) if typed else [],
         statuses=STATUSES,
         choices=[("", marked("Every status")), *((status.value, text) for status, (_, text) in STATUSES.items())],
-        # A role beyond that of a member takes another capability; the roles themselves decide which of them.
+        # A role above member needs another capability; the roles themselves decide which of them.
         roles=offered
         if Capability.ORG_ROLES_MANAGE in standing.capabilities and lacks_roles is None
         else [(MEMBER, MEMBER)],

@@ -130,7 +130,7 @@ OF_CODES: Final = PartialTable(
         ErrorCode.BILLING_ERROR: "runbooks/billing",
     }
 )
-# By the path of a section below that of its console.
+# By the path of a section below its console's path.
 OF_ORGANIZATION: Final[Mapping[str, str]] = {
     "": "organizations",
     "/analytics": "organizations#what-it-can-look-up",

@@ -91,7 +91,7 @@ class Ranking:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """Yield the words of a text without their endings, and those of its compounds as one."""
+    """Yield the words of a text without their endings, and the words of a compound also as one."""
     lower = text.casefold()
     yield from map(stem, _WORD.findall(lower))
     for compound in _COMPOUND.findall(lower):

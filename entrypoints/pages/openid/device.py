@@ -117,7 +117,7 @@ async def approve_device(call: Call, form: DeviceApprovalForm) -> PageOrRedirect
     if isinstance(outcome, CustomerConnectionDue):
         return await send_to_connection(call, _return_to(form.user_code, waiting), outcome.connection_id)
     if not isinstance(outcome, BegunSession):
-        # The page asks for whom.
+        # The page asks for the customer.
         return see_other(_address(form.user_code))
     return page(call, "openid/device_answered.html", is_approved=True, brand=brand)
 

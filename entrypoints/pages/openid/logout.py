@@ -1,8 +1,8 @@
 """The end-session endpoint with the page that asks before it signs out, and the page that signs a browser out here.
 
-The latter is in this area because the services of the session are told: those that have a page for that load it in the
-browser, and after them the service providers of SAML are told, one after the other. It has a button, because a link
-could be pressed by another site.
+The latter is in this area because it signs out of the services of the session too: the browser loads the logout pages
+of services that have one, and then visits the SAML service providers one after the other. It has a button, because
+another site could open a link.
 """
 
 from typing import Annotated, Final
@@ -276,7 +276,7 @@ async def return_signed_out(call: Call, query: SignedOutQuery) -> None:
 
 
 async def signed_out(call: Call, outcome: SignedOut, *, shown: str, is_after_form: bool) -> Response:
-    """Lead a browser on whose session has ended; `shown` is the page that says so, for a service without a wish."""
+    """Redirect a browser whose session has ended; `shown` is our own page, where the service names no address."""
     if call.browser is not None:
         browsers.end_session(call)
     address, leaves = outcome.address or shown, outcome.address is not None

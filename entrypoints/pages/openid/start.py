@@ -19,7 +19,7 @@ routes = Routes("OpenID Connect", "Signing in to services, in the browser.", pro
 
 
 class StartQuery(Query, kw_only=True):
-    """What the service is told of the sign-in."""
+    """The parameters of the sign-in that the service gets."""
 
     customer: Annotated[
         CustomerName | None,
@@ -33,7 +33,7 @@ class StartQuery(Query, kw_only=True):
 async def start_at_service(call: Call, client_id: UUID, query: StartQuery) -> None:
     """Begin a sign-in at a service: redirect to its `initiate_login_uri`, which sends the browser back to sign in.
 
-    The address gets `iss`, the `customer` of this request as it is, and `login_hint` for a user whom the service knows.
+    The address gets `iss`, the `customer` of this request as it is, and `login_hint` if the service knows the user.
     """
     call.headers["Location"] = await call.read(
         start.address, client_id, query.customer, call.browser, issuer=issuer_of(call)

@@ -152,7 +152,7 @@ async def show_jobs(call: Call, org_slug: str, query: PagedQuery) -> Page:
 async def show_job(
     call: Call, org_slug: str, job_id: UUID, *, query: JobQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
-    """Show a job: how far it is, and what became of each row."""
+    """Show a job: its progress, and the outcome of each row."""
     query = query or JobQuery()
     standing, shown = await opened(
         call,
@@ -178,7 +178,7 @@ async def show_job(
 @routes.get(f"{JOB}/rows.csv", refuses=(JobUnknown,))
 @in_console(Operation.JOBS_READ)
 async def download_rows(call: Call, org_slug: str, job_id: UUID, query: JobQuery) -> CsvFile:
-    """Download what became of each row of a job, for a spreadsheet."""
+    """Download the outcome of each row of a job, for a spreadsheet."""
     return await rows_file(call, org_slug, job_id, query.wanted)
 
 
@@ -225,7 +225,7 @@ async def show_platform_jobs(call: Call, query: PagedQuery) -> Page:
 async def show_platform_job(
     call: Call, job_id: UUID, *, query: JobQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
-    """Show a job of the platform: how far it is, and what became of each row."""
+    """Show a job of the platform: its progress, and the outcome of each row."""
     query = query or JobQuery()
     standing, shown = await opened_for_platform(
         call,
@@ -250,7 +250,7 @@ async def show_platform_job(
 @platform_routes.get(f"{PLATFORM_JOB}/rows.csv", refuses=(JobUnknown,))
 @platform_owner_in_console
 async def download_platform_rows(call: Call, job_id: UUID, query: JobQuery) -> CsvFile:
-    """Download what became of each row of a job of the platform, for a spreadsheet."""
+    """Download the outcome of each row of a job of the platform, for a spreadsheet."""
     return await rows_file(call, None, job_id, query.wanted)
 
 

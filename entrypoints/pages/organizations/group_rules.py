@@ -1,4 +1,4 @@
-"""The pages of the rules by which groups give roles: their order, a new one, and the people whom a change concerns."""
+"""The pages of the rules by which groups give roles: their order, a new one, and the people that a change concerns."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -114,7 +114,7 @@ async def show_group_rules(
 @in_console(Operation.GROUP_RULES_CHANGE)
 @shows_again(show_group_rules, BadRequest, RulesChanged)
 async def check_group_rules(call: Call, org_slug: str, form: GroupRulesForm) -> PageOrRedirect:
-    """Show whom a change of the rules would change, before it is saved."""
+    """Show the people whose roles a change of the rules would change, before it is saved."""
     group = form.group.strip()
     if form.source == SCIM and not form.change:
         named = await call.read(directory_groups.id_of_name, org_slug, group)

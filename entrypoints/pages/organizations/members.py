@@ -194,7 +194,7 @@ async def _each(
     form: SelectedForm,
     change: Callable[[UUID, str], Awaitable[Any]],
 ) -> Page:
-    """Change one member after the other; show what became of each, with those that were refused to choose again."""
+    """Change one member after the other; show the outcome for each, and the refused ones to choose again."""
     chosen = form.chosen()
     # Their addresses and names, which are gone from the organization after a removal.
     before = await call.read(people.select, org_slug, operation, [*chosen], search=None, role="", limit=CHOSEN_MAX)

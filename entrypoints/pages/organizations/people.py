@@ -198,7 +198,7 @@ async def remove_member(call: Call, org_slug: str, user_id: UUID, form: RemovalF
     removed = await call.transact(members.remove, org_slug, user_id, seen_role=form.seen_role, note=form.note)
     standing, offered = await opened(call, org_slug, Operation.MEMBERS_LIST, roles.list_all)
     lacks_roles = standing.lacks_lasting(Operation.INVITATIONS_CHANGE)
-    # As on the page of invitations: a role beyond that of a member takes another capability.
+    # As on the page of invitations: a role above member needs another capability.
     may_give = Capability.ORG_ROLES_MANAGE in standing.capabilities and lacks_roles is None
     role = removed.membership.role if may_give and any(one.slug == removed.membership.role for one in offered) else ""
     return console_page(

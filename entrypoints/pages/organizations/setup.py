@@ -231,7 +231,7 @@ def done(page: str, what: str, *, provider: str = "", step: str = "") -> Respons
 
 
 def steps_of_page(is_done: Mapping[str, bool], chosen: str = "") -> dict[str, Any]:
-    """Return what the steps of a page are, and which one is open: that of the address, else the first to do."""
+    """Return the steps of a page, and which one is open: the one in the address, else the first to do."""
     first = next((step for step, is_behind in is_done.items() if not is_behind), list(is_done)[-1])
     return {"page_steps": is_done, "open_step": chosen if chosen in is_done else first}
 

@@ -37,7 +37,7 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = platform_pages()
 
 MAIL: Final = f"{PLATFORM}/mail"
-# Those whose mails can be sent again.
+# The states in which mails can be sent again.
 RETRIED: Final = frozenset({ListedMailState.FAILED, ListedMailState.QUEUED, ListedMailState.ROUTED})
 
 

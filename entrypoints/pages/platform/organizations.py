@@ -113,7 +113,7 @@ class DecisionForm(ProtectedForm, kw_only=True):
 
 
 class LimitsForm(ProtectedForm, kw_only=True):
-    """The tier and the own limits of an organization, and those that the page has shown; empty is that of the tier."""
+    """The tier and the own limits of an organization, now and as the page has shown them; empty means the tier's."""
 
     tier: str = ""
     max_services: str = ""
@@ -208,7 +208,7 @@ async def show_organization(
     )
 
 
-# Where an approval was sent from, and leads back to: the overview of the organization, and that of the platform.
+# Where an approval was sent from, and leads back to: the overview of the organization or of the platform.
 _CONSOLE: Final = "console"
 _OVERVIEW: Final = "overview"
 _DECIDING: Final = (OrganizationUnknown, OrganizationChanged, WrongState)

@@ -81,7 +81,7 @@ async def show_platform(call: Call, query: DoneQuery) -> Page:
         steps=steps,
         current_step=current_of(steps),
         is_set_up=all(one.is_done for one in steps),
-        # Nobody works with it yet.
+        # No one works with it yet.
         is_new=found.setup is not None and not found.setup.has_sign_in,
         failed=MailState.FAILED,
         alerts=ALERTS,

@@ -207,11 +207,11 @@ def _places(
 ) -> dict[Rule, SettingPlace]:
     """Return where an organization changes what the rules depend on.
 
-    `people` is its page of members, and `services_page` that of its services, if they are open to the reader;
-    `opens_sign_in` says whether those of the sign-in are.
+    `people` is its page of members and `services_page` its page of services, if they are open to the reader;
+    `opens_sign_in` says whether the pages of the sign-in are.
     """
     in_path = quote(service, safe="") or ":service_slug"
-    # One who explains sign-ins may lack the right to open it, and is told so there.
+    # A reader may explain sign-ins and lack the right to open it: that page says so.
     saml = SettingPlace(href=f"{page_of(slug)}/services/{quote(service, safe='')}/single-sign-on", text=SAML)
     sign_in = f"{page_of(slug)}/sign-in"
     connections, domains = (

@@ -43,7 +43,7 @@ _REQUEST_ID: Final = "5f0c8c9d2f6b4b6a9d53c1a7c1f0e2ab"
 _TIME: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 _ID: Final = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 _RETRY_SECONDS: Final = 30
-# The bodies with more fields than those of every error; a code alone does not say which these are.
+# The bodies with more fields than every error has; a code alone does not say which these are.
 _CUSTOMERS: Final[dict[str, Any]] = {
     "customers": [OfferedCustomer(id=_ID, slug="acme", name="Acme", connection_id=None)],
     "individual": False,

@@ -62,9 +62,9 @@ def describe(
     functions: Mapping[str, str],
     password_minimum: int = PASSWORD_CHARACTERS_MIN,
 ) -> list[RouteView]:
-    """Describe the routes of a page; `functions` are those of the Python package, by the ids of operations."""
+    """Describe the routes of a page; `functions` belong to the Python package, by the ids of operations."""
     routes = tuple(routes)
-    # Those of all routes would take a second, and say the same of these.
+    # The schemas of all routes would take a second, and say the same of these.
     schemas = Schemas(routes, password_minimum=password_minimum)
     return [_route_view(route, schemas, base_url, functions.get(route.operation_id)) for route in routes]
 

@@ -58,7 +58,7 @@ class _Entry(Generic[Thing]):
 
 
 def found_in(routes: tuple[Route, ...], text: str) -> FoundInReference:
-    """Return what has words that begin with those of a text: what is named so comes before what is described so."""
+    """Return entries with words that begin with the words of a text: matching names first, then descriptions."""
     wanted = _wanted(text)
     operations = _found(_operations(routes), wanted)
     return FoundInReference(

@@ -1,4 +1,4 @@
-"""What the pages of setup links and those of the console ask about the application of a service, and offer to copy."""
+"""The SAML fields that the console and the pages of setup links ask for, and the values that they offer to copy."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Protocol

@@ -44,7 +44,7 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes("SAML", sign_in.routes.description, protocol_refusal_page)
 
 SIGNED_OUT = "/app/sign-out"
-# The id of the page that follows when all others have been told.
+# The id of the page that follows after all service providers have been visited.
 RETURN_COOKIE = "gatehouse_signed_out"
 REFUSES = (MessageRefused, LogoutStateUnknown, ProviderUnknown, *sign_in.REFUSES)
 
@@ -210,5 +210,5 @@ async def log_out_everywhere(call: Call, query: SamlLogoutQuery) -> Page | sign_
 
 
 def _return_id(call: Call) -> str | None:
-    """Return the id of the page that follows in this browser when all others have been told; None without one."""
+    """Return the id of the page that follows in this browser after all service providers; None without one."""
     return cookie_of(call.request, cookie_name(call, RETURN_COOKIE))

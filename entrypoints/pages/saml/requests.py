@@ -69,7 +69,7 @@ class AgreementForm(ProtectedForm, kw_only=True):
 class CustomerForm(ProtectedForm, kw_only=True):
     """The customer of a service that the user has chosen, empty for none.
 
-    `ticket` and `joins` are those of `AgreementForm`.
+    `ticket` and `joins` are as in `AgreementForm`.
     """
 
     saml_state: str = ""
@@ -132,7 +132,7 @@ async def choose_customer(call: Call, org_slug: str, service_slug: str, form: Cu
 @on_custom_hosts
 @in_browser_or_not
 async def cancel(call: Call, org_slug: str, service_slug: str, form: CancelForm) -> Page:
-    """Cancel the sign-in to a service provider, which is told that its request was denied."""
+    """Cancel the sign-in to a service provider, which gets the status `RequestDenied`."""
     state = form.saml_state
     if form.return_id:
         kept = await call.transact(browser_returns.use, form.return_id)
@@ -154,7 +154,7 @@ async def _found(
 async def _answered(
     call: Call, provider: SamlProvider, pending: PendingRequest | None, visit: Visit, form: AgreementForm | CustomerForm
 ) -> Response:
-    """Answer with what the user has said on a page, in the session of the browser, or in that of a ticket."""
+    """Answer with the user's choice on a page, in the session of the browser or of a ticket."""
     if form.ticket and pending is not None:
         outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, form.ticket, visit)
     else:

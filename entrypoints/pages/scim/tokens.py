@@ -257,7 +257,7 @@ SCIM: Final = "/app/setup/parts/scim"
 
 
 class NewTokenForm(ProtectedForm, kw_only=True):
-    """A wish for a token, and the kind of directory whose steps go on."""
+    """A request for a token, and the kind of directory whose steps follow."""
 
     provider: str = ""
 

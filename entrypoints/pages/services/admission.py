@@ -49,7 +49,7 @@ async def show_admission(
     form: ServiceAccessForm | AssignmentForm | SubjectForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    """Show who may sign in to a service, and to whom of the organization it is assigned, with which of its roles."""
+    """Show who may sign in to a service, and its assignments in the organization with their roles."""
     query = query or AssignmentQuery()
     assignment = form if isinstance(form, AssignmentForm) else query
     at, found = await opened_service(

@@ -81,8 +81,8 @@ EXPIRIES: Final = (
     ("730", marked("After two years")),
     ("", marked("Never")),
 )
-# The call that shows a new key at work, by the first of its permissions here; what reads comes first. The name is that
-# of the service, so that nothing changes.
+# The call that tries a new key, by the first of its permissions here; reading ones come first. The name in it is the
+# service's own, so that nothing changes.
 _EXAMPLES: Final = {
     Permission.READ_SERVICE: Program("service_info_read_info"),
     Permission.READ_USERS: Program("service_users_list_users"),

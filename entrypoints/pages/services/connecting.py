@@ -24,7 +24,7 @@ from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
 
-# What was done when nobody may sign in before people are chosen.
+# The service was created, and no one may sign in before people are assigned.
 CREATED_FOR_CHOSEN: Final = "service-created-for-chosen"
 
 

@@ -37,7 +37,7 @@ RELATIONS: Final = (
 
 
 class GrantsQuery(ConsoleListQuery, kw_only=True):
-    """Which grants to show, and whom to grant access."""
+    """Which grants to show, and the member to grant access to."""
 
     find: Annotated[str, msgspec.Meta(description="A part of the address of the members to find.", max_length=254)] = ""
 

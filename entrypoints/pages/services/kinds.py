@@ -11,7 +11,7 @@ from entrypoints.pages.frame.languages import marked
 
 @dataclass(frozen=True, slots=True)
 class ApplicationKind:
-    """A kind of application; `types` are those of its services, the first of them by default.
+    """A kind of application; `types` are the types of its services, the first by default.
 
     `example` is a redirect URI as such an application has it; empty where it has none.
     """

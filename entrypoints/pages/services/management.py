@@ -151,9 +151,9 @@ def texts_of(service: Service) -> dict[str, str]:
 
 
 def changes_of(service: Service, form: ServiceSettingsForm) -> dict[str, Any]:
-    """Return the fields whose texts are not those of the service; raise one `BadRequest` for all that cannot be read.
+    """Return the fields whose texts differ from the service's; raise one `BadRequest` for all that cannot be read.
 
-    A browser sends the lines of a field with other ends than those that it was given.
+    A browser changes the line ends of a field.
     """
     stored, changes, problems = texts_of(service), dict[str, Any](), list[FieldError]()
     for name in FIELDS:

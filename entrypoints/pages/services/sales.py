@@ -37,7 +37,7 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 CHANGES: Final = f"{BILLING}/sold-changes"
-# What became of a subscription, with the kind of its badge.
+# The change of a subscription, with the kind of its badge.
 KINDS: Final = {
     ChangeKind.BEGUN: ("good", marked("Begun")),
     ChangeKind.ENDED: ("bad", marked("Ended")),

@@ -241,7 +241,7 @@ def _port(uri: str) -> int:
 
 
 def _home(service: Service) -> str:
-    """Return the address at which an application on this machine is opened; that of the service for another one."""
+    """Return the address at which an application on this machine is opened, or else the service's address."""
     parts = urlsplit(_redirect_uri(service))
     return f"{parts.scheme}://{parts.netloc}/" if parts.scheme in {"https", "http"} else ""
 

@@ -36,7 +36,7 @@ class PresetQuery(msgspec.Struct, kw_only=True):
 
     @property
     def chosen(self) -> Preset:
-        """The platform; that of any issuer for an unknown word."""
+        """The platform; for an unknown word the one for any issuer."""
         return preset_of(self.preset)
 
 
@@ -78,7 +78,7 @@ class WorkloadForm(ProtectedForm, kw_only=True):
 
 
 def preset_of(word: str) -> Preset:
-    """Return the platform with a word; that of any issuer for an unknown one."""
+    """Return the platform with a word; for an unknown word the one for any issuer."""
     return BY_WORD.get(word, PRESETS[-1])
 
 

@@ -26,7 +26,7 @@ PASSKEY: Final = "/app/sign-in/passkey"
 
 
 class PasskeyForm(AddressForm, kw_only=True):
-    """What the authenticator has signed, as JSON; the address is that of the page, if it has one."""
+    """The assertion of the authenticator, as JSON; the address is the one on the page, if any."""
 
     challenge_id: str = ""
     credential: str = ""

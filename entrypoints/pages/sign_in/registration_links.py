@@ -1,4 +1,4 @@
-"""Confirming a registration on the page of its link, which signs in; the page is that of `accounts/verification.py`."""
+"""Confirming a registration on the page of its link, which signs in; `accounts/verification.py` shows the page."""
 
 import trio
 from quart import Response

@@ -23,7 +23,7 @@ VERDICTS: Final[Mapping[RuleVerdict, tuple[str, str]]] = {
     RuleVerdict.NOT_REACHED: ("quiet", marked("Not reached")),
     RuleVerdict.NOT_TOLD: ("quiet", marked("Not shown")),
 }
-# That of a connection is its own.
+# A connection has a name of its own.
 WAYS: Final[Mapping[SignInWay, str]] = {
     SignInWay.PASSWORD: marked("Password"),
     SignInWay.LINK: marked("Mailed link or code"),
@@ -124,7 +124,7 @@ _AFTER_MAIL_LIMIT: Final = (
     marked("Ask the user to open the newest link that was mailed. Only the platform can end the limit earlier."),
     marked("Ask the user to open the newest link that was mailed, or end the limit below."),
 )
-# What a rule needs from those who help; the second text is that of the platform, where it can do more.
+# What a rule needs from people who help; the second text is for the platform, where it can do more.
 _NEXT: Final = PartialTable(
     {
         SignInReason.UNKNOWN_ACCOUNT: (marked("Check the spelling, or ask the person to register."), None),

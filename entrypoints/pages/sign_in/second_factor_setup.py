@@ -166,7 +166,7 @@ def _confirmed_at(call: Call, way: ReturnQuery) -> str:
 def _mailed_proof_at(call: Call) -> str:
     """Return the sign-in by the connection that asks for a mailed code; an empty text for another session.
 
-    Where the connection is required, a mailed link alone signs nobody in.
+    Where the connection is required, a mailed link alone signs no one in.
     """
     confinement = call.in_browser.confinement
     if confinement is None or confinement.connection_id is None:

@@ -37,7 +37,7 @@
   button.querySelector("button").addEventListener("click", show);
   document.getElementById("keys-close").addEventListener("click", () => dialog.close());
 
-  // The consoles have a palette (palette.js). A page without one has its search, or that of its list.
+  // The consoles have a palette (palette.js). A page without one has its own search, or the search of its list.
   const palette = document.getElementById("palette");
   const opener = document.getElementById("palette-opener");
   const goToSearch = (event) => {

@@ -1,5 +1,5 @@
-// What every page adds where scripts run: a form is sent once, also by a double click, and its button says so; passwords
-// can be seen, and times are those of the reader.
+// What every page adds where scripts run: a form is sent once, even by a double click, and its button says so;
+// passwords can be shown, and times are in the reader's time zone.
 //
 // A field for a password has the text of its button in the attribute `data-show`. The button is made here, because
 // without a script nothing can show what such a field holds.

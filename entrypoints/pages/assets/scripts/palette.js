@@ -68,7 +68,7 @@
     field.setAttribute("aria-expanded", String(!list.hidden));
     state.textContent = answer.dataset.said;
     state.classList.add("unseen");
-    // Enter opens nothing that nobody has asked for.
+    // Enter opens nothing before the reader has searched.
     choose(text() === "" ? null : options()[0]);
   }
 

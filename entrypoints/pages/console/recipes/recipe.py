@@ -41,9 +41,9 @@ class Recipe:
     """How a program is connected. Addresses and settings have `@PROGRAM@`, where it is, and the names of other values.
 
     `settings` are texts by the file in which they stand, or the program that takes them. `groups` says how it reads
-    groups and roles, `admins` how somebody becomes an admin there, and `notes` what has stopped others. It was run in
-    the version `run`; without one it follows the program's documents at `source`, as they were in `read_in`.
-    `entity_id` is that of a program of SAML, whose `redirect_uri` is the address for assertions.
+    groups and roles, `admins` how a person becomes an admin there, and `notes` lists known obstacles. It was run in the
+    version `run`; without one it follows the program's documentation at `source`, as of `read_in`. A SAML program has
+    its `entity_id`, and its `redirect_uri` is the address for assertions.
     """
 
     word: str

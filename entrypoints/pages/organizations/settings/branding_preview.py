@@ -1,8 +1,8 @@
 """How pages and mails look with a branding: rendered from their own templates, to be shown in a frame.
 
-What is framed runs nothing, sends nothing and leads nowhere: its policy allows no script, no form and no address but
+The framed page runs nothing, sends nothing and leads nowhere: its policy allows no script, no form and no address but
 our style sheet and pictures, and the page itself is inert. It is in a light or in a dark scheme whatever the reader's
-browser prefers, so its style sheets are those of pages with one scheme alone.
+browser prefers, so it has the style sheet of one scheme alone.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class MailServerForm(ProtectedForm, kw_only=True):
 
 
 class MailTestForm(ProtectedForm, kw_only=True):
-    """To whom the test mail goes."""
+    """The recipient of the test mail."""
 
     to: str = ""
 

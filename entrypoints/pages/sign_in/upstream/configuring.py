@@ -1,9 +1,9 @@
 """The overview of how an organization signs people in, in the console, and the pages of a setup link for connections.
 
 The console shows rules, connections, mail domains and credentials. With a link, a page asks for the kind of provider
-first and then shows its steps alone. A connection is checked before it is saved, so that what cannot sign anybody in is
-told before the page is left; `provider_problems.py` says what. It is off until a test sign-in has succeeded. What was
-typed is shown again, but for the client secret.
+first and then shows its steps alone. A connection is checked before it is saved, so that the page itself says why it
+could sign no one in (`provider_problems.py`). It is off until a test sign-in has succeeded. A refused form shows its
+values again, except the client secret.
 """
 
 from collections.abc import Sequence
@@ -366,7 +366,7 @@ async def test_connection(call: Call, connection_id: UUID, form: ProtectedForm) 
 @holding_setup_link
 @shows_again(show_connection, NothingToTry)
 async def begin_trial(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
-    """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
+    """Lead the browser to the provider of a connection, switched on or off, for a test that begins no session."""
     require_own_form(call, form)
     target = await call.read(serve, trials.find, connection_id)
     return await leave(call, target, lambda uow: serve(uow, trials.begin, target), page_by_link(connection_id))
@@ -386,7 +386,7 @@ async def switch_on(call: Call, connection_id: UUID, form: ProtectedForm) -> Pag
 @holding_setup_link
 @shows_again(ask_to_delete_connection, Conflict)
 async def delete_connection(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
-    """Delete a connection that nobody has signed in by and on which the organization does not rely."""
+    """Delete a connection by which no one has signed in and on which the organization does not rely."""
     await sent(call, form, connections.delete, connection_id)
     return done(UPSTREAM, "connection-deleted")
 

@@ -13,7 +13,7 @@ from entrypoints.pages.console.setup_steps import SetupStep
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.organizations.setup import FAILING, IN_USE
 
-# Who is refused because of the address: the test has brought somebody, and found what is missing.
+# Refusals because of the address: the test has reached a person, and found what is missing.
 _REFUSED: Final = frozenset({TrialVerdict.NO_ADDRESS, TrialVerdict.FOREIGN_DOMAIN, TrialVerdict.DOMAIN_PENDING})
 CONNECT: Final = marked("Connect your provider")
 DOMAIN: Final = marked("Prove your mail domain")

@@ -31,14 +31,14 @@ class NotUsable(BadRequest):
 
 
 def required(finding: Finding) -> Finding:
-    """Return what a check has found; raise `NotUsable` when nobody could sign in."""
+    """Return the finding of a check; raise `NotUsable` when no one could sign in."""
     if finding.problem is not None and finding.prevents:
         raise NotUsable(finding, field_of(finding.problem))
     return finding
 
 
 async def described_change(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> CheckedChange:
-    """Return what the metadata of a wish say, which are read now; raise `BadRequest` or `NotUsable`."""
+    """Return the description in the requested metadata, which are read now; raise `BadRequest` or `NotUsable`."""
     field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
     if wishes.metadata_url is None and wishes.metadata_xml is None:
         raise BadRequest.of_field("metadata_url", "Enter the address of the metadata, or paste the file.")

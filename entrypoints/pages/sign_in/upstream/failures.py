@@ -21,9 +21,9 @@ _RECORDED = frozenset({SignInReason.NOT_OF_ORGANIZATION, SignInReason.CERTIFICAT
 
 @asynccontextmanager
 async def recording_failures(call: Call, context: IdentityContext) -> AsyncGenerator[None]:
-    """Record why a sign-in by a connection fails within the block, and raise the refusal on.
+    """Record why a sign-in by a connection fails within the block, and raise the refusal again.
 
-    What the provider got wrong is said to the person with its reason, and with whom to tell.
+    If the provider is at fault, the person sees the reason, and who can repair it.
     """
     try:
         yield

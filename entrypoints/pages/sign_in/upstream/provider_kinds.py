@@ -281,7 +281,7 @@ def is_saml(kind: ProviderKind) -> bool:
 
 
 def kind_of_connection(connection: ConnectionRecord, word: str) -> ProviderKind:
-    """Return the kind whose steps the page of a connection shows: that of the address, else that of its issuer."""
+    """Return the kind whose steps the page of a connection shows: the address's, else its issuer's."""
     suffix = "-saml" if connection.is_saml else ""
     named = next((kind for kind in ALL if kind.word == word and is_saml(kind) == connection.is_saml), None)
     if named is not None:

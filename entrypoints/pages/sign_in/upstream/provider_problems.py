@@ -197,7 +197,7 @@ _BEGIN_AGAIN: Final = marked(
     "The answer of your organization's identity provider belongs to another sign-in. Begin again here, in one window;"
     " if it happens again, tell your IT staff the id below."
 )
-# What the person is told who wanted to sign in: what failed, whether trying again can help, and whom to tell.
+# For the person who wanted to sign in: what failed, whether trying again can help, and who can repair it.
 TO_PEOPLE: Final[Mapping[ProviderProblem, str]] = {
     **dict.fromkeys(
         (

@@ -1,7 +1,7 @@
 """How the answer of a provider to a trial sign-in is read and stored (`core/sign_in/upstream/trials.py`).
 
-The answer comes to the addresses to which those of sign-ins come, and is verified by the same functions. Then the
-browser is led to the page that shows what it says: of the console, or of a setup link.
+The answer comes to the same addresses as the answers of sign-ins, and is verified by the same functions. Then the
+browser is redirected to the page that shows the result, in the console or of a setup link.
 """
 
 from collections.abc import Sequence

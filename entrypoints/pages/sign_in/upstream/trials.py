@@ -1,7 +1,7 @@
-"""Trying a connection by a real sign-in that signs nobody in, and the page that shows what it has brought.
+"""Testing a connection by a sign-in at its provider that begins no session, and the page that shows the result.
 
-The button of a connection's page opens the way in a new tab; `trial_judgements.py` reads the answer. The pages of a
-setup link leave by the same way (`setup.py`).
+The button of a connection's page opens the sign-in in a new tab; `trial_judgements.py` reads the answer. The pages of a
+setup link begin it in the same way (`setup.py`).
 """
 
 from collections.abc import Callable
@@ -69,7 +69,7 @@ async def show_connection_trial(
 @in_console(Operation.CONNECTIONS_CHANGE)
 @shows_again(show_connection_trial, NothingToTry)
 async def begin_connection_trial(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
-    """Lead the browser to the provider of a connection, switched on or off, for a sign-in that signs nobody in."""
+    """Lead the browser to the provider of a connection, switched on or off, for a test that begins no session."""
     target = await call.read(trials.find, org_slug, connection_id)
     page = trial_judgements.page_of_trial(org_slug, connection_id)
     return await leave(call, target, lambda uow: trials.begin(uow, org_slug, target), page)
