@@ -1,4 +1,4 @@
-"""The version of this tree: that of a release, or between two of them one such as 0.4.0.dev12+942a704e0b1c.
+"""The version of this tree: a release's, or between two of them one such as 0.4.0.dev12+942a704e0b1c.
 
     python3 ops/version.py                    # prints it
     python3 ops/version.py --note .venv       # leaves it in an environment, where `gatehouse --version` reads it
@@ -62,7 +62,7 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def note(folder: Path, package: str, version: str) -> None:
-    """Leave the version in an environment, beside that of the package for which it was noted."""
+    """Leave the version in an environment, beside the version of the package for which it was noted."""
     file, text = folder / NOTE, f"{package} {version}\n"
     if not file.exists() or file.read_text() != text:
         file.write_text(text)

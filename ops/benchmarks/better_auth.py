@@ -1,4 +1,4 @@
-"""better-auth, a peer: installed from npm into `.gatehouse-peers/`, with a PostgreSQL like that of Gatehouse.
+"""better-auth, a peer: installed from npm into `.gatehouse-peers/`, with a PostgreSQL like Gatehouse's.
 
 `peers/better_auth/` has its program and the exact versions of its packages.
 """

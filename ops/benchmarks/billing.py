@@ -1,6 +1,6 @@
 """The receiver of billing events: how many distinct ones it applies in a second, each durable before its answer.
 
-The events are those of many subscriptions of many organizations: a beginning, then renewals, paid invoices, failed
+The events belong to many subscriptions of many organizations: a beginning, then renewals, paid invoices, failed
 payments and changes of the plan. Each is another event, signed, and answered when its transaction is committed.
 """
 
@@ -124,7 +124,7 @@ def _seed(connection: psycopg.Connection[Any]) -> list[Purchase]:
 
 
 def _events(purchases: list[Purchase], round_number: int) -> list[bytes]:
-    """Return the events of a round, those of one subscription far from each other."""
+    """Return the events of a round; events of the same subscription are far from each other."""
     now = int(time.time())
     return [
         json.dumps(_event(purchases[subscription % len(purchases)], subscription, step, round_number, now)).encode()

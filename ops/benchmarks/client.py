@@ -41,7 +41,7 @@ class Client:
         return "; ".join(f"{name}={value}" for name, value in self._cookies.items())
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
-        """Send a request without a body; these headers go before those of the client."""
+        """Send a request without a body; these headers replace the client's own."""
         return self._send("GET", path, None, headers or {})
 
     def send_form(self, path: str, form: Mapping[str, str]) -> Answer:
@@ -106,7 +106,7 @@ class Client:
             self._connection.request(method, path, body, headers)
             return self._connection.getresponse()
         except OSError:
-            # A late answer would be taken for that of the next request.
+            # A late answer would be taken for the answer to the next request.
             self._connection.close()
             raise
 

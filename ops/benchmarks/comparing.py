@@ -68,7 +68,7 @@ COMPARED: Final = tuple(field.name for field in fields(Figures) if field.name no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """The figures of an operation, and those of the bare server just before and just after."""
+    """The figures of an operation, and the bare server's just before and just after."""
 
     operation: Figures
     bare: tuple[Figures, Figures]
@@ -119,7 +119,7 @@ class Row:
         return _spread_of_known(getattr(bare, name) for each in self.rounds for bare in each.bare)
 
     def ratio(self, name: str) -> Spread | None:
-        """Return the ratio of one figure to that of the bare server over the rounds."""
+        """Return the ratio of one figure to the bare server's over the rounds."""
         return _spread_of_known(each.ratio(name) for each in self.rounds)
 
 

@@ -1,7 +1,7 @@
 """A database with years of data: how long one caller waits for each query, and how long the sweeper locks rows.
 
 Forty thousand organizations, a million memberships, twenty million audit entries. One caller alone requests everything,
-so that the figures are those of the statements and not of a queue. `FULL` has a row for every count of the plan, and
+so that the figures measure the statements and not a queue. `FULL` has a row for every count of the plan, and
 `questions.py` one for every query.
 """
 

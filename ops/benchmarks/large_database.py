@@ -43,7 +43,7 @@ SMALL_SHARE: Final = 0.1
 
 @contextmanager
 def large_database(share: float, known: Sequence[Migration], say: Say) -> Generator[tuple[Path, str]]:
-    """Yield the data folder and the address of a seeded database whose schema is that of these migrations."""
+    """Yield the data folder and the address of a seeded database with the schema of these migrations."""
     plan = Plan(**{rows: round(count * share) for rows, count in FULL.items()}, until=datetime.now(UTC))
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as name:
         folder = Path(name) / "data"

@@ -64,7 +64,7 @@ def instructions(
     whose = f"--{'tid' if only_the_event_loop else 'pid'}={','.join(map(str, counted))}"
     commands, to_perf = os.pipe()
     from_perf, answers = os.pipe()
-    # perf begins when it is told to, because it needs some time to attach itself.
+    # perf begins on a command, because it needs some time to attach itself.
     perf = subprocess.Popen(
         [*_PERF, f"--event={event}", whose, "--delay=-1", f"--control=fd:{commands},{answers}"],
         pass_fds=(commands, answers),

@@ -103,9 +103,9 @@ def check_migrations(*, is_full: bool, say: Say) -> MigrationCheck:
 
 
 def measure(url: str, known: Sequence[Migration], *, share: float, say: Say) -> list[MigrationFigures]:
-    """Apply what is pending of these migrations, and measure each; `share` is the size of the database.
+    """Apply the pending ones of these migrations, and measure each; `share` is the size of the database.
 
-    The rows are counted on a copy, statement by statement; the times are those of the command `gatehouse migrate`.
+    The rows are counted on a copy, statement by statement; the times are taken from the command `gatehouse migrate`.
     """
     with migrations.connected(url) as connection:
         pending = migrations.plan(connection, known).pending

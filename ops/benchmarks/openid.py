@@ -36,7 +36,7 @@ FLOWS: Final = 150
 REQUESTS: Final = 400
 FLOW_MS_MAX: Final = 5.0
 REQUEST_MS_MAX: Final = 1.0
-# 1.3 times that of a token by secret (issue 48).
+# Relative to a token by secret.
 WORKLOAD_MS_MAX: Final = 1.3
 ISSUER: Final = "https://issuer.example"
 SERVICE: Final = "bench"
@@ -47,7 +47,7 @@ VERIFIER: Final = "a-code-verifier-of-the-benchmark-with-enough-characters"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The paths of a provider; those of Gatehouse unless others are named."""
+    """The paths of a provider; Gatehouse's unless others are named."""
 
     authorization: str = "/auth/authorize"
     token: str = "/auth/token"  # noqa: S105 - a path

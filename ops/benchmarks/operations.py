@@ -35,7 +35,7 @@ OPERATIONS: Final = (
     Operation(name="jwks", path="/.well-known/jwks.json"),
     PROFILE,
     # Authorization, then a page in one more statement: once for a team of ten, with a limit, and once with the fifty
-    # members of a default page, of whom each costs some microseconds more.
+    # members of a default page, each of which costs some microseconds more.
     Operation(
         name="members",
         path=f"/api/organizations/{slug(0)}/members?limit=10",

@@ -25,7 +25,7 @@ LOGIN_EVENTS: Final = 5_000
 # Together they give the largest organization more members than a page holds.
 ORGANIZATIONS: Final = 20
 MEMBERSHIPS: Final = 200
-# The number of the organization that has everybody as a member, by its directory.
+# The number of the organization that has all people as members, by its directory.
 DIRECTORY: Final = 1
 # In a database that is made for the measurement and deleted after it.
 DIRECTORY_TOKEN: Final = f"scim_live_bench0_{'b' * 43}"
@@ -46,7 +46,7 @@ def seed_users(
         login_events=login_events,
         organizations=ORGANIZATIONS,
         memberships=MEMBERSHIPS,
-        # One service, which everybody uses.
+        # One service, which all people use.
         services=1,
         end_users=users,
         until=datetime.now(UTC),
@@ -58,7 +58,7 @@ def seed_users(
 
 
 def _provision(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
-    """Make everybody a member of one organization, whose directory has described them."""
+    """Make all people members of one organization, whose directory provisions them."""
     connection.execute(
         """
         INSERT INTO memberships (id, organization_id, user_id, role, created_at)
@@ -120,7 +120,7 @@ def as_members(operation: Operation, server: RunningServer, connections: int) ->
 
 
 def as_backend(operation: Operation, server: RunningServer, _connections: int) -> Operation:
-    """Create an API key of the service that everybody uses, and send it instead of a token."""
+    """Create an API key of the service that all people use, and send it instead of a token."""
     owner = sign_in(server, address(0))["access_token"]
     path = f"/api/organizations/{slug(0)}/services/service-1/api-keys"
     body = {"name": "bench", "permissions": ["read:users", "write:users"]}
@@ -141,7 +141,7 @@ def as_backend_with_new_users(operation: Operation, server: RunningServer, conne
 
 
 def as_directory(operation: Operation, _server: RunningServer, _connections: int) -> Operation:
-    """Send the SCIM token of the organization that has everybody as a member."""
+    """Send the SCIM token of the organization that has all people as members."""
     return replace(operation, headers={**operation.headers, "Authorization": f"Bearer {DIRECTORY_TOKEN}"})
 
 

@@ -30,7 +30,7 @@ def machine_table(description: Mapping[str, str]) -> str:
 
 
 def operations_table(rows: Sequence[Row], *, beside: str = "bare") -> str:
-    """Return the costs of operations: each figure, and in parentheses its ratio to that of the reference."""
+    """Return the costs of operations: each figure, and in parentheses its ratio to the reference's."""
     heading = ("operation", "connections", *(heading for heading, _ in COLUMNS.values()))
     lines: list[Sequence[str]] = []
     for index, row in enumerate(rows):

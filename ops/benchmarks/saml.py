@@ -81,7 +81,7 @@ def saml(say: Say) -> list[StandingFigure]:
 
 @dataclass
 class _Load:
-    """What one load measured; the processor time includes that of the profiles."""
+    """The results of one load; the processor time includes the time of the profiles."""
 
     cpu_ms: float = 0.0
     hop_seconds: list[float] = field(default_factory=list[float])
@@ -90,7 +90,7 @@ class _Load:
 
 
 def _set_up(service: RunningServer) -> None:
-    """Enable SAML for the service that everybody uses."""
+    """Enable SAML for the service that all people use."""
     token = people.sign_in(service, address(0))["access_token"]
     path = f"/api/organizations/{slug(0)}/services/{SERVICE}/saml"
     service.post(path, {"enabled": True, "entity_id": ENTITY_ID, "acs_url": ACS_URL}, token=token)

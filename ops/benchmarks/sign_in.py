@@ -41,7 +41,7 @@ PROFILE_P99_MS_MAX: Final = 250.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Round:
-    """The results of one load of sign-ins; hash rates are those of all processors."""
+    """The results of one load of sign-ins; hash rates are of all processors together."""
 
     sign_ins_per_second: float
     hashes_per_second: float

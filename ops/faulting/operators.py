@@ -86,7 +86,7 @@ def _of_python(path: str, text: str) -> Iterator[Fault]:
         elif isinstance(node, ast.Compare) and len(node.ops) == 1:
             weaker: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
             other = weaker.get(type(node.ops[0]))
-            # A stored time is never that of the present to the microsecond, so that neither comparison sees equal ones.
+            # A stored time never equals the present to the microsecond, so that neither comparison sees equal ones.
             if other and not _is_of_present(node.left) and not _is_of_present(node.comparators[0]):
                 left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
                 yield fault("comparison", node, f"({left}) {other} ({right})")

@@ -73,7 +73,7 @@ def naming(folder: Path, text: bytes) -> Iterator[str]:
 
 
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of a file; of an archive, those of the files in it."""
+    """Yield the name and the content of a file or, for an archive, of each file in it."""
     if file.name.endswith(".tar.gz"):
         with tarfile.open(file) as archive:
             for entry in archive:

@@ -3,7 +3,7 @@
     .venv/bin/python -m ops.security.asvs
 
 An answer is one of four: tests that prove the requirement, code or documents that fulfil it, why it does not apply, or
-what is missing. The words of the requirements are ours; the numbers are those of the standard.
+what is missing. The words of the requirements are ours; the numbers are the standard's.
 """
 
 from __future__ import annotations

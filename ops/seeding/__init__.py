@@ -1,1 +1,1 @@
-"""The implementation of `ops/seed`: it fills a database like that of an installation with years of use."""
+"""The implementation of `ops/seed`: it fills a database as years of use would."""

@@ -107,7 +107,7 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
                         WHERE  service_id = %(service)s) AS users
                 WHERE  n <= %(subscriptions)s) AS made
     """,
-    # In the other services of the first organization, without a price, and in those of others.
+    # In the other services of the first organization, without a price, and in services of other organizations.
     "subscriptions of other services": """
         INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, created_at, updated_at)
         SELECT md5('subscription' || service_id || user_id)::uuid, organization_id, service_id, user_id, plan_id,
@@ -300,7 +300,7 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
         SELECT job_id, n, 'person-' || n || '@seed.example', '', 'done'
         FROM   unnest(ARRAY[%(job)s, %(platform_job)s]::uuid[]) AS job_id, generate_series(1, 10000) AS n
     """,
-    # Those of a year, and those of the last hour, which pages count themselves.
+    # Sign-ins of a year, and of the last hour, which pages count themselves.
     "login_events": """
         INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, ip_address, risk_score,
                                   risk_factors, created_at, reason)

@@ -95,7 +95,7 @@ _DETAILS: Final[dict[str, Callable[[int], str]]] = {
 def login_events(plan: Plan, batch: Batch, *, have_months: bool) -> Iterator[str]:
     """Yield sign-ins, most of them successful: some to services, some to organizations, the others to neither.
 
-    Where the log has months, the others are kept under their users; that of an earlier version names none for them.
+    Where the log has months, the others are kept under their users; an earlier version's log names none for them.
     """
     chance = chance_of("login_events", batch)
     several = (_HOUR, _PROVIDER, _RISK)

@@ -34,7 +34,7 @@ FOREIGN_KEYS: Final = """
     ORDER BY 1
 """
 IS_REFERRED_TO: Final = "SELECT EXISTS (SELECT FROM pg_constraint WHERE confrelid = to_regclass(%s) AND contype = 'f')"
-# The index of each month, where the table is a log, with that of the log and the month.
+# The index of each month, where the table is a log, with the log's index and the month.
 INDEXES_OF_MONTHS: Final = """
     SELECT   x.relname, inhparent::regclass::text, m.indrelid
     FROM     pg_index i
@@ -85,7 +85,7 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
 
 
 def has_months(connection: RawConnection, name: str) -> bool:
-    """Return whether the table is a log that is kept by month; that of an earlier version is not."""
+    """Return whether the table is a log that is kept by month; in an earlier version it is not."""
     return connection.execute(HAS_MONTHS, (name,)).fetchone() == (True,)
 
 
@@ -104,7 +104,7 @@ def _truncated(connection: RawConnection, name: str) -> bool:
 
 
 def _rename(connection: RawConnection, of_months: Sequence[tuple[str, str, int]]) -> None:
-    """Give the indexes of months the names that they had; PostgreSQL has made up others, even those of each other."""
+    """Give the indexes of months their previous names; PostgreSQL has made up others, even the names of each other."""
     for number, (_, index, month) in enumerate(of_months):
         [(made,)] = connection.execute(INDEX_OF_MONTH, (index, month)).fetchall()
         free = sql.Identifier(f"restored_{number}")

@@ -25,7 +25,7 @@ TESTS_LOOPS: Final = 11_000
 TYPES_LOOPS: Final = 1_500
 # Processes wait too, for PostgreSQL, for a program, for a browser; more than these would need much memory.
 PROCESSES: Final = min((os.cpu_count() or 1) + 1, 6)
-# The types of more files are asked for by asking for those of all.
+# For a larger part of the files than this, the types of all files are checked.
 TYPES_PART_MAX: Final = 0.4
 SAMPLE: Final = "GATEHOUSE_TEST_SAMPLE"
 TRACED: Final = "GATEHOUSE_TEST_TRACED"
@@ -169,7 +169,7 @@ class Gate:
         return ["-m", "coverage", "run", "--source=", f"--include={','.join(self.plan.covered)}"]
 
     def _traced(self) -> Sequence[str]:
-        """Return the tests that are traced at first: those of the areas of the files whose coverage is measured."""
+        """Return the tests that are traced at first: tests of the areas of the files whose coverage is measured."""
         if not self.plan.covered:
             return ()
         return find_tests(Changes(since="", files=frozenset(self.plan.covered)))
@@ -182,7 +182,7 @@ class Gate:
         included = "core/*" if covered is None else ",".join(covered)
         report = [str(BIN / "coverage"), "report", f"--include={included}", "--fail-under=100"]
         if covered and run(report).code:
-            # Tracing makes tests a quarter dearer, so those of other areas are traced only now that it matters.
+            # Tracing makes tests a quarter slower, so tests of other areas are traced only now that it matters.
             print("core 100%  is not reached by the tests of their areas: tracing all others", flush=True)
             others = [f"--ignore={each}" for each in (*self._traced(), *self.plan.left_out)]
             command = [PYTHON, *self._coverage_run(), *self._pytest(options, marks), "-q", *self.plan.tests, *others]

@@ -26,7 +26,7 @@ _READ_BYTES: Final = 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a program ended: its code, its seconds, its processor time with that of its own children, what it printed."""
+    """How a program ended: its code, its seconds, its processor time with its children's, what it printed."""
 
     code: int
     seconds: float

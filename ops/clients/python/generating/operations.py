@@ -16,7 +16,7 @@ JSON: Final = "application/json"
 SCIM: Final = "application/scim+json"
 JSON_LINES: Final = "application/x-ndjson"
 FORM: Final = "application/x-www-form-urlencoded"
-# Their names say what they do only together with the name of their group; the others are those of a module of its own.
+# Their names are clear only together with the name of their group; the others are in a module of their own.
 _KEEP_GROUP: Final = ("SCIM", "platform")
 _LEAVE_GROUP_OUT: Final = "service "
 # How groups end of which each operation is about one thing of a customer.
@@ -163,7 +163,7 @@ def _or_unset(kind: str) -> str:
 
 
 def _fields(parameters: list[dict[str, Any]]) -> str:
-    """Return the keywords that pass parameters on; those whose names are no identifiers, in a dictionary."""
+    """Return the keywords that pass parameters on; a dictionary passes the ones whose names are no identifiers."""
     plain = [one["name"] for one in parameters if _argument(one) == one["name"]]
     other = [f"{one['name']!r}: {_argument(one)}" for one in parameters if _argument(one) != one["name"]]
     return ", ".join([*(f"{name}={name}" for name in plain), *([f"**{{{', '.join(other)}}}"] if other else [])])

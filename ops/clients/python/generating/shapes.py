@@ -85,7 +85,7 @@ def docstring(text: str, *, indent: int, more: list[str] | None = None) -> str:
     margin = " " * indent
     text = text.replace("\\", "\\\\").replace('"""', "'''")
     first = textwrap.wrap(text, LINE_LENGTH - indent - 6) or [""]
-    # A quotation mark at the end would run into those of the docstring.
+    # A quotation mark at the end would run into the docstring's own.
     if first[-1].endswith('"'):
         first[-1] += "."
     lines = [*first]

@@ -183,7 +183,7 @@ def serving(clock: Clock) -> Generator[Issuer]:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is that of the base class
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name comes from the base class
             """Stay silent."""
 
     for method in ("POST", "PUT", "PATCH", "DELETE"):

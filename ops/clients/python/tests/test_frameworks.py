@@ -32,7 +32,7 @@ class Browser:
     cookies: dict[str, str] = field(default_factory=dict)
 
     def ask(self, method: str, target: str, headers: Mapping[str, str] = NAVIGATION, body: bytes = b"") -> Answer:
-        """Send a request, and keep the cookies of the answer, which are those of this package."""
+        """Send a request, and keep the cookies of the answer, which this package sets."""
         sent = dict(headers)
         if self.cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

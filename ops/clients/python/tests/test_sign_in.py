@@ -1,4 +1,4 @@
-"""A browser is signed in by the code flow; what was not begun by it, or is not for it, signs nobody in."""
+"""A browser is signed in by the code flow; an answer that it did not ask for, or for another one, signs no one in."""
 
 from __future__ import annotations
 

@@ -329,7 +329,7 @@ def test_claims_of_the_product_have_their_types(blocking: Driver, issuer: Issuer
     assert caller.claim("seats", float) == 5.0
     assert caller.claim("trial", bool) is True
     assert (caller.texts("tags"), caller.texts("teams"), caller.texts("none")) == (("a", "b"), ("Sales",), ())
-    # What somebody has noted in another type is as if it was not there.
+    # A claim of another type counts as absent.
     others = [("tier", int), ("seats", str), ("seats", bool), ("trial", int), ("trial", float), ("share", int)]
     assert [caller.claim(name, kind) for name, kind in [*others, ("none", str)]] == [None] * 7
     assert caller.texts("tier") == ()

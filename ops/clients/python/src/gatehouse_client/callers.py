@@ -1,7 +1,7 @@
 """Who calls: the claims of an access token as a typed object.
 
-Three kinds of roles have the same names and are never put together: `role` is that of the vendor's own organization,
-`customer_role` that of a customer's, which a stranger may have founded, and `service_roles` are those of the product.
+Three kinds of roles may have the same names, and are never merged: `role` is the role in the vendor's own organization,
+`customer_role` the role in a customer's, which a stranger may have founded, and `service_roles` are the product's.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def is_for_customer(claims: Mapping[str, Any]) -> bool:
 
 
 def _role(claims: Mapping[str, Any]) -> str | None:
-    # Gatehouse names none for a customer's people. If a token did, it would still be that of a stranger.
+    # Gatehouse names none for a customer's people. If a token did, it would still be a stranger's role.
     return None if is_for_customer(claims) else _text(claims, "role")
 
 

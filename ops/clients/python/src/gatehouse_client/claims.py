@@ -1,4 +1,4 @@
-"""What the claims of every token of Gatehouse have to say: who issued it, for whom, and when it holds."""
+"""Checking the claims of every token of Gatehouse: its issuer, its audience, and its times."""
 
 from __future__ import annotations
 

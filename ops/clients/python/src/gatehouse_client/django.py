@@ -151,12 +151,12 @@ def bearer(*scopes: str) -> Callable[[View], View]:
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Return the caller whom the decorator of the view has required."""
+    """Return the caller that the decorator of the view has required."""
     return cast("Any", request).caller
 
 
 def session(request: HttpRequest) -> Session | None:
-    """Return the session of the browser, with a live access token; None when nobody is signed in."""
+    """Return the session of the browser, with a live access token; None when no user is signed in."""
     application = _application()
     return run(application.rules.session(_web_request(request)), application.sign_in)
 

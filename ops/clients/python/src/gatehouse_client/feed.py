@@ -1,7 +1,7 @@
 """Reading the feed of events, with a cursor that is kept where the product says: in its database, or in a file.
 
-Each event comes at least once: the cursor is saved after the events of an answer were handled, so those of an answer
-whose handling was broken off come again. Keep the cursor in the transaction of your changes, or ignore known ids.
+Each event comes at least once: the cursor is saved after all events of an answer were handled, so when the handling is
+interrupted they come again. Keep the cursor in the transaction of your changes, or ignore known ids.
 """
 
 from __future__ import annotations

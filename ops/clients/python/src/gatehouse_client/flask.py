@@ -35,7 +35,7 @@ View = Callable[P, ResponseReturnValue]
 class Protection:
     """Protects the views of one application.
 
-    `resource` is the public address of its API, by default that of the application; `scopes` are those that it knows.
+    `resource` is the public address of its API, by default the application's; `scopes` are the ones that it knows.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Protection:
         return self._guarded(lambda: self._rules.bearer(_web_request(), scopes), self._verifier_io)
 
     def session(self) -> Session | None:
-        """Return the session of the browser, with a live access token; None when nobody is signed in."""
+        """Return the session of the browser, with a live access token; None when no user is signed in."""
         return run(self._rules.session(_web_request()), self._io)
 
     @property

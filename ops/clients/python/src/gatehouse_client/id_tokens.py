@@ -22,7 +22,7 @@ LOGOUT_SECONDS_MAX: Final = 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logout:
-    """Whom a logout token ends: one session, or without `sid` all of a person. `token_id` comes once."""
+    """The sessions that a logout token ends: one, or without `sid` all of a person. A `token_id` is used once."""
 
     sid: str | None
     sub: str | None

@@ -108,5 +108,5 @@ def keys_of(document: Mapping[str, Any]) -> Mapping[str, VerificationKey]:
 
 
 def _is_within(moment: float | None, seconds: float, at: float) -> bool:
-    # A moment in the future is that of a clock that was set back, and counts as long ago.
+    # A moment in the future comes from a clock that was set back, and counts as long ago.
     return moment is not None and 0 <= at - moment < seconds

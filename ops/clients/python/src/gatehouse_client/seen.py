@@ -14,7 +14,7 @@ class SeenOnce(Protocol):
     """Where used ids are kept. For several processes, write one over your database; with async its method may be async.
 
     `add` returns whether the id is new, and keeps it until that time, in seconds since 1970. Of two simultaneous calls
-    with one id, one is told that it is new. An id that cannot be kept is not new.
+    with one id, one returns that it is new. An id that cannot be kept is not new.
     """
 
     def add(self, identifier: str, *, until: float, at: float) -> bool | Awaitable[bool]:
@@ -25,7 +25,7 @@ class SeenOnce(Protocol):
 class MemorySeen:
     """Ids in the memory of this process, at most `seen_max` of them.
 
-    When it is full, no id is new; with `forgets_oldest`, for ids that anybody can make, the oldest one is forgotten.
+    When it is full, no id is new; with `forgets_oldest`, for ids that anyone can make, the oldest one is deleted.
     """
 
     def __init__(self, seen_max: int = SEEN_MAX, *, forgets_oldest: bool = False) -> None:

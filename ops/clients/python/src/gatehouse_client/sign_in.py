@@ -59,8 +59,8 @@ class SignIn:
     def start(self, return_to: str = "/", *, customer: str | None = None, **parameters: str) -> SignInBegun:
         """Return where the browser goes to sign in, and the cookie to set.
 
-        `return_to` is a path of this site, to which it comes back; `customer` the id or slug of the customer for whom
-        the person comes; `parameters` others of the request, such as `prompt` or `login_hint`.
+        `return_to` is a path of this site, to which it comes back; `customer` the id or slug of the customer that the
+        person acts for; `parameters` others of the request, such as `prompt` or `login_hint`.
         """
         return run(self.steps.start(return_to, customer, parameters), self.io)
 
@@ -72,7 +72,7 @@ class SignIn:
         return run(self.steps.finish(query, cookie), self.io)
 
     def session(self, cookie: str | None) -> Session | None:
-        """Return the session of a cookie, with a live access token; None when nobody is signed in (any more).
+        """Return the session of a cookie, with a live access token; None when no user is signed in, or no longer.
 
         Shortly before it expires the token is refreshed, once for all requests that ask at the same time. While
         Gatehouse is away the session goes on until it expires; then this raises `Unreachable`.

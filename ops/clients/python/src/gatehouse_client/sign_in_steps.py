@@ -140,7 +140,7 @@ class SignInSteps:
             raise SignInRefused("no_sign_in", "this browser began no sign-in here in the last ten minutes")
         if not hmac.compare_digest(query.get("state", "").encode(), values["state"].encode()):
             raise SignInRefused("wrong_state", "the answer is of another sign-in")
-        # RFC 9207: an answer of another server, to which the browser was led, is told apart by its issuer.
+        # RFC 9207: the issuer shows when the answer comes from another server, to which the browser was led.
         if query.get("iss") != self._own.issuer:
             raise SignInRefused("wrong_issuer", "the answer is of another issuer")
         yield from self._use(f"state {values['state']}", until=at + SIGN_IN_SECONDS, at=at)
@@ -305,7 +305,7 @@ def own_path(text: str) -> str:
     if not is_plain or not text.startswith("/") or text.startswith("//"):
         return "/"
     quoted = quote(text, safe="/%:@!$&'()*+,;=?#[]~")
-    # A browser keeps no longer cookie, and nobody could sign in.
+    # A browser keeps no longer cookie, and no one could sign in.
     return quoted if len(quoted) <= RETURN_CHARACTERS_MAX else "/"
 
 

@@ -1,8 +1,8 @@
-"""Signed tokens as they are written (RFC 7515, compact): parsing, keys, and whether a signature is that of a key.
+"""Signed tokens in the compact form (RFC 7515): parsing, keys, and whether a key has made a signature.
 
-A token has one text. Readers of base64 take more, such as padding and the last bits of a part that encode nothing; who
-keeps a list of tokens by their text, or by its hash, would not find such a second writing there.
-What the claims of a token have to say is in `claims.py`, and where keys come from in `keys.py`.
+A token has one text. Readers of base64 accept others, with padding or other unused last bits of a part: a list of
+tokens by their texts, or by hashes of these, would not find such a second encoding.
+`claims.py` checks the claims of a token, and `keys.py` finds the keys.
 """
 
 from __future__ import annotations

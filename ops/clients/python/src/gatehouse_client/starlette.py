@@ -36,7 +36,7 @@ Dependency = Callable[[Request], Awaitable[Caller]]
 class Protection:
     """Protects the handlers of one application.
 
-    `resource` is the public address of its API, by default that of the application; `scopes` are those that it knows.
+    `resource` is the public address of its API, by default the application's; `scopes` are the ones that it knows.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Protection:
         return dependency
 
     async def session(self, request: Request) -> Session | None:
-        """Return the session of the browser, with a live access token; None when nobody is signed in."""
+        """Return the session of the browser, with a live access token; None when no user is signed in."""
         return await run_async(self._rules.session(_web_request(request)), self._io)
 
     @property
@@ -129,7 +129,7 @@ class Protection:
             return await run_async(steps, io)
         except web.Refusal as refusal:
             answer = refusal.answer
-            # A refusal sets one cookie at most: that of a sign-in which begins.
+            # A refusal sets one cookie at most, for a sign-in that begins.
             headers = dict(answer.headers) | ({"Set-Cookie": answer.cookies[0].header} if answer.cookies else {})
             raise HTTPException(answer.status, answer.message or None, headers) from refusal
 

@@ -79,7 +79,7 @@ class Verification:
             raise TypeError("introspection takes the client_secret of the service")
         caller = yield from self.verify(token, (), proof)
         answer = yield from self._introspection.ask(token)
-        # A session's customer never changes, so without one the answer would be about somebody else.
+        # A session's customer never changes, so without one the answer would be about another person.
         if is_for_customer(caller.claims) and not is_for_customer(answer):
             raise TokenRefused("the token holds no longer for its customer")
         # What Gatehouse leaves out is not so any more: a role, a customer, or a claim of the product.

@@ -57,7 +57,7 @@ class WebRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebAnswer:
-    """An answer in place of that of the application; `message` is what went wrong, in words."""
+    """An answer in place of the application's; `message` says in words what went wrong."""
 
     status: int
     message: str = ""
@@ -113,7 +113,7 @@ class Protection:
 
     @property
     def paths(self) -> Mapping[str, str]:
-        """The paths of the sign-in by what they are for, all beside that of `redirect_uri`; none without a sign-in."""
+        """The paths of the sign-in by their purpose, all beside the path of `redirect_uri`; none without a sign-in."""
         if self._sign_in is None:
             return {}
         callback = urlsplit(self._sign_in.redirect_uri).path or "/"
@@ -122,7 +122,7 @@ class Protection:
         return {"callback": callback, **{name: f"{folder}/{name}" for name in names}}
 
     def session(self, request: WebRequest) -> Steps[Session | None]:
-        """Return the session of a request; None when nobody is signed in."""
+        """Return the session of a request; None when no user is signed in."""
         return self.sign_in.session(request.cookies.get(self.sign_in.session_cookie))
 
     def signed_in(self, request: WebRequest, condition: Condition | None = None) -> Steps[Caller]:
@@ -175,7 +175,7 @@ class Protection:
         return _redirect(done.return_to, *done.cookies)
 
     def _refused(self, request: WebRequest, refusal: SignInRefused) -> Steps[WebAnswer]:
-        """Say why nobody is signed in; a browser that is signed in all the same is led on."""
+        """Say why the sign-in failed; a browser that is signed in all the same is redirected."""
         try:
             is_signed_in = refusal.error in _STALE and (yield from self.session(request)) is not None
         except Unreachable:

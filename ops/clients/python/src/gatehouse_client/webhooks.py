@@ -95,8 +95,8 @@ def event_of(payload: Mapping[str, Any]) -> Event:
 def parse(event: Event | Mapping[str, Any]) -> AnyEvent:
     """Return the body of an event, in which a type checker knows `data` by the type in `event`.
 
-    Raise `WebhookRefused` for what is no event. Whether the data are those of the type is not checked; those of a test
-    delivery may lack all other keys than `is_test`.
+    Raise `WebhookRefused` for anything else. Whether the data fit the type is not checked; the data of a test delivery
+    may have no key but `is_test`.
     """
     payload = event.payload if isinstance(event, Event) else event
     return cast("AnyEvent", event_of(payload).payload)

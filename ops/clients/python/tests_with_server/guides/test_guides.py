@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from gatehouse_client.testing import GatehouseKit, Person
 
 EXAMPLE = "http://localhost:8000"
-# A browser that is installed; without it, that of `playwright install`.
+# An installed browser; without it, the one of `playwright install`.
 CHROMIUM = os.environ.get("GATEHOUSE_CHROMIUM")
 # Next.js and its like take minutes to build; each guide is a part of its own.
 WEB = ("express", "nextjs")

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, expect, sync_playwright
 
 from gatehouse_client.testing import GatehouseKit
 
-# A browser that is installed; without it, that of `playwright install`.
+# An installed browser; without it, the one of `playwright install`.
 CHROMIUM = os.environ.get("GATEHOUSE_CHROMIUM")
 
 

@@ -1,6 +1,6 @@
 """The directory of an organization, as a client of SCIM 2.0: it provisions people and groups.
 
-Directories write the same change in several ways; those of Okta and of Microsoft Entra are here.
+Directories write the same change in several ways; Okta's and Microsoft Entra's are here.
 """
 
 from __future__ import annotations

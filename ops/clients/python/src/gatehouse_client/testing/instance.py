@@ -61,7 +61,7 @@ class Instance:
 def running(command: Sequence[str | Path]) -> Generator[Instance]:
     """Run an instance with the command of an installed Gatehouse until the context ends."""
     prepared = cache_folder() / "databases" / _word(command)
-    # What it logs is shown when it does not start; a pipe that nobody reads would stop it.
+    # Its log is shown when it does not start; an unread pipe would stop it.
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             [*command, "test-instance", "--prepared", str(prepared)],
@@ -120,6 +120,6 @@ def _environment() -> dict[str, str]:
 
 
 def _word(command: Sequence[str | Path]) -> str:
-    """Return the name of the prepared database for a command: that of its version."""
+    """Return the name of the prepared database for a command, which contains its version."""
     done = subprocess.run([*command, "--version"], check=True, capture_output=True, text=True, env=_environment())
     return done.stdout.strip().replace(" ", "-")

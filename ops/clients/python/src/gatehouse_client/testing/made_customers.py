@@ -91,7 +91,7 @@ class MadeCustomers(NamedParties):
     ) -> Directory:
         """Return the directory of an organization, which provisions people and groups by SCIM, as Okta's or Entra's.
 
-        The first call says how it writes: as Okta's, or as that of Microsoft Entra (`EntraDirectory`).
+        The first call says how it writes: as Okta's, or as Microsoft Entra's (`EntraDirectory`).
         """
         if not isinstance(organization, MadeCustomer):
             return super().directory(organization, kind)
@@ -113,7 +113,7 @@ class MadeCustomers(NamedParties):
         return claim["id"]
 
     def _link_to_claim(self, customer: MadeCustomer, email: str) -> str:
-        """Name the owner of a customer, and return the mailed link, which replaces those of before."""
+        """Name the owner of a customer, and return the mailed link, which replaces earlier ones."""
         known = {mail.id for mail in self.mails.all(email)}
         self._set_up(customer, "POST", "/owner", {"email": email})
         while True:
@@ -164,7 +164,7 @@ class MadeCustomers(NamedParties):
             self._set_up(customer, "POST", "/group-rules", {"source": source, "group": group, **given})
 
     def _know(self, slug: str, owner: Person) -> None:
-        """Approve an organization that a person has claimed, and keep it among those of the test."""
+        """Approve an organization that a person has claimed, and keep it among the organizations of the test."""
         listed = self._requests.ask("GET", "/api/organizations", token=self.token(owner))
         [of] = [one["organization"] for one in listed if one["organization"]["slug"] == slug]
         path = f"/api/platform/organizations/{of['id']}/approve"

@@ -44,12 +44,12 @@ class Mail:
 
 @dataclass(frozen=True)
 class Mailbox:
-    """The mails of an instance, whoever they are for."""
+    """The mails of an instance, to all addresses."""
 
     instance: Instance
 
     def all(self, to: str | None = None) -> list[Mail]:
-        """List the latest mails, the newest first: to everybody, or to one address."""
+        """List the latest mails, the newest first: to all addresses, or to one."""
         found = self.instance.requests.ask("GET", "/dev/mailbox")["messages"]
         mails = [Mail(**{name: one[name] for name in ("id", "to", "subject", "text", "html")}) for one in found]
         return [mail for mail in mails if to is None or mail.to == to]

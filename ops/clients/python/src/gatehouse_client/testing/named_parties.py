@@ -71,8 +71,8 @@ class NamedParties:
     ) -> Person:
         """Return a person with a proved address, by a short name or an address.
 
-        `organization` is one whose member they are, with this role. `customer` is the same for one that uses the
-        product of another organization. `groups` are those of its directory.
+        The person is a member of `organization` with this role. `customer` is the same for one that uses the product of
+        another organization. `groups` are groups of its directory.
         """
         of = self._organization(organization if organization is not None else customer)
         email = name if "@" in name else f"{name}@{of.slug if of else 'people'}.example"
@@ -99,7 +99,7 @@ class NamedParties:
         """Return a service that people sign in to; `customers` are organizations that use it.
 
         `customers="listed"` is a service that its program makes customers for, `any` one for each that wants it.
-        `fields` are those of the interface: `service_type`, `roles`, `scopes`, `claims`, `individuals` and others.
+        `fields` are the interface's: `service_type`, `roles`, `scopes`, `claims`, `individuals` and others.
         """
         if slug not in self._products:
             of = self._required(organization)
@@ -262,7 +262,7 @@ class NamedParties:
     def directory(self, organization: str | Organization, kind: type[Directory] = Directory) -> Directory:
         """Return the directory of an organization, which provisions people and groups by SCIM, as Okta's or Entra's.
 
-        The first call says how it writes: as Okta's, or as that of Microsoft Entra (`EntraDirectory`).
+        The first call says how it writes: as Okta's, or as Microsoft Entra's (`EntraDirectory`).
         """
         of = self._required(organization)
         if of.slug not in self._directories:
@@ -282,7 +282,7 @@ class NamedParties:
         return claim["id"]
 
     def _subject(self, of: Organization, named: str, provider: IdentityProvider | None) -> str:
-        """Return whom an assignment is about, as the interface names them: a group is made if it is not there."""
+        """Return the subject of an assignment, as the interface names it; make the group if it does not exist."""
         kind, _, group = named.partition(":")
         if kind != "group" or ID.fullmatch(group):
             return named

@@ -29,7 +29,7 @@ ACTION: Final = re.compile(r'<form method="post" action="([^"]*)"')
 _UPSTREAM: Final = re.compile(r'href="([^"]*/auth/upstream\?[^"]*)"')
 # Pages that only ask whether to go on.
 CONSENTS: Final = ("/auth/authorize/allow",)
-# Fields that a browser sends when somebody has chosen them.
+# Fields that a browser sends when the user has chosen them.
 CHOSEN: Final = ("checkbox", "radio", "submit", "button", "file")
 _FORM: Final = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _INPUT: Final = re.compile(r"<input\b[^>]*>")
@@ -62,9 +62,9 @@ class Visitor:
 def submitted(
     browser: httpx.Client, page: httpx.Response, path: str, *, origin: str = "", **typed: str | Sequence[str]
 ) -> httpx.Response:
-    """Submit the form of a page that leads to a path, with its fields as they are and what was typed.
+    """Submit the form of a page that leads to a path, with its fields as they are and the typed ones.
 
-    `origin` is that of a page of another site.
+    `origin` is the origin of a page of another site.
     """
     headers = {"Origin": origin, "Sec-Fetch-Site": "cross-site"} if origin else {}
     form = _form(page, path)
@@ -72,7 +72,7 @@ def submitted(
         raise KitFailed(f"the page {page.url} has no form for {path}")
     action = page.url.join(_attributes(form.partition(">")[0])["action"])
     fields = map(_attributes, _INPUT.findall(form))
-    # A browser sends what nobody has typed as well.
+    # A browser also sends fields that the user has not changed.
     filled = {one["name"]: one.get("value", "") for one in fields if "name" in one and one.get("type") not in CHOSEN}
     return browser.post(action, data={**filled, **typed}, headers=headers)
 

@@ -73,7 +73,7 @@ class IdentityProvider(ABC):
     # The time of the instance, which judges what it says.
     clock: Callable[[], float] = field(default=time.time, repr=False)
     people: dict[str, Employee] = field(default_factory=dict[str, Employee])
-    # Of whom the browser has a session at the provider: no page asks then.
+    # The person with a session at the provider in this browser: then no page asks.
     signed_in: str | None = None
     _codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]], repr=False)
     _server: ThreadingHTTPServer | None = field(default=None, repr=False)
@@ -257,7 +257,7 @@ class OktaProvider(IdentityProvider):
 
     @property
     def issuer(self) -> str:
-        """That of the organization's own authorization server."""
+        """The issuer of the organization's own authorization server."""
         return self.base_url
 
     @property
@@ -288,12 +288,12 @@ class EntraProvider(IdentityProvider):
 
     @property
     def issuer(self) -> str:
-        """That of the tenant."""
+        """The tenant's."""
         return f"{self.base_url}/{self.tenant}/v2.0"
 
     @property
     def entity_id(self) -> str:
-        """That of the tenant."""
+        """The tenant's."""
         return f"https://sts.windows.net/{self.tenant}/"
 
     def new_id(self) -> str:
