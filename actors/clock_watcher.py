@@ -65,7 +65,7 @@ class ClockWatcher:
                 await self.check()
 
     async def check(self) -> None:
-        """Compare the clock with the database's; while that is away, the last good time goes on."""
+        """Compare the clock with the database's; while the database is away, the last good time continues."""
         reading = self._clock.reading()
         try:
             database_time = await self._database.read(health_figures.database_time)

@@ -42,7 +42,7 @@ LEASED_AT_ONCE_MAX: Final = 8
 QUICK_SECONDS: Final = 0.25
 # One that takes longer hangs: it gets one item at a time until it answers sooner, because each item has a connection.
 ANSWER_SECONDS_MAX: Final = 10.0
-# So many targets are remembered as slow, and as answering.
+# The most targets that are remembered as slow, and as answering.
 REMEMBERED_TARGETS_MAX: Final = 10_000
 # Transactions at once, because thousands of attempts may end at the same moment, and requests need connections.
 RECORDS_AT_ONCE_MAX: Final = 8
@@ -57,7 +57,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """How much a dispatcher takes on: so many targets at once, and slow ones besides, and items of each in a lease."""
+    """The load of a dispatcher: targets at once, slow ones besides, and items of each in a lease."""
 
     targets_max: int
     slow_targets_max: int = 0
@@ -103,7 +103,7 @@ class Dispatcher(ABC, Generic[Target]):
         self._recording = trio.CapacityLimiter(RECORDS_AT_ONCE_MAX)
         # The targets that took long when they were served last; they take no place from others at first.
         self._slow_targets: set[UUID] = set()
-        # Those that have answered lately.
+        # Targets that have answered lately.
         self._answering_targets: set[UUID] = set()
         self._is_database_away = False
         self._has_backlog = False
@@ -122,7 +122,7 @@ class Dispatcher(ABC, Generic[Target]):
         """Send what was leased, and record each outcome; return whether more may be due to the target at once."""
 
     async def run(self) -> None:
-        """Send what is due until told to drain, which ends the attempts in flight and leases no more."""
+        """Send what is due until `Drain` comes; then finish the attempts in flight, and lease no more."""
         places = Places(self.capacity)
         async with trio.open_nursery() as nursery:
             while True:
@@ -145,7 +145,7 @@ class Dispatcher(ABC, Generic[Target]):
                         pass
 
     def _tell_of_backlog(self, *, has_backlog: bool) -> None:
-        """Tell who measures what waits that more is due than is leased at once, or not any more."""
+        """Tell the actor that measures the backlog that more is due than is leased at once, or no longer."""
         if has_backlog != self._has_backlog:
             self._has_backlog = has_backlog
             self._mailboxes.send(WorkKind.FIGURES, Changed(Figure.BACKLOG))

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 # While another process sequences the events of an organization, events from here may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02
-# What comes shortly after a batch is handed on together with the next one: a transaction for each event would take a
-# tenth of what a sign-in costs.
+# Events that come shortly after a batch wait for the next one: a transaction for each event would take a tenth of the
+# cost of a sign-in.
 REST_SECONDS: Final = 0.1
 # Events and their deliveries together.
 BATCH_ROWS_MAX: Final = 400
 
 
 class EventSequencer(PeriodicActor):
-    """An actor; what it has not handed on waits in the table, so it needs no draining."""
+    """An actor; events without a position wait in the table, so it needs no draining."""
 
     job_type = "event_sequencing"
     period_seconds = 1.0

@@ -10,7 +10,7 @@ class MemoryFeedWaiters:
         self._waiting = trio.lowlevel.ParkingLot()
 
     async def wait(self, seconds: float) -> None:
-        """Return when events were handed on, and after that time at the latest."""
+        """Return when events were added to the feed, or after these seconds."""
         with trio.move_on_after(seconds):
             await self._waiting.park()
 

@@ -44,7 +44,7 @@ class Housekeeper(PeriodicActor):
         super().__init__(**connections)
         # What the operator has set; the other kinds are kept as long as each of them says.
         self._kept_for = kept_for or {}
-        # One for each kind: with some rows go others that refer to them, as many as an organization has made.
+        # One for each kind: with some rows others go that refer to them, of any number.
         self._batches = {leftover: BatchSize(leftover.rows_max) for leftover in Leftover}
         self._next_part = 0
         self._failed: list[Leftover] = []

@@ -66,7 +66,7 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
 
     async def _post(self, service: LeasedService, notice: LogoutNotice) -> Attempt:
         if service.uri is None:
-            # The service wants to hear of no logout any more: as good as told.
+            # The service no longer has an address for logout tokens: nothing more to do.
             return Attempt(status_code=204, body=None, error=None)
         try:
             token = self._tokens.sign(

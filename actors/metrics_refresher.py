@@ -1,7 +1,7 @@
 """Refreshes the gauges that are measured and not counted by events: platform figures and the connection pool.
 
-The process whose turn it is counts the figures; the others read what it has kept. Other actors tell that a figure has
-changed, so that it is not shown a period later.
+The process whose turn it is counts the figures, and the others read its result. Other actors send a message when a
+figure has changed, so that it is not shown a period later.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class PeriodicActor(ABC):
     async def _in_short_batches(
         self, use_case: Callable[[UnitOfWork, int], int], *, rows_max: int, pause_seconds: float
     ) -> int:
-        """Run a use case for as many rows as it does in a short time, until there are no more; return how many."""
+        """Run a use case in batches that each take a short time, until no rows are left; return how many."""
         batch = self._batches.setdefault(use_case.__name__, BatchSize(rows_max))
         total = 0
         while True:

@@ -43,7 +43,7 @@ IDLE_SECONDS: Final = 2.4
 BUSY_SECONDS: Final = 1.0
 BUSY_FOR_SECONDS: Final = 10.0
 PAUSE_SECONDS_MIN: Final = 0.1
-# Without an announcement for so long, the process that polls may be gone.
+# Without an announcement for this long, the process that polls may be gone.
 SILENCE_SECONDS_MAX: Final = 3.5
 # How long a process polls alone before it tries again to listen.
 REOPEN_SECONDS_MIN: Final = 1.0

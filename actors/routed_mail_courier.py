@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 SERVERS_AT_ONCE_MAX: Final = 16
-# So many that they are attempted before the lease ends, each within its time.
+# Few enough that all are attempted before the lease ends, each within its time.
 MAILS_OF_LEASE_MAX: Final = 8
 SEND_SECONDS_MAX: Final = 30.0
 

@@ -55,7 +55,7 @@ class SharedMetrics:
         return partial(_Value, _Cells(place))
 
     def leave(self, number: int) -> None:
-        """Say that no worker is there any more: its counts stay, and its gauges do not."""
+        """Record that the worker is gone: its counts stay, and its gauges do not."""
         self._places[number].is_taken = False
 
     def collector(self) -> Collector:
@@ -64,7 +64,7 @@ class SharedMetrics:
 
 
 class _Place:
-    """The records of one worker and of those that it has replaced."""
+    """The records of one worker and of the workers that it has replaced."""
 
     def __init__(self, memory: mmap.mmap) -> None:
         self._bytes = memoryview(memory)
@@ -158,7 +158,7 @@ class _Value:
             self._values[self._index] += amount
 
     def set(self, value: float, timestamp: float | None = None) -> None:
-        """Set the value, and the time of a gauge of which the most recent value counts.
+        """Set the value, and the time of a gauge whose most recent value counts.
 
         The library gives the time of the machine's clock, which may be set back: then no later value would be shown.
         """
@@ -216,7 +216,7 @@ def _series(place: _Place, families: dict[str, _Family]) -> Iterator[tuple[str, 
         match json.loads(name):
             case [metric, kind, mode, meaning]:
                 families[metric] = _Family(kind, mode, meaning)
-            # The description of a metric may not have fitted any more.
+            # The description of a metric may have been too long for the rest.
             case [metric, sample, labels] if metric in families:
                 yield metric, (sample, tuple(sorted(labels.items()))), index
             case _:

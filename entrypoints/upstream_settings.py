@@ -173,7 +173,7 @@ class UpstreamSettings:
 
 
 def external_providers(settings: UpstreamSettings) -> Mapping[Provider, ExternalProvider]:
-    """Return the external providers with the platform's credentials there, the documented ones first."""
+    """Return the external providers with the platform's credentials there, the built-in ones first."""
     documented = {provider: _external(provider, settings) for provider in EXTERNAL}
     return documented | {one.provider: one for one in added_to(settings)}
 

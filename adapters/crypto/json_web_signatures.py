@@ -25,8 +25,8 @@ RSA_BITS_MIN: Final = 2048
 RSA_BITS_MAX: Final = 8192
 # Verifying takes time in proportion to the exponent, which is 65537 nearly everywhere.
 EXPONENT_BITS_MAX: Final = 64
-# Of those that fit a token, which need not name one. A set may have thousands, and each takes its time. The keys that a
-# client has stored with us are no more (`core/services/client_records.py`).
+# The most keys that are tried for a token, which need not name one. A set may have thousands, and each takes its time.
+# A client can store no more keys with us (`core/services/client_records.py`).
 KEYS_TRIED_MAX: Final = 20
 # The algorithms, each with the type and the curve of its keys.
 _ALGORITHMS: Final[dict[str, tuple[str, str | None]]] = {

@@ -156,7 +156,7 @@ def built_for() -> str | None:
 
 
 def hashes_per_second(*, threads: int, seconds: float = MEASUREMENT_SECONDS, cost: Argon2Cost = DEFAULT_COST) -> float:
-    """Return how many hashes per second so many threads compute; block for about `seconds`."""
+    """Return how many hashes per second these threads compute; block for about `seconds`."""
     started = time.perf_counter()
 
     def hash_until_the_end() -> int:

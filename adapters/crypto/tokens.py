@@ -214,7 +214,7 @@ def _verified(token: str, kind: TokenKind, public_key: Callable[[str], PublicKey
     # The key decides, never the token: else a key would verify what an algorithm of another kind makes of it.
     if algorithm != algorithm_of(public):
         raise TokenInvalid
-    # The header is exactly ours, so nothing else is to be understood: a library would read it once more.
+    # The header is exactly ours, so there is nothing else to parse: a library would read it once more.
     signed, _, signature = token.rpartition(".")
     if not has_signed(public, signed.encode(), _decoded(signature)):
         raise TokenInvalid

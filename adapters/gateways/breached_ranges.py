@@ -23,7 +23,7 @@ PREFIX_DIGITS: Final = 5
 ANSWER_BYTES_MAX: Final = 256 * 1024
 # More of them wait for a server that hangs than sign-ins should.
 REQUESTS_AT_ONCE_MAX: Final = 20
-# After a request that failed, sign-ins make none for so long: a server that hangs delays few of them, not all.
+# After a failed request, sign-ins make none for this long: a server that hangs delays few of them, not all.
 PAUSE_SECONDS: Final = 10.0
 _OK: Final = 200
 _LINE: Final = re.compile(rb"([0-9A-Fa-f]{35}):([0-9]{1,12})\s*")

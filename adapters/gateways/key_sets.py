@@ -78,7 +78,7 @@ class HttpKeySets:
 
     @property
     def remembered_count(self) -> int:
-        """The number of addresses of which something is remembered."""
+        """The number of remembered addresses."""
         return len(self._known)
 
     async def fetch(

@@ -154,7 +154,7 @@ def _of_texts(name: str) -> Callable[[Context, str], object]:
 
 
 def _shown(brand: MailBrand | None, language: TextLanguage) -> MailBrand | None:
-    """Return a brand with a name that is one line, and is no address of which mail programs make a link."""
+    """Return a brand whose name is one line, and has no address that mail programs would turn into a link."""
     if brand is None:
         return None
     name = one_line(brand.name)

@@ -35,7 +35,7 @@ Observed: TypeAlias = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransp
 # For targets that the operator has named.
 EVERYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 CONNECTIONS_MAX: Final = 200
-# Of the connections of a client; as many as one organization may use in any of them.
+# The connections of a client that one organization may use.
 CONNECTIONS_OF_AN_ORGANIZATION_MAX: Final = 20
 IDLE_CONNECTIONS_MAX: Final = 50
 IDLE_SECONDS_MAX: Final = 30.0

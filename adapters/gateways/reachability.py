@@ -1,4 +1,4 @@
-"""Whether a server of HTTP answers: one request, of which the status alone is looked at."""
+"""Checking whether an HTTP server answers, by the status of one request."""
 
 from __future__ import annotations
 

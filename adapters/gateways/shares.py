@@ -1,4 +1,4 @@
-"""Shares of what organizations use together: so many places for each, whatever the others wait for."""
+"""Shares of what organizations use together: each has its own number of places, whatever the others wait for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import trio
 
 
 class Shares:
-    """Places by key, such as an organization; a key of which no place is taken or awaited is forgotten."""
+    """Places by key, such as an organization; nothing is kept of a key without taken or awaited places."""
 
     def __init__(self, places_max: int) -> None:
         self._places_max = places_max
@@ -17,7 +17,7 @@ class Shares:
 
     @property
     def keys_count(self) -> int:
-        """The number of keys of which a place is taken or awaited."""
+        """The number of keys with taken or awaited places."""
         return len(self._places)
 
     @asynccontextmanager

@@ -53,7 +53,7 @@ _ENCRYPTION_OF: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpServer:
-    """The server that mails are handed to, and their sender."""
+    """The server that takes the mails, and their sender."""
 
     host: str
     port: int

@@ -109,7 +109,7 @@ class StripeGateway:
         )
 
     async def cancel_subscription(self, subscription_id: str) -> None:
-        # Of a subscription that has ended already, the provider says that there is none.
+        # For a subscription that has ended already, the provider answers that there is none.
         await self._requests.delete(f"/v1/subscriptions/{quote(subscription_id, safe='')}")
 
 

@@ -1,4 +1,4 @@
-"""The port `UpstreamGateway`: the external providers over HTTP, of which the added ones speak OpenID Connect."""
+"""The port `UpstreamGateway`: the external providers over HTTP; the added ones speak OpenID Connect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ports.clock import Clock
 # For a sign-in with all its requests: a page answers within ten seconds.
 EXCHANGE_SECONDS_MAX: Final = 8.0
 _OK: Final = 200
-# With these a provider says that a refresh token is worth nothing any more.
+# By these codes a provider says that a refresh token is no longer valid.
 _ENDED: Final = frozenset({"invalid_grant", "bad_refresh_token", "interaction_required", "consent_required"})
 
 

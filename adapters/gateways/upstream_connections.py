@@ -1,7 +1,7 @@
 """The port `ConnectionGateway`: OpenID providers that organizations name, and those that the operator has added.
 
-The client of HTTP reaches only addresses that are allowed (`outbound.py`). What a provider says of itself, and its
-keys, are remembered for some minutes. For a provider that the operator has added, the organization is None.
+The client of HTTP reaches only addresses that are allowed (`outbound.py`). The discovery document of a provider and its
+keys are remembered for some minutes. For a provider that the operator has added, the organization is None.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ REMEMBERED_SECONDS: Final = 300.0
 ISSUERS_MAX: Final = 1000
 TOKEN_CHARACTERS_MAX: Final = 64 * 1024
 _OK: Final = 200
-# What an application may always ask Microsoft Entra for in its own name, by the host of the cloud. There, a code that
-# is none is refused before the secret is looked at.
+# A scope that every application may request from Microsoft Entra in its own name, by the host of the cloud. Entra
+# refuses an invalid code before it checks the secret.
 _OWN_SCOPES: Final[Mapping[str, str]] = {
     "login.microsoftonline.com": "https://graph.microsoft.com/.default",
     "login.microsoftonline.us": "https://graph.microsoft.us/.default",
@@ -63,7 +63,7 @@ class HttpConnectionGateway:
 
     @property
     def remembered_count(self) -> int:
-        """The number of issuers of which something is remembered."""
+        """The number of remembered issuers."""
         return len(self._known)
 
     async def discover(self, organization_id: UUID | None, issuer: str, *, is_fresh: bool = False) -> Discovered:

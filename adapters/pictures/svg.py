@@ -48,7 +48,7 @@ _ATTRIBUTES: Final = _PROPERTIES | {
     *("gradientUnits", "gradientTransform", "spreadMethod", "clipPathUnits", "maskUnits", "maskContentUnits"),
     *("textLength", "lengthAdjust"),
 }
-# No markup, escapes, comments or functions but those that are checked below; a URL of any scheme has a colon.
+# No markup, escapes or comments, and only the functions that are checked below; a URL of any scheme has a colon.
 _VALUE: Final = re.compile(r"[\w\s.,#%()+'\"/-]*", re.ASCII)
 _ID: Final = re.compile(r"[A-Za-z_][\w.-]{0,100}", re.ASCII)
 _LOCAL_REFERENCE: Final = re.compile(r"url\(\s*['\"]?#[A-Za-z_][\w.-]{0,100}['\"]?\s*\)", re.ASCII)

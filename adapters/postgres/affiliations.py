@@ -1,8 +1,8 @@
-"""Since when users have something to do with an organization, of which they know: its members and end users.
+"""Since when users are confirmed members or end users of an organization.
 
 A link to a service is confirmed by the first sign-in since it was made. A user whose account the organization has
-created is its own from the beginning of what it has with the organization now. What is linked stands beside the
-accounts, and the log is asked afterwards, in its part of the organization, for those users alone who need it.
+created belongs to it from the beginning of the present membership or link. Memberships and links are read with the
+accounts; the log is read afterwards, in the organization's part, only for users who need it.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class _ReferenceGone(Exception):
 
 
 class _TablesChanged(Exception):
-    """A prepared statement does not fit the tables any more, or the code is wrong in a way that looks the same."""
+    """A prepared statement no longer fits the tables, or the code is wrong in a way that looks the same."""
 
     def __init__(self, error: psycopg.Error) -> None:
         super().__init__()
@@ -371,7 +371,7 @@ class PostgresDatabase:
             self.pool.give_back(pooled)
 
     def _require_repeatable(self, reading: Reading, error: psycopg.Error) -> None:
-        """Raise what the failure of a statement on a replica means, unless the primary is to be asked instead."""
+        """Raise the error for a failed statement on a replica, unless the primary can run it instead."""
         if reading.may_repeat(error):
             return
         if isinstance(error, QueryCanceled):

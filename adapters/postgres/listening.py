@@ -4,8 +4,8 @@ The process that holds the lock polls; the lock ends with its session. Whatever 
 that finds it, also when it finds nothing, so that the other processes hear that it is alive and send no statement.
 Requests never notify: PostgreSQL commits transactions with notifications one after the other.
 
-Every process shares another advisory lock for as long as it listens. The poll counts who shares it, so that a process
-that is gone is not counted any more, however it has ended, and none writes anything to be counted.
+Every process shares another advisory lock while it listens. The poll counts the holders, so that a process that is gone
+is no longer counted, however it has ended, and none writes anything to be counted.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ class Reading:
         self._pooled: Pooled | None = None
 
     def connection_at(self, position: Position) -> Connection | None:
-        """Return a connection to a replica that shows everything up to there; None when the primary is to be read."""
+        """Return a connection to a replica that shows everything up to there; None when only the primary does."""
         replica = self._replicas.next()
         self._pooled = replica.connection_at(position) if replica is not None else None
         if replica is None or self._pooled is None:

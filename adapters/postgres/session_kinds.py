@@ -1,4 +1,4 @@
-"""Of which kind the sessions are that were read last: it says which statement finds one, and no more than that."""
+"""The kinds of the sessions that were read last: they decide which statement reads a session, and nothing else."""
 
 from __future__ import annotations
 

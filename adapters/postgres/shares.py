@@ -40,7 +40,7 @@ class KnownCredentials:
         return len(self._keys)
 
     def key(self, credential: Hashable) -> Hashable | None:
-        """Return the key of a credential's share, None of one that is not known."""
+        """Return the key of a credential's share; None for an unknown credential."""
         key = self._keys.get(credential)
         if key is not None:
             self._keys.move_to_end(credential)
@@ -85,5 +85,5 @@ def request_share(
 
 
 def session_credential(session_id: UUID, organization_slug: str | None) -> Hashable:
-    """Return what stands for a session in the organization of a path, or in its own context where the path has none."""
+    """Return the key of a session in the organization of a path, or in its own context where the path has none."""
     return (session_id, organization_slug)

@@ -17,7 +17,7 @@ CANDIDATES_MAX: Final = 256
 
 
 def leased_of(queue: LiteralString, target: LiteralString, *, is_served: LiteralString) -> LiteralString:
-    """Return the parts of a statement that lease the targets of a queue, of which `leased` has the ids.
+    """Return the parts of a statement that lease the targets of a queue; `leased` has their ids.
 
     The condition on the row `q` of the queue says whether the target is served at all.
     """
@@ -56,7 +56,7 @@ def leased_of(queue: LiteralString, target: LiteralString, *, is_served: Literal
 
 
 class TargetQueue(Aggregate):
-    """What is due to the targets whose queue is `queue`: the rows of `items`, each of which names its `target`."""
+    """What is due to the targets of a `queue`: the rows of `items`, each with its `target`."""
 
     queue: ClassVar[LiteralString]
     target: ClassVar[LiteralString]

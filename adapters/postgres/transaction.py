@@ -107,8 +107,8 @@ class Transaction:
         """Mark that something may wait in the logs of these organizations.
 
         Each transaction that writes events or audit entries does it once for an organization. It also keeps the
-        organization from being deleted meanwhile, or fails because it is deleted. The platform's own log is looked for
-        always, and takes the same statement nevertheless: it may stand for a person who does not exist.
+        organization from being deleted meanwhile, or fails because it is deleted. The platform's own log needs no mark,
+        but takes the same statement, so that the time does not tell whether a person exists.
         """
         unmarked = set(organization_ids) - self.marked
         if unmarked:
@@ -189,7 +189,7 @@ class Aggregate:
     ) -> tuple[list[Row], int]:
         """Return the rows of a page and the total, which is a column of each of them.
 
-        A row whose id is NULL stands for a page without rows; a page without any row has the total 0.
+        A row whose id is NULL means a page without rows; a page without any row has the total 0.
         """
         rows = self._rows(text, parameters, prepare=prepare)
         totals = [row.pop("total") for row in rows]

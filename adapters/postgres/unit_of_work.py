@@ -43,7 +43,7 @@ Found = TypeVar("Found")
 
 
 class Elsewhere(Aggregates):
-    """The aggregates over a connection to a replica, of which `ReadsElsewhere` offers those that may be read there."""
+    """The aggregates over a connection to a replica; `ReadsElsewhere` offers the ones that may be read there."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -476,7 +476,7 @@ class PostgresUnitOfWork(Aggregates):
             return
         made_for = self.service_customers.relation_of(internal_id)
         if made_for is not None:
-            # Who causes it is none of the vendor's: a person of the customer, or of another organization.
+            # The vendor must not learn who causes it: a person of the customer, or of another organization.
             self.events.add(
                 event,
                 (made_for.vendor_id,),
@@ -539,7 +539,7 @@ def _share_key(caller: Caller) -> Hashable | None:
 def _impersonation(transaction: Transaction) -> dict[str, str]:
     if transaction.session_id is None:
         return {}
-    # A transaction that records something has asked for its caller, unless the session itself is what it is about.
+    # A transaction that records something has read its caller, unless it is about the session itself.
     caller = transaction.caller or PostgresCallers(transaction).of_session(transaction.session_id)
     if caller is None or caller.limits.impersonator_id is None:
         return {}

@@ -2,8 +2,8 @@
 
 What others have signed is verified by xmlsec; what we sign ourselves needs no more than its canonical form.
 
-Only RSA with SHA-256 or a longer hash is accepted, over the root element as a whole. What is read of a document
-afterwards is its root, so that a valid signature over another element proves nothing (signature wrapping).
+Only RSA with SHA-256 or a longer hash is accepted, over the root element as a whole. Only this root is read afterwards,
+so that a valid signature over another element proves nothing (signature wrapping).
 """
 
 from __future__ import annotations

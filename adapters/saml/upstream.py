@@ -290,7 +290,7 @@ def own_metadata(content: OwnMetadata) -> bytes:
     }
     role = SubElement(root, QName(METADATA, "SPSSODescriptor"), attributes)
     add_keys(role, "signing", content.certificates)
-    # The first alone: an identity provider takes any of those for encryption, and the others end soon.
+    # The first alone: an identity provider may use any published one for encryption, and the others end soon.
     add_keys(role, "encryption", content.certificates[:1])
     for algorithm in _OFFERED:
         SubElement(role[-1], QName(METADATA, "EncryptionMethod"), Algorithm=algorithm)

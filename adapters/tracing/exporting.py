@@ -152,7 +152,7 @@ class _Collector:
                 connection.request("POST", self._path, body, headers)
                 status = connection.getresponse().status
         except UnicodeError:
-            # The resolver of names encodes them; the thread would end, and no span leave any more.
+            # The resolver encodes names and may fail; the thread would end, and export no more spans.
             raise CollectorFailed("The collector cannot be reached: its host is not a name.") from None
         except (OSError, http.client.HTTPException) as error:
             # The message of an answer that is malformed may quote it.

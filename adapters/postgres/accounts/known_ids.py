@@ -33,7 +33,7 @@ class PostgresKnownIds(Aggregate):
         others: dict[UUID, UUID] = {}
         for part in in_parts(ids):
             others.update(self._connection.cursor(binary=True).execute(OTHERS, (organization_id, part)).fetchall())
-        # Hardly any organization has one that is not the account's own.
+        # Organizations hardly ever know an account by another id than its own.
         return frozenset(others.get(one, one) for one in ids) if others else frozenset(ids)
 
     def defer_shown(self, organization_id: UUID, user_id: UUID) -> Deferred[UUID]:

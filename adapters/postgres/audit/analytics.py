@@ -1,7 +1,7 @@
 """Counts of sign-ins. One index contains all the columns that the counts need, so the table itself is not read.
 
-The days of which the log is not kept any more, or not for long, are read from what was counted of it in advance
-(`sign_in_counts.py`), so that no number changes when a month of the log is dropped.
+Days whose log is no longer kept, or soon will not be, are read from the counts made in advance (`sign_in_counts.py`),
+so that no number changes when a month of the log is dropped.
 """
 
 from __future__ import annotations

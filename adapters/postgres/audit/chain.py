@@ -225,8 +225,8 @@ class PostgresAuditChains(Aggregate):
         return find()
 
     def unsealed(self, shares: Mapping[UUID, int], *, fresh_since: datetime, part: LogPart) -> Sequence[Unsealed]:
-        # A batch is shared among few organizations, so the row of each is not locked for long. One that is being
-        # deleted is left out.
+        # A batch is shared among few organizations, so the row of each is not locked for long. An organization that is
+        # being deleted is left out.
         locked = self._defer_values(
             "SELECT id FROM organizations WHERE id = ANY (%s) ORDER BY id FOR KEY SHARE SKIP LOCKED", (list(shares),)
         )

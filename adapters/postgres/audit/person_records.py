@@ -27,7 +27,7 @@ SERVICES: Final = """
     WHERE    l.organization_id = %s AND l.user_id = %s
     ORDER BY s.slug
 """
-# Those that `revoke_in_organization` ends.
+# The sessions that `revoke_in_organization` ends.
 SESSIONS: Final = f"""
     WITH alive AS (
         SELECT *

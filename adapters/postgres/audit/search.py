@@ -42,7 +42,7 @@ _PARTS_OF_TIMES: Final[Sequence[LiteralString]] = (
 
 
 class StoredLog(NamedTuple):
-    """A table of entries, which of its rows are of the log, and what it has beside the columns of both."""
+    """A table of entries, the condition for the rows of the log, and the columns that only this table has."""
 
     table: LiteralString
     rows: LiteralString
@@ -331,7 +331,7 @@ class PostgresAuditSearches(Aggregate):
         [entries] = self._values(f"SELECT ARRAY[{counts}]", values, prepare=False)
         leading = ranges[entries.index(min(entries))]
         others = " AND ".join([one.condition for one in ranges if one is not leading]) or _EVERY
-        # What the index alone does not decide is compared in the entries themselves, of which fewer are read.
+        # Conditions that the index alone does not decide are compared in the entries themselves, so fewer are read.
         values["looked_at"] = COUNTED_MAX if others == _EVERY else LOOKED_AT_MAX
         return leading, others, min(entries)
 

@@ -30,13 +30,13 @@ from core.ids import FIRST_ID, end_id_until, first_id_at, id_later
 
 Row = TypeVar("Row")
 
-# In the place of the id of an organization or service where there is none.
+# Stands in place of the id of an organization or service where there is none.
 ZERO: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
 DAY: Final = "(created_at AT TIME ZONE 'UTC')::date"
 REASON: Final = "CASE WHEN success THEN '' ELSE coalesce(nullif(reason, ''), 'not_recorded') END"
 _COUNTED: Final = f"coalesce((SELECT counted_through FROM sign_in_counting), {ZERO})"
-# From `source`, the days on which users were active, to `placed`, those that are not marked yet, with the user's days
-# before and after them.
+# From `source`, the days on which users were active, to `placed`, the days among them that are not marked yet, with the
+# user's days before and after.
 _PLACED: Final = """
     near AS MATERIALIZED (
         SELECT s.scope, s.user_id, s.day, known.day_before, known.day_after
@@ -57,7 +57,7 @@ _PLACED: Final = """
                day_after AS following
         FROM   near)
 """
-# A probe of the index takes about as long as reading so many of its entries side by side.
+# A probe of the index takes about as long as reading this many of its entries side by side.
 _ENTRIES_FOR_PROBE: Final = "400"
 # The same for a page, where all days are of one scope, `scoped`: those of the users are looked up one by one or, where
 # an hour has many users, the days of all are read. `marked_days` says how many users were counted on which day. What is

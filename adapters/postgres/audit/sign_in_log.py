@@ -34,9 +34,9 @@ _FILTERS: Final = f"""
     AND    (%(service_id)s::uuid IS NULL OR coalesce(e.service_id, {ZERO}) = %(service_id)s)
     AND    (%(address)s::text IS NULL OR e.ip_address = %(address)s)
 """
-# The days are those that the counts name, so that what fits is found without reading other days. Each is a range of
-# ids, and no two overlap; what was finished after the day is of the next one. All lists are in the order of the ids,
-# which is that of the months.
+# The counts name the days, so that matching sign-ins are found without reading other days. Each day is a range of ids,
+# and no two overlap; a sign-in that was finished after the day belongs to the next one. All lists are in the order of
+# the ids, which is also the order of the months.
 _FITTING: Final = f"""
     AND    e.id >= days.from_id AND e.id < days.to_id
     AND    e.created_at < (days.day + 1)::timestamp AT TIME ZONE 'UTC'
@@ -97,8 +97,8 @@ LISTED_OF_ORGANIZATION: Final = f"""
     {_TO_ORGANIZATION}
     {_IN_ORDER}
 """
-# Of one day, because the log may be in parts, of which each gives its newest. The ids are ordered by the time of their
-# making, which is before that of the sign-in by an hour at most.
+# Of one day, because each part of the log gives its own newest. The ids are ordered by the time when they were made,
+# which is at most an hour before the time of the sign-in.
 LISTED_OF_PLATFORM: Final = f"""
     WITH page AS MATERIALIZED (
         SELECT {_COLUMNS}
@@ -312,7 +312,7 @@ class PostgresSignInLog(Aggregate):
         return found
 
     def _logged(self, organization_id: UUID, found: Sequence[dict[str, Any]]) -> Sequence[LoggedSignIn]:
-        """Return the sign-ins; who it was is left out of those from before the organization had to do with them."""
+        """Return the sign-ins, without the user where the sign-in is from before the user belonged here."""
         rows = Affiliations(self._transaction).of_rows(organization_id, found)
         return [
             LoggedSignIn(**(row if since is not None and since <= row["created_at"] else row | _OF_STRANGER))

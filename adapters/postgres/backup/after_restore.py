@@ -20,11 +20,11 @@ from core.lazy_dataclasses import dataclass
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection
 
-# A secret that no other party knows takes the place of one that is lost, until the organization sets another.
+# A new random secret replaces a lost one, until the organization sets another.
 PLACEHOLDER_BYTES: Final = 32
 
-# What a sign-in that is not complete, a mailed link or a code leads to; devices, which stand for a second factor; and
-# what a session has still to be shown.
+# Unfinished sign-ins, mailed links and codes; devices, which are trusted in place of a second factor; and secrets that
+# are still to be shown to a session.
 ENDED_TABLES: Final = (
     "authorization_codes",
     "authorization_requests",

@@ -246,7 +246,7 @@ def _dumped(program: Path, url: str, snapshot: str, shares: _Shares, show: ShowD
             said = " ".join(shares.errors[:ERROR_LINES_MAX]) or f"it ended with status {status}"
             raise BackupError(f"pg_dump could not read the database: {said}. Nothing was left.")
     finally:
-        # Also on Ctrl-C, of which it may not have heard.
+        # Also on Ctrl-C, which may not have reached it.
         process.kill()
         process.wait(END_SECONDS_MAX)
         listener.join(END_SECONDS_MAX)

@@ -246,7 +246,7 @@ def _script(program: Path, backup: OpenedBackup) -> Generator[IO[bytes]]:
 
 
 def _parts(script: IO[bytes]) -> Iterator[bytes]:
-    """Yield the statements of each entry of the dump; after a COPY, which is yielded alone, its rows are to be read."""
+    """Yield the statements of each entry of the dump; a COPY is yielded alone, and then the caller reads its rows."""
     part: list[bytes] = []
     for line in script:
         if line.startswith(_NOT_EXECUTED):

@@ -193,8 +193,8 @@ class PostgresBillingSubscriptions(Aggregate):
         named = {"organization_id": binding.organization_id, "user_id": binding.user_id}
         has_ended = self._defer_value_or_none(ENDED, named)
         has_account = self._defer_value_or_none(HAS_ACCOUNT, (binding.user_id,))
-        # An id that the organization never had proves nothing, so the audit log tells what it has deleted. It is read
-        # last: of an account that is gone it has the entry.
+        # An id that the organization never had proves nothing, so the audit log is read for what it has deleted. It is
+        # read last: it has an entry for every deleted account.
         deleted = self._values(DELETED, {**named, "service_id": binding.service_id})
         return has_ended() or "service" in deleted or ("user" in deleted and not has_account())
 

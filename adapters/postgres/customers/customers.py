@@ -31,7 +31,7 @@ OF_SERVICE: Final = """
     WHERE     c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s
       AND     (c.accepted_at IS NOT NULL OR c.offer_expires_at > %(at)s)
 """
-# What the logs of both sides name of those that end. An offer names no organization.
+# What the logs of both sides name of customers that end. An offer names no organization.
 _OF_ENDED: Final = """
     SELECT   e.id AS customer_id, e.vendor_id, v.slug AS vendor_slug, v.name AS vendor_name, s.slug AS service_slug,
              s.name AS service_name, s.client_id, e.external_id, o.id AS customer_organization_id,
@@ -42,7 +42,7 @@ _OF_ENDED: Final = """
     JOIN     organizations o ON o.id = e.organization_id
     ORDER BY e.id
 """
-# Those that have ended already stay as long as they can be restored.
+# Customers that have ended already stay while they can be restored.
 _END_OF_VENDOR: Final = f"""
     WITH ended AS (
         DELETE FROM service_customers

@@ -40,7 +40,7 @@ PAGE: Final = f"""
     ORDER BY c.created_at DESC, c.id DESC
     LIMIT    %(limit)s
 """
-# While a name is typed, a vendor with many customers has so many of them read, whatever the name.
+# While a name is typed, at most this many customers of a vendor are read, whatever the name.
 NAMED: Final = """
     WITH looked_at AS (
         SELECT id, service_id, organization_id, offered_slug, accepted_at, offer_expires_at

@@ -9,7 +9,7 @@ from adapters.postgres.transaction import Aggregate
 from core.customers.made_for_us import MadeThingsPage, ThingForUs, ThingKind
 from core.organizations.internal_places import MadeThrough
 
-# Each is found by its internal organization, of which there is at most one for each relation of the organization.
+# Each thing is found by its internal organization; a customer record has at most one.
 _THINGS: Final = """
     FROM   service_customers c
     JOIN   organizations i ON i.internal_of = c.id

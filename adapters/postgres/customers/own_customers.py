@@ -10,7 +10,7 @@ from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_ASSIGNED,
 from adapters.postgres.transaction import Aggregate
 from core.customers.own_customers import OwnCustomer
 
-# Begun with the memberships of the user, each of which finds at most one customer of the service.
+# Begins with the memberships of the user; each finds at most one customer of the service.
 OF_USER: Final = f"""
     SELECT   c.id, c.organization_id, internal.id AS internal_id, co.slug, co.name, own.last_sign_in_at
     FROM     memberships cm

@@ -43,8 +43,8 @@ _IS_CUSTOMER: Final = """
     c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.id = %(customer_id)s
     AND c.organization_id = %(organization_id)s
 """
-# Each looked up for one person after the other, in the order of the list, as far as it is read: the planner would join
-# all people of a large customer with all accounts.
+# Looked up for one person after the other, in the order of the list and only as far as it is read: the planner would
+# join all people of a large customer with all accounts.
 _ACCOUNT: Final = """
     CROSS JOIN LATERAL (SELECT id, email, name, email_verified_at, deactivated_at
                         FROM   users
@@ -94,7 +94,8 @@ _FOUND: Final = f"""
 
 
 def _read(pages: LiteralString, people: LiteralString, person: LiteralString) -> LiteralString:
-    # A page is found by ids alone, so that little is read of those before it. There is a row at least, for the total.
+    # A page is found by ids alone, so that little is read of the rows before it. There is at least one row, for the
+    # total.
     return f"""
         WITH   {pages}
         SELECT total.people AS total, shown.*
@@ -106,7 +107,7 @@ def _read(pages: LiteralString, people: LiteralString, person: LiteralString) ->
 
 
 def _page_of(people: LiteralString, person: LiteralString) -> LiteralString:
-    """Return the statement of a page, which finds it and as many people as are counted at once."""
+    """Return the statement that finds a page, and counts the people in the same step."""
     return _read(
         f"""
                found AS MATERIALIZED (

@@ -82,7 +82,7 @@ class PostgresProductSignIns(Aggregate):
         return self._listed(scope.organization_id, self._rows(OF_PERSON_AT_PRODUCT, values, prepare=False))
 
     def _listed(self, organization_id: UUID, rows: Sequence[dict[str, Any]]) -> Sequence[ProductSignIn]:
-        """Return the sign-ins; who it was is left out of those from before the organization had to do with them."""
+        """Return the sign-ins, without the user where the sign-in is from before the user belonged here."""
         return [
             _sign_in(**(row if since is not None and since <= row["created_at"] else row | _OF_STRANGER))
             for row, since in Affiliations(self._transaction).of_rows(organization_id, rows)

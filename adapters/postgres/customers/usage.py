@@ -17,7 +17,7 @@ OF_CUSTOMER: Final = """
     JOIN   customer_active_people p ON p.customer_id = c.id AND p.month = %(month)s
     WHERE  c.vendor_id = %(vendor_id)s AND c.service_id = %(service_id)s AND c.id = %(customer_id)s
 """
-# Without those that have ended and can be restored, which nothing else shows either.
+# Without customers that have ended and can be restored, which nothing else shows either.
 OF_CUSTOMERS: Final = """
     SELECT   c.id AS customer_id, c.external_id, count(*) AS active_people
     FROM     service_customers c

@@ -52,8 +52,8 @@ class Connection:
     def execute_later(self, text: Text, parameters: Parameters = ()) -> None:
         """Defer a statement: it goes out with the next one or with the COMMIT, which then raise its failure.
 
-        Only quick statements may be deferred, because a whole round trip has the time limit of one statement. So many
-        go out at once, and the event loop goes on meanwhile: a use case may record what it does for each of many rows.
+        Only quick statements may be deferred, because a whole round trip has the time limit of one statement. Very many
+        go out in parts, and the event loop runs meanwhile: a use case may record something for each of many rows.
         """
         self.cursor().defer(text, parameters)
         if self._statements.deferred_number >= ROUND_TRIP_STATEMENTS_MAX:

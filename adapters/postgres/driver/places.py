@@ -25,7 +25,7 @@ class Share(NamedTuple):
 
     key: Hashable
     is_sign_in: bool = False
-    # What the use case locks; None for nothing of which others know.
+    # The row that the use case locks, if the caller names one.
     row: Hashable = None
 
 
@@ -45,7 +45,7 @@ class _Holder:
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.held = 0
-        # Of those, the reserved ones.
+        # The reserved ones among them.
         self.reserved = 0
         self.waiting: OrderedDict[Claim, None] | None = None
 
@@ -119,7 +119,7 @@ class Places:
 
     @property
     def keys_count(self) -> int:
-        """The number of shares and rows of which anything is kept."""
+        """The number of shares and rows that are remembered."""
         return len(self._sign_ins) + len(self._others) + len(self._rows)
 
     def take(self, claim: Claim) -> bool:

@@ -36,8 +36,8 @@ log = structlog.get_logger(__name__)
 WAIT_AGAIN_SECONDS = 0.1
 # None is opened so soon after a failure; shorter, so that a use case whose attempt failed may try again after its wait.
 CONNECT_AGAIN_SECONDS = WAIT_AGAIN_SECONDS / 2
-# A connection is closed after it was idle for so long, so that an idle process keeps the one that it still uses, and
-# when it is so old: the process behind it only grows.
+# A connection is closed after this time idle, so that an idle process keeps only the one that it still uses, and at
+# this age, because the memory of the server process behind it only grows.
 IDLE_SECONDS_MAX = 60.0
 AGE_SECONDS_MAX = 3600.0
 MARK_BYTES = 4
@@ -114,7 +114,7 @@ class Pool:
 
     def shrink(self) -> None:
         """Close the connections that were idle for long; called now and then."""
-        # Those that are used seldom are at the beginning.
+        # The seldom used ones are at the beginning.
         while self._idle and time.monotonic() - self._idle[0].idle_since > IDLE_SECONDS_MAX:
             self._idle.pop(0).driver.close()
 

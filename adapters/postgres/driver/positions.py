@@ -29,7 +29,7 @@ _MOMENTS_MAX: Final = 600
 
 
 class Position(NamedTuple):
-    """A place in the log of a timeline, of which each promotion of a standby begins another one."""
+    """A place in the log of a timeline; each promotion of a standby begins a new timeline."""
 
     timeline: int
     offset: int

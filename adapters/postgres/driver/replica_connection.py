@@ -41,7 +41,7 @@ class ReplicaDriver(TimedConnection):
     def open_to(cls, url: str, primary: Primary) -> Self:
         """Connect in autocommit mode with our settings; raise an error of the driver when it cannot be used."""
         try:
-            # A standby is read-only anyway; one that is promoted takes no writes of ours by mistake.
+            # A standby is read-only anyway; this way it takes no writes of ours after a promotion either.
             connection = cls._connected(url, default_transaction_read_only="on")
             connection._require_suitable(takes_writes=False)
             connection._require_standby_of(primary)

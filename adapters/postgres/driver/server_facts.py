@@ -9,7 +9,7 @@ from typing import Final
 from adapters.postgres.driver.connection import RawConnection
 from core.lazy_dataclasses import dataclass
 
-# `pg_stat_activity` shows every role who is connected to what, and only what it does to itself alone.
+# `pg_stat_activity` shows every role who is connected to which database, and a session's statement to its own role.
 _FACTS: Final = """
     SELECT current_user,
            rolsuper,
@@ -34,7 +34,7 @@ _SETTINGS: Final = """
     WHERE  name = ANY (%s::text[]) OR (starts_with(name, 'enable_') AND boot_val = 'on' AND setting = 'off')
 """
 _VERIFYING: Final = ("verify-ca", "verify-full")
-# Those that an administrator may have changed to our disadvantage.
+# Settings that an administrator may have changed to our disadvantage.
 SETTINGS: Final = (
     "autovacuum",
     "default_transaction_isolation",

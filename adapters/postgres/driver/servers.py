@@ -1,4 +1,4 @@
-"""Addresses that name several servers, of which one takes writes and any may be away."""
+"""Addresses that name several servers: one takes writes, and any may be away."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ SESSION_SETTINGS: Final = {
     "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS_MAX}s",
     "TimeZone": "UTC",
 }
-# Asked for likewise; a session without them does the same work, but slower.
+# Requested in the same way; a session without them does the same work, but slower.
 ADVISED_SETTINGS: Final = {
     # Compiling one of our statements takes longer than running it, and happens anew each time.
     "jit": "off",

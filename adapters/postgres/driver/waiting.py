@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_seconds: float | None) -> Answer:
     """Run one of the driver's generators to its result; raise `psycopg.OperationalError` at the deadline.
 
-    After that the greenlet can wait for nothing more, unless `spare_seconds` is None.
+    After that the greenlet can no longer wait for anything, unless `spare_seconds` is None.
     """
     wait = (
         partial(_wait_alone, until=trio.current_time() + seconds_max)

@@ -18,7 +18,7 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable
 KEPT: Final = "first_state"
 # Whatever may be lost with the machine, a throw-away database need not wait for its disk.
 UNSAFE: Final = ("fsync", "synchronous_commit", "full_page_writes")
-# Each waits for 0.2 s, and gives back what it has.
+# Each waits for 0.2 s, and then releases its locks.
 ATTEMPTS_MAX: Final = 100
 _WAIT_BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
 

@@ -20,7 +20,7 @@ PERIOD_SECONDS = 0.5
 # After a start, successful or not, the next one waits; each time twice as long.
 PAUSE_SECONDS_MIN = 0.5
 STARTS_MAX = 5
-# A PostgreSQL that ran for so long died of a new cause, so the starts are counted anew.
+# A PostgreSQL that ran for this long died of a new cause, so the starts are counted anew.
 HEALTHY_SECONDS_MIN = 120.0
 COUNT_BYTES = 8
 

@@ -28,7 +28,7 @@ CLAIMED: Final = """
 """
 _SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
 
-# Of so many organizations, those that have waited longest, a claim chooses the mails that have waited longest.
+# A claim considers this many organizations that have waited longest, and takes their mails that have waited longest.
 _ORGANIZATIONS_MAX: Final = 20
 _DUE: Final = """
     SELECT   organization_id

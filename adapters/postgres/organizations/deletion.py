@@ -169,7 +169,7 @@ class PostgresDeletedOrganizations(Aggregate):
         return self._all(Told, _TOLD, (organization_id, limit))
 
     def begin(self, organization_id: UUID, *, deletes_at: datetime) -> int:
-        # The strongest lock: it waits for those that add something, which is found below then.
+        # The strongest lock: it waits for transactions that add something, so that the statements below find it.
         self._connection.execute("SELECT FROM organizations WHERE id = %s FOR UPDATE", (organization_id,))
         self._connection.execute(
             """

@@ -72,8 +72,8 @@ FITTED: Final = """
 # The rules come as arrays, in their order. Each member is found by the id, then, rule after rule until one gives, the
 # place in its group by the key: what is read depends on members and rules alone, and not on what the planner knows of
 # tables that are being filled. `OFFSET 0` keeps it from joining them in another order, and `IS NOT DISTINCT FROM` from
-# taking an index of the organization, in which it may expect a single row. Of who is in a few groups only, the rules of
-# those are looked at.
+# taking an index of the organization, in which it may expect a single row. For a member of a few groups, only the rules
+# of those groups are tried.
 ALIKE: Final = """
     WITH concerned AS MATERIALIZED (
         SELECT m.user_id, m.role, m.role_source, m.role_group, m.created_at,
@@ -136,9 +136,9 @@ ALIKE: Final = """
     GROUP BY role, role_source, role_group, place
     ORDER BY first_joined_at, place
 """
-# Who is in more groups is looked for in that of each rule; so is everybody where there are no more rules.
+# A member of more groups than this is looked up in the group of each rule; so are all members if there are fewer rules.
 FEW_GROUPS: Final = 10
-# Of so many sign-ins by each connection, the groups are offered to a new rule.
+# A new rule may choose among the groups of this many latest sign-ins by each connection.
 SIGN_INS_SCANNED_MAX: Final = 1_000
 ASSERTED: Final = """
     SELECT   DISTINCT n.value

@@ -95,7 +95,7 @@ DELETED_AT_ONCE_MAX: Final = 50_000
 
 
 class OrganizationParts(Aggregate):
-    """Deletes parts of organizations: about so many rows of one table, so that 0 says that none is left in any."""
+    """Deletes parts of organizations: each time some rows of one table; 0 means that none are left in any table."""
 
     def delete(self, organization_id: UUID, *, rows_max: int) -> int:
         """Delete a part, and return how many rows it had."""

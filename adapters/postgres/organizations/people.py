@@ -23,8 +23,8 @@ _OF_ROLE: Final = f"{_OF_ALL} AND m.role = %(role)s"
 _WITHOUT: Final = "AND m.user_id <> ALL (%(without)s)"
 _FROM_THERE: Final = "AND (m.created_at, m.id) > (%(at)s, %(id)s) ORDER BY m.created_at, m.id"
 _WITH_PART: Final = "strpos(m.member_email, %(part)s) > 0"
-# The groups name the organization too. The condition stands alone, because PostgreSQL would combine the index with one
-# of all members of the organization, of which it expects few.
+# The letter groups contain the organization too. The condition stands alone, because PostgreSQL would combine the index
+# with one of all members of the organization, and expects few of them.
 _MATCHING: Final = """
     matching AS MATERIALIZED (
         SELECT m.id, m.organization_id, m.user_id, m.role, m.created_at, m.member_email
@@ -32,11 +32,11 @@ _MATCHING: Final = """
         WHERE  groups_of_organization(m.organization_id, letter_groups(m.member_email))
                @> groups_of_organization(%(organization_id)s, %(groups)s))
 """
-# Among so many members a page is looked for first, and a count.
+# A page and a count are first looked for among this many members.
 LOOKED_AT: Final = 1_000
 PROBED: Final = 2_000
-# Where at least one in so many has the part, the list is read on in its order: about so many members fit on a page of
-# the index. Where fewer have it, those with all its groups of characters are read.
+# Where at least one in this many has the part, the list is read on in its order: about this many members fit on a page
+# of the index. Where fewer have it, the members with all its letter groups are read.
 _ONE_IN: Final = 50
 
 

@@ -12,7 +12,7 @@ from core.organizations.access import Capability
 from core.organizations.role_records import RoleHolders
 from core.organizations.roles import Role
 
-# A role that is stored is none of those that are built in.
+# Built-in roles are not stored.
 _COMPUTED: Final = ("is_built_in",)
 _ROLE: Final = f"SELECT {columns(Role, without=_COMPUTED)} FROM organization_roles"
 

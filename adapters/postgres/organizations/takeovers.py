@@ -58,8 +58,8 @@ RECORDED: Final = """
            %(entry_details)s::text[]::jsonb[], %(entry_times)s::timestamptz[])
     AS e (organization_id, id, target_id, details, created_at)
 """
-# By the index of who is a user and the one of who is none, in which tokens and keys of services stand together. An
-# impersonator is not of the takeover.
+# By the index of entries with a user and the one of entries without, which has tokens and keys of services. Entries of
+# an impersonator do not belong to the takeover.
 _OF_ACTING: Final = """
     SELECT   %(organization_id)s::uuid AS organization_id, e.id, e.action, e.target_id, e.details::text, e.created_at
     FROM     unnest(%(users)s::uuid[], %(names)s::text[], %(credentials)s::uuid[], %(keys)s::uuid[],
@@ -226,7 +226,7 @@ _REVERT_GRANTS: Final = f"""
 
 
 class Entry(NamedTuple):
-    """An entry of one who acted; `details` are the JSON, as it is handed on."""
+    """An entry of one who acted; `details` are the JSON text."""
 
     organization_id: UUID
     id: UUID
@@ -556,7 +556,7 @@ def _first_id(acting: Sequence[Acting]) -> UUID | None:
 
 
 def _parts_by_target(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    """Yield entries in parts, each with all of those about a target, because what counts of them is the first one."""
+    """Yield entries in parts, each with all entries about a target, because the first one of a target counts."""
     ordered = sorted(entries, key=lambda entry: (entry.organization_id.int, entry.target_id))
     part: list[Entry] = []
     for _, of_target in groupby(ordered, lambda entry: (entry.organization_id, entry.target_id)):

@@ -26,7 +26,7 @@ class PostgresTiers(Aggregate):
         return self._all(Tier, f"{_TIER} ORDER BY {_SMALLEST_FIRST}")
 
     def counted(self, counted_max: int, *, tier_id: UUID | None = None) -> Sequence[CountedTier]:
-        # The organizations of a tier are in an index, of which no more than so many entries are read.
+        # The organizations of a tier are in an index; at most `counted_max` of its entries are read.
         return self._all(
             _counted,
             f"""

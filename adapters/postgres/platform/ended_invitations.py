@@ -1,8 +1,8 @@
-"""Deleting invitations that were answered or ended long ago, and the origin of answers that only they say whose it is.
+"""Deleting invitations that were answered or ended long ago, with the origins of answers without a user.
 
 An invitation can be declined without signing in. Then the audit entry has an address and a user agent, but no user, and
-the invitation alone says whose they are, when that person is to be forgotten. So they go with it, as an anonymization
-deletes them: the salts go as well, and the chain still fits (`core/audit/chain.py`).
+only the invitation says whose they are, should that person be anonymized. So they are deleted with the invitation, as
+an anonymization would: the salts go too, and the chain still fits (`core/audit/chain.py`).
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from core.platform.found_users import ORGANIZATIONS_LISTED_MAX, ListedUser, User
 from core.platform.users import PlatformUserOrganization
 from core.positions import Position
 
-# Among so many of the newest accounts a list is looked for first.
+# A list is first looked for among this many of the newest accounts.
 _NEWEST: Final = 20_000
-# Where at least every tenth of these contains the part, so many are counted one by one.
+# Where at least every tenth of these contains the part, this many are counted one by one.
 _PROBED: Final = 2_000
 _COUNTED_ONE_BY_ONE: Final = 120_000
 _SHARE_OF_MANY: Final = 10

@@ -70,8 +70,8 @@ COUNT_ACCOUNTS: Final = """
     WHERE  deactivated_at IS NULL
     HAVING NOT EXISTS (SELECT FROM platform_figures)
 """
-# The first rows of an index for each. Entries that are not sealed are in the order of their organizations, and so many
-# are looked at: while more of them wait, the age is that of some of the oldest.
+# The first rows of an index for each. Unsealed entries are in the order of their organizations, and at most this many
+# are read: while more wait, the age may not be the oldest one's.
 BACKLOG_ENTRIES_MAX: Final = 1_000
 BACKLOG: Final = f"""
     WITH oldest AS (

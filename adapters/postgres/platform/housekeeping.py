@@ -331,7 +331,7 @@ _DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
-        # Those of anonymizations stay. The others have an index of their own, so that no sweep passes those that stay.
+        # Entries of anonymizations stay. The others have an index of their own, so that no sweep reads those.
         Leftover.MFA_EVENTS: """
         DELETE FROM mfa_events
         WHERE  id = ANY (ARRAY(
@@ -429,7 +429,7 @@ _EXPIRED: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
         Leftover.UNPROVED_ACCOUNTS: "FROM users WHERE unproved_since <= %s ORDER BY unproved_since",
     }
 )
-# A row stands for its kind; the log of sign-ins goes by months (`log_months.py`).
+# A row represents its kind; the log of sign-ins is dropped by months (`log_months.py`).
 OVERDUE: Final = b" UNION ALL ".join(
     b"SELECT %d AS number WHERE (SELECT true %b LIMIT 1)" % (number, expired.encode())
     for number, expired in enumerate(_EXPIRED.values())

@@ -1,4 +1,4 @@
-"""The outbox in the table `mails`, of which `values_sealed` is never read here."""
+"""The outbox in the table `mails`, whose column `values_sealed` is never read here."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _AGAIN: Final = f"""
 """
 
 
-# Of whichever organization: a mail is found by its id alone.
+# Of any organization: a mail is found by its id alone.
 _OF_MAIL: Final = f"""
     SELECT m.organization_id FROM mails m WHERE m.id = %(mail_id)s AND m.state <> 'discarded' AND {SHOWN}
 """

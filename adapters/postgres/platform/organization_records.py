@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 
-# The last sign-in to an organization: of its last counted day or later. Where the log is not kept any more, it is the
+# The last sign-in to an organization: of its last counted day or later. Where the log is no longer kept, it is the
 # beginning of that day.
 _LAST_COUNTED_DAY: Final = "SELECT max(day) FROM sign_in_counts WHERE organization_id = {} AND reason = ''"
 _LAST_SIGN_IN: Final = """
@@ -137,7 +137,7 @@ _DOMAINS: Final = """
     ORDER BY is_of_mail, domain
     LIMIT    %(domains_max)s
 """
-# The newest of those that it uses, and of open offers to it.
+# The newest products that it uses, and the newest open offers to it.
 _PRODUCTS: Final = """
     SELECT   s.name AS service_name, v.id AS vendor_id, v.name AS vendor_name, c.accepted_at IS NOT NULL AS is_accepted,
              c.vendor_paused_at IS NOT NULL OR c.customer_paused_at IS NOT NULL AS is_paused, c.created_at

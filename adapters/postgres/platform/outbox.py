@@ -1,4 +1,4 @@
-"""Listing the table `mails`, of which `values_sealed` is never read here."""
+"""Listing the table `mails`, whose column `values_sealed` is never read here."""
 
 from __future__ import annotations
 

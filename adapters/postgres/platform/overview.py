@@ -106,7 +106,7 @@ class PostgresPlatformOverviews(Aggregate):
             for row in rows
         ]
         found = [FailingWebhook(**row, lost=lost()) for row, lost in zip(rows, losses, strict=True)]
-        # What was queued again meanwhile is not lost any more.
+        # A delivery that was queued again meanwhile is no longer lost.
         failing = [one for one in found if one.lost]
         return failing, total - (len(found) - len(failing))
 

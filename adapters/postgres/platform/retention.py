@@ -1,8 +1,8 @@
 """Deleting old rows of the logs, which may be spread over machines by their organization.
 
-The first statement asks all of them whose rows are the oldest, without locks, at most as many as are deleted. What is
-then locked and deleted is of one organization, and many of these statements share a round trip. The bounds of ids are
-for the planner: only the oldest months.
+The first statement reads the oldest rows from all machines, without locks, at most as many as are deleted. Each further
+statement locks and deletes rows of one organization, and many of these share a round trip. The bounds of ids are for
+the planner: only the oldest months.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from typing import Final
 
 from adapters.postgres.transaction import Aggregate
 
-# An account that waits for something is looked at again after this time, so that it never stands before others.
+# A kept account is checked again after this time, so that it never delays others.
 POSTPONEMENT: Final = timedelta(days=1)
-# So often accounts are taken in the place of those that are kept.
+# How often other accounts are taken in place of kept ones.
 ROUNDS_MAX: Final = 10
 FIND: Final = """
     SELECT   id

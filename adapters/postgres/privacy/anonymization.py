@@ -219,7 +219,7 @@ class PostgresAnonymization(Aggregate):
     def _change_in_logs(
         self, found: Sequence[tuple[UUID, Any]], changes: Sequence[LiteralString], values: dict[str, Any]
     ) -> None:
-        """Change rows of logs, of which these are the organizations and the ids: of one organization at once."""
+        """Change rows of logs by their organizations and ids, one organization at a time."""
         ids: dict[UUID, list[Any]] = {}
         for organization_id, row_id in sorted(found):
             ids.setdefault(organization_id, []).append(row_id)

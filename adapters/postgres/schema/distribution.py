@@ -76,7 +76,7 @@ def distribute(connection: RawConnection, log: str) -> None:
             "SELECT create_distributed_table(%s, %s, colocate_with => %s)",
             (log, COLUMN, others[0] if others else "default"),
         )
-        # What was copied would stay on the disk of the coordinator, where no statement sees it any more.
+        # The copied rows would stay on the disk of the coordinator, where statements no longer see them.
         connection.execute("SELECT truncate_local_data_after_distributing_table(%s)", (log,))
 
 

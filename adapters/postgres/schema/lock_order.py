@@ -18,7 +18,7 @@ from adapters.postgres.schema.statement_locks import Held, Lock, NotUnderstood, 
 from core.lazy_dataclasses import dataclass
 
 FIRST: Final = (
-    # Who asks.
+    # The caller.
     *("sessions", "organization_keys", "api_keys", "workloads", "scim_tokens", "users", "identities"),
     # Where, and with what rights.
     *("organizations", "memberships", "group_rules", "upstream_connections", "services", "service_users"),

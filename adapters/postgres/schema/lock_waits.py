@@ -1,8 +1,8 @@
-"""Waiting for what other sessions hold: in several short tries, and for a bounded time.
+"""Waiting for locks that other sessions hold: in several short tries, and for a bounded time.
 
-Every other statement on a table queues behind one that waits for it, so a try is short. After one, the sessions that it
-waited for are waited for without a lock, which nothing queues behind. After a deadlock nothing has to be waited for:
-the other session goes on at once.
+Every other statement on a table queues behind one that waits for it, so a try is short. Between tries, the runner waits
+without a lock for the sessions that held it, so that nothing queues. After a deadlock it need not wait: the other
+session goes on at once.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _pause(connection: RawConnection, sessions: Sequence[Session], *, seconds_ma
 
 
 def _are_open(connection: RawConnection, sessions: Sequence[Session]) -> bool:
-    """Return whether one of the transactions is open; one that is not known counts as open."""
+    """Return whether one of the transactions is open; an unknown one counts as open."""
     transactions = [session.transaction for session in sessions]
     return None in transactions or connection.execute(_ARE_OPEN, (transactions,)).rowcount > 0
 
@@ -287,10 +287,10 @@ class _Looker:
                 if sessions := _sessions(self._looking, _BLOCKING, pid):
                     looked.sessions = sessions
                 ended.wait(period_seconds)
-                # A statement that goes on for long is looked at seldom.
+                # A long statement is checked seldom.
                 period_seconds = min(2 * period_seconds, LOOK_SECONDS)
         except psycopg.Error as error:
-            # It only explains: the waiting goes on without it, and says so.
+            # It only explains: without it the waiting goes on, and the output says so.
             looked.problem = f" ({reason(error)})"
 
 

@@ -65,7 +65,7 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """The fingerprint of the SQL, without line ends, trailing blanks, and what it says of other versions."""
+        """The fingerprint of the SQL, without line ends, trailing blanks, and the line about compatible versions."""
         lines = (line.rstrip() for line in self.sql.strip().splitlines())
         text = "\n".join(line for line in lines if not _COMPATIBLE_FROM.match(line))
         return hashlib.sha256(text.encode()).hexdigest()

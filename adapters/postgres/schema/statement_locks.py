@@ -1,8 +1,8 @@
-"""What a statement of a migration locks, and what it does to the rows, as far as its text says.
+"""The locks of a statement in a migration, and its effect on the rows, as far as its text shows them.
 
-It knows the statements that migrations are written in, so that `gatehouse migrate --plan` needs neither to execute them
-nor the right to. A test executes every migration and compares the locks with those that PostgreSQL took. What has no
-name in the text, as the table of a dropped index, is looked up in the catalogue (`Held.index`).
+It knows the kinds of statements that migrations use, so that `gatehouse migrate --plan` neither executes them nor needs
+the right to. A test executes every migration and compares the locks with the ones that PostgreSQL took. A table without
+a name in the text, such as the one of a dropped index, is looked up in the catalogue (`Held.index`).
 """
 
 from __future__ import annotations

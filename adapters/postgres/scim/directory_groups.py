@@ -413,7 +413,7 @@ class PostgresDirectoryGroups(Aggregate):
     ) -> Sequence[UUID]:
         noted = self._noted_by(token_id)
         if not self._transaction.may_delete(AgedRows.NOTED_ACTS):
-            # Every token is young: what it does is noted, and no note is deleted.
+            # Every token is young: its changes are recorded, and no record is deleted.
             noted["young_since"] = _LONG_AGO
         return self._values(
             REMOVE_MEMBERS,

@@ -83,7 +83,7 @@ class PostgresScimUsers(Aggregate):
         rows = self._connection.cursor(binary=True).execute(
             f"WITH matched AS ({matched}) {_COUNTED} {_COLUMNS} {_MATCHED} {_OF_PAGE}",
             [organization_id, *values, limit, offset],
-            # Other texts are as many as there are filters, and each would push one of ours out of the kept ones.
+            # There are as many other texts as filters, and each would displace one of ours among the prepared ones.
             prepare=is_simple(condition),
         )
         return _page(rows.fetchall())

@@ -141,9 +141,9 @@ def reading_caller(
     session: LiteralString = "sessions s",
     condition: LiteralString = LIVE_SESSION,
 ) -> LiteralString:
-    """Return the statement that reads a caller, with these columns, and joins that they take, beside it.
+    """Return the statement that reads a caller, with these further columns and the joins that they need.
 
-    `session` is what stands for the table of sessions.
+    `session` is used in place of the table of sessions.
     """
     more = f", {columns}" if columns else ""
     text = _TEXT.substitute(_PARTS, session=session, more_columns=more, more_tables=tables, condition=condition)

@@ -18,7 +18,7 @@ _IS_OPEN: Final = f"""
     CASE WHEN s.customer_id IS NOT NULL THEN {IS_CUSTOMER_OPEN} ELSE {IS_ADMITTED} AND {IS_OPEN_TO_INDIVIDUALS} END
 """
 _CLOSED: Final = "u.id AS user_id, u.email, s.organization_id, s.service_id, s.customer_id"
-# Those that users lose for an organization, a customer, and those that they lose at its own services, for no customer.
+# Sessions that users lose for an organization as a customer, and sessions without a customer at its own services.
 END_LOST: Final = f"""
     WITH of_customer AS (
         UPDATE sessions s
@@ -89,7 +89,7 @@ COVERED: Final = """
                          AND  later.customer_id IS NOT DISTINCT FROM r.customer_id
                          AND  later.after_session IS NULL AND later.id > r.id))
 """
-# The sessions of a customer that is gone are none of a service, or of none any more.
+# A batch of the sessions of a customer, or of a service where no customer is given; a deleted customer has none.
 BATCH: Final = f"""
     WITH batch AS MATERIALIZED (
         (SELECT   id

@@ -1,6 +1,6 @@
 -- The caller of a request whose session is the account's own: for no service, no customer and no one organization, and
--- begun by its own user. Most sessions are, and PostgreSQL prepares each part of `callers.sql` at each execution, also
--- those that such a session never needs. It finds no other session, so `callers.sql` is asked for what it does not find.
+-- begun by its own user. Most sessions are, and PostgreSQL prepares each part of `callers.sql` at each execution, even
+-- the parts that such a session never needs. It finds no other session: `callers.sql` reads the rest.
 
 SELECT
     u.id                                AS "account.id",

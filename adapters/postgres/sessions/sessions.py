@@ -201,8 +201,8 @@ class PostgresSessions(CallersBySession):
         return self._revoked(f"{_REVOKE} AND device_id = %(device_id)s {_REVOKED}", user_id, device_id=device_id)
 
     def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        # With those that the organization's own identity provider has begun on the platform, and those at services that
-        # it uses as a customer.
+        # With sessions that the organization's own identity provider has begun on the platform, and sessions at
+        # services that it uses as a customer.
         text = f"""
             {_REVOKE}
             AND (organization_id = %(organization_id)s OR confined_to = %(organization_id)s
@@ -247,9 +247,9 @@ class PostgresSessions(CallersBySession):
         )
 
     def _revoked_in_parts(self, text: LiteralString, values: Mapping[str, Any]) -> Sequence[EndedSession]:
-        """Run a statement that ends as many sessions as its `limit`, until it ends none.
+        """Run a statement that ends at most `limit` sessions, until it ends none.
 
-        One that ends fewer may have met some that another transaction has ended meanwhile.
+        A run that ends fewer may only have found sessions that another transaction has ended meanwhile.
         """
         ended: list[EndedSession] = []
         while part := self._all(EndedSession, text, {**values, "limit": ROWS_AT_ONCE_MAX}):
@@ -292,7 +292,7 @@ class PostgresSessions(CallersBySession):
                                    WHERE  m.organization_id = %(organization_id)s AND m.user_id = u.id
                                      AND  m.role = %(owner)s AND m.suspended_at IS NULL)
                   AND  (s.organization_id = %(organization_id)s
-                        -- Not those that open another organization alone.
+                        -- Not sessions that are confined to another organization.
                         OR (s.organization_id IS NULL
                             AND coalesce(s.confined_to, %(organization_id)s) = %(organization_id)s))
                   AND  s.impersonator_id IS NULL

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 
-# Those to the organization, those by its connections, and those that may lead to a service which it uses as a customer.
+# Sign-ins to the organization, by its connections, or possibly to a service that it uses as a customer.
 _OF_ORGANIZATION: Final = """
     UPDATE mfa_challenges
     SET    used_at = %(now)s

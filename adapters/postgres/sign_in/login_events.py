@@ -32,8 +32,8 @@ _LETTERS: Final = 2
 _NO_COUNTRY: Final = " " * _LETTERS
 
 _KEY: Final = ("id", "user_id", "organization_id")
-# What goes on after it has waited, such as by a second factor, does not say again what of a mail was used; and what it
-# was for stays known while it is refused, also where the refusal does not name it.
+# A sign-in that goes on after waiting, such as for a second factor, does not report again whether a mailed link or code
+# was used; and a later refusal keeps the organization and service of the attempt, even where it names none.
 _KEPT: Final = (*_KEY, "mailed_proof", "through_organization_id", "customer_id")
 ADD: Final = f"INSERT INTO login_events ({columns(LoginEvent)}) VALUES ({placeholders(LoginEvent)})"
 REPLACE: Final = f"""
@@ -49,12 +49,12 @@ REPLACE: Final = f"""
                               ELSE coalesce(EXCLUDED.customer_id, login_events.customer_id) END
     WHERE  login_events.user_id = EXCLUDED.user_id AND NOT login_events.success
 """
-# In the place of `ADD`, for an account that does not exist, or has as many: it asks the same part of the log.
+# In place of `ADD`, for an account that does not exist or has its most events: it reads the same part of the log.
 LOOK_FOR: Final = """
     DELETE FROM login_events
     WHERE  organization_id = %(organization_id)s AND id = %(id)s AND user_id = %(user_id)s AND NOT success
 """
-# An attempt that goes on is the same one, and counts by its last reason.
+# A continued attempt counts once, by its last reason.
 ADD_REFUSAL: Final = """
     INSERT INTO recent_refusals (id, user_id, organization_id, reason, created_at)
     SELECT %(id)s, %(user_id)s, %(organization_id)s, %(reason)s, %(created_at)s

@@ -1,4 +1,4 @@
-"""What the members of an organization have, as far as its sign-in rules ask for it."""
+"""The factors of an organization's members, as far as its sign-in rules ask for them."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ DUE: Final = f"""
     ORDER BY one.next_retry_at, one.id
     LIMIT    %(deliveries_max)s
 """
-# Those that are not served are postponed for less long.
+# Webhooks that are not served are postponed for a shorter time.
 MAKE_OVERLOOKED_DUE: Final = """
     UPDATE webhook_queues
     SET    due_at = %(now)s

@@ -77,7 +77,7 @@ class PostgresEventFeed(Aggregate):
         limit: int,
         kept_since: datetime,
     ) -> tuple[Sequence[FeedItem], int]:
-        # The last position first: what is handed on between the two statements is read again with the next cursor.
+        # The last position first: events that get theirs between the two statements are read with the next cursor.
         last_position = self._value(LAST_POSITION, (organization_id,))
         rows = self._rows(
             PAGE,

@@ -106,8 +106,8 @@ LOCK_NEW: Final = """
     ON CONFLICT DO NOTHING
     RETURNING organization_id, last_position
 """
-# On a cluster, what another transaction has handed on may seem to wait until its last node has committed; it is left
-# out then, and its new position remains unused.
+# On a cluster, an event that another transaction has just sequenced may seem to wait until the last node has committed;
+# it is left out then, and its new position remains unused.
 HAND_ON: Final = """
     UPDATE    events
     SET       position = given.position
@@ -196,7 +196,7 @@ class PostgresEventSequencing(Aggregate):
             due = due[:ORGANIZATIONS_MAX]
         turns = {one.organization_id: turn for turn, one in enumerate(due)}
         subscribed = self._connection.cursor().defer(SUBSCRIBED, (array_of(turns),))
-        # A statement of its own: it sees what was handed on while the one above began.
+        # A statement of its own: it sees events that were sequenced while the one above began.
         found, unfinished = self._found(due, limit, kept_since)
         webhooks = {(organization_id, event_type): number for organization_id, event_type, number in subscribed}
         positions = self._positions(due, {event.organization_id for event in found})

@@ -46,7 +46,7 @@ from entrypoints.web.serving.keys import or_key
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
-# The names of the path parameters of the organization and of the service in the interface documents.
+# The names of the path parameters of the organization and of the service.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
 SERVICE_PARAMETER: Final = "service_slug"
 

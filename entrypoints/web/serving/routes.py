@@ -7,10 +7,10 @@
     async def accept(call: Call, body: Acceptance) -> Empty:
         \"\"\"Join the organization that the token invites to.\"\"\"
 
-The path is written as in the interface documents. A parameter named `body` is the decoded JSON body, `form` the decoded
-form of a page, `query` the query string, and every other one a part of the path, a `UUID` where it is an id. The return
-annotation is the response; `Media` and `Status` of `answers.py` annotate one that is not a JSON object or has another
-status.
+A word of the path that begins with a colon is a parameter. A parameter of the handler named `body` is the decoded JSON
+body, `form` the decoded form of a page, `query` the query string, and every other one a part of the path, a `UUID`
+where it is an id. The return annotation is the response; `Media` and `Status` of `answers.py` annotate one that is not
+a JSON object or has another status.
 
 A route declares all its answers. Its types are the schemas of the interface, its docstring is the description of the
 operation, and two answers of one status are a union. What the credential, the operation, the input and the limits

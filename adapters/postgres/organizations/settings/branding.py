@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Their names are in a table of their own.
 _PICTURES: Final = ("logo", "icon")
-# The columns of a branding in the tables below, of which `brandings b` is the first.
+# The columns of a branding in the tables below; `brandings b` is the first.
 BRANDING_COLUMNS: Final = f"logo.name AS logo, icon.name AS icon, {columns(Branding, table='b', without=_PICTURES)}"
 PICTURE_TABLES: Final = """
     LEFT JOIN branding_pictures logo ON logo.organization_id = b.organization_id AND logo.kind = 'logo'
