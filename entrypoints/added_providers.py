@@ -42,7 +42,7 @@ _CLIENT_ID: Final = re.compile(r"[\x21-\x7e]{1,255}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedProviders:
-    """The file, and what it says: the providers, and where the pictures for their buttons are."""
+    """The content of the file: the providers, and the paths of the pictures for their buttons."""
 
     file: Path
     providers: Sequence[ExternalProvider]

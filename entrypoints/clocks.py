@@ -19,7 +19,7 @@ def now() -> datetime:
 
 
 def clock_of(shared: SharedTime, worker: int | None) -> Clock:
-    """Return the clock of a worker, which goes on with what the others know of the time."""
+    """Return the clock of a worker, which continues with the time that the other workers know."""
     return CheckedClock(shared=shared, worker=worker or 0)
 
 

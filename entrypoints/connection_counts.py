@@ -23,7 +23,7 @@ KEPT_MORE_SHARE: Final = 4
 
 
 class ConnectionCounts:
-    """The counts of all workers; each writes its own, and their parent forgets those that have ended."""
+    """The counts of all workers; each writes its own, and their parent removes the counts of ended ones."""
 
     def __init__(self, numbers: int) -> None:
         self._words = memoryview(mmap.mmap(-1, numbers * WORDS * WORD_BYTES)).cast("Q")
@@ -74,7 +74,7 @@ class ConnectionCount:
         self._write()
 
     def end(self) -> None:
-        """Say that it accepts no more, so that the others do not wait for it."""
+        """Record that this worker accepts no more, so that the others do not wait for it."""
         self._is_accepting = False
         self._counts.forget(self._number)
 

@@ -84,7 +84,7 @@ def require_same(address: Secret, other: Secret) -> None:
     """Raise `CannotStart` when two addresses lead to different databases, as far as both of them answer."""
     if address == other:
         return
-    # The one before may be gone, or take its password no more.
+    # The previous one may be gone, or no longer accept its password.
     with suppress(psycopg.Error, OSError):
         if timed_connection.difference(address.reveal(), other.reveal()) is not None:
             raise CannotStart(

@@ -1,6 +1,6 @@
-"""What a later version does not take any more: one table, for `gatehouse doctor` and for ops/docs/upgrading.md.
+"""What a later version no longer supports: one table, for `gatehouse doctor` and for ops/docs/upgrading.md.
 
-A line is added in the version that deprecates something, and goes with it.
+The version that deprecates something adds a line; the version that removes it deletes the line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Deprecation:
     since: str
     """The version of Gatehouse that has deprecated it."""
     gone: str | None
-    """The version that does not take it any more; None while that is not decided."""
+    """The version that no longer supports it; None while that is not decided."""
     instead: str
     """What to do, as sentences."""
 

@@ -33,8 +33,8 @@ class DroppedLines:
         self._place = 0
 
     def take_place_of(self, worker: int) -> None:
-        """Count for this worker from now on; one that replaces another goes on from its counts."""
-        # With more workers than places, those that share one may miss a count.
+        """Count for this worker from now on; a replacement continues the counts of the worker before."""
+        # With more workers than places, workers that share one may miss a count.
         self._place = 1 + worker % (PLACES_MAX - 1)
 
     def add(self, level: Level, lines: int = 1) -> None:

@@ -317,7 +317,7 @@ def is_comparable(encoded: str) -> bool:
 
 
 def saml_connections(requests: UpstreamRequests, settings: Settings) -> HttpSamlConnectionGateway:
-    """Return what speaks with the SAML identity providers of connections, with as many threads at once."""
+    """Return the gateway to the SAML identity providers of connections, with this many threads at once."""
     return HttpSamlConnectionGateway(requests, processors=len(os.sched_getaffinity(0)), takes_cbc=settings.saml_aes_cbc)
 
 

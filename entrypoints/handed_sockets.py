@@ -33,9 +33,9 @@ class HandedSocket:
 
 
 def taken(environment: MutableMapping[str, str]) -> dict[str, HandedSocket]:
-    """Take what was handed over to this process out of the environment: `metrics`, and with any other name `public`.
+    """Take the sockets that this process was given from the environment: `metrics`, and by any other name `public`.
 
-    Raise `CannotStart` for what cannot be served on.
+    Raise `CannotStart` for a socket on which it cannot serve.
     """
     process, number, names = (environment.pop(name, "") for name in _VARIABLES)
     if process != str(os.getpid()) or not number.isdecimal():

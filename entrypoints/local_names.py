@@ -36,7 +36,7 @@ class LocalNames:
                     await server.sendto(answer, asker)
 
     def answer(self, question: bytes) -> bytes | None:
-        """Return the answer to a question; None for what is none."""
+        """Return the answer to a DNS query; None when the datagram is no query."""
         try:
             query = message.from_wire(question)
         except exception.DNSException:

@@ -1,9 +1,9 @@
 """The lines of the log on their way out: written at once while they are read, and never waited for.
 
-A reader that is behind, such as the log driver of a container whose disk is full, must not stop what writes. Lines that
-do not go out at once are kept, in order and up to a limit; a thread waits for the reader in place of those that log.
-When the limit is reached, lines about requests are dropped first, then those at the levels debug and info, and warnings
-and errors last. Of lines that matter equally, those that came first stay: they say how it began.
+A slow reader, such as the log driver of a container whose disk is full, must not stop the writers. Lines that cannot be
+written at once are kept, in order and up to a limit; a thread waits for the reader, so that callers need not. When the
+limit is reached, lines about requests are dropped first, then the levels debug and info, and warnings and errors last.
+Among lines of equal importance the first ones stay: they show how the trouble began.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class LogLines:
                 self._has_thread = True
 
     def _wait_and_write(self) -> None:
-        """Wait for the reader in place of all others, until nothing waits any more."""
+        """Wait for the reader on behalf of all callers, until every kept line is written."""
         while True:
             with self._lock:
                 if self._write_some():

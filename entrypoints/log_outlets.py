@@ -42,7 +42,7 @@ class Outlet(Protocol):
         ...
 
     def close(self) -> None:
-        """Close what was opened for this outlet, which is not used any more; the descriptor itself stays open."""
+        """Close what was opened for this outlet, which is no longer used; the descriptor itself stays open."""
         ...
 
 

@@ -25,7 +25,7 @@ REQUESTS: Final = "requests"
 # These log every connection or request at level info; our own lines already cover that.
 _VERBOSE_LIBRARIES: Final = ("hypercorn", "httpx", "httpcore", "aiosmtpd", "mail.log")
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-# What becomes of a request, and how long its line is at most in development mode; there is none for the files of pages.
+# The event of a finished request, and the longest line for it in development mode; files of pages get no line.
 _OF_REQUESTS: Final = frozenset({"request", "request.abandoned"})
 _BRIEF_CHARACTERS_MAX: Final = 100
 _FILES: Final = "/assets/"
@@ -117,7 +117,7 @@ def print_last(text: str, output: TextIO) -> None:
 
 
 def dropped_lines() -> Mapping[str, int]:
-    """Return how many lines this process and those that share its log have dropped, by level."""
+    """Return how many lines this process and the processes that share its log have dropped, by level."""
     return _dropped.by_level()
 
 

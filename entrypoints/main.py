@@ -51,7 +51,7 @@ async def connected(
 
     `worker` is the number of this worker process, which shares `memory` with the others; both are None when there is
     only one. `count_database_restarts` returns how often an embedded database was started again. `observed` may put a
-    port that measures in front of the database. `clock` may be another one than the machine's; ids have its times.
+    measuring port in front of the database. `clock` may differ from the machine's; ids take their times from it.
     """
     time, ring = time_of(clock), SigningKeyRing()
     metrics = equipment.metrics(worker=worker, memory=memory, count_database_restarts=count_database_restarts)

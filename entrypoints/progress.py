@@ -21,7 +21,7 @@ SPEED_SHOWN_MIN: Final = 1.0
 _ERASE_LINE: Final = "\r\x1b[K"
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
-# From so many minutes on, hours are shown, and from so many seconds on, minutes.
+# From this many minutes on, hours are shown, and from this many seconds on, minutes.
 _MINUTES_MAX: Final = 120
 _SECONDS_MAX: Final = 120
 

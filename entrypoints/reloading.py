@@ -1,4 +1,4 @@
-"""Reading the settings again while the server runs: which of them it can take over, and what it says of the others."""
+"""Reading the settings again while the server runs: it takes over some of them, and reports the others."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ is in `web/serving/open_connections.py`. This module accepts connections and def
 server reports that it is not ready, every response asks its client to close the connection, and new connections are
 served for the time that load balancers take to notice. Then the connections that the kernel has already completed are
 accepted, the listening socket is closed, and their requests are awaited. Finally idle connections are closed, and the
-others as soon as they have their response. Where another process has the socket and goes on with it, such as the next
-worker of a reload, or systemd for the server of a restart, what is queued is left to it, and accepting ends first.
+others as soon as they have their response. Where another process has the socket too and continues with it, such as the
+next worker of a reload, or systemd for a restarted server, queued connections are left to it, and accepting ends first.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ACCEPTED_IN_A_ROW_MAX: Final = 8
 # requests.
 LEFT_SECONDS: Final = 0.005
 LEFT_LOOKS: Final = 5
-# After so many connections that no other worker has taken, they are not left to them before one has taken another.
+# After this many connections that were left to other workers in vain, none is left to them until one accepts again.
 LEFT_IN_VAIN_MAX: Final = 20
 # The pause before accepting again when there are no file descriptors left.
 ACCEPT_PAUSE_SECONDS: Final = 0.1
@@ -63,7 +63,7 @@ ROOM_SECONDS_MAX: Final = 0.1
 FULL_SECONDS_MAX: Final = 2.0
 # How often the log says that new connections wait.
 FULL_REPORT_SECONDS: Final = 60.0
-# Of so many connections, the memory is worth being given back; and how long to wait for its last objects.
+# From this many closed connections on, their memory is given back; and how long to wait for their last objects.
 FLOOD_CONNECTIONS_MIN: Final = 500
 FLOOD_ENDS_SECONDS: Final = 2.0
 # The collection stops every other request for as long as it takes to look at all objects of all connections, and 17

@@ -516,7 +516,7 @@ def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> N
 
 
 def _place(listener: socket.socket) -> str:
-    """Return where a socket listens: port 0 stands for one that the system has chosen."""
+    """Return where a socket listens; for port 0, the port that the system has chosen."""
     host, port = listener.getsockname()[:2]
     return str(Bind(host, port))
 

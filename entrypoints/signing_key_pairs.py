@@ -1,4 +1,4 @@
-"""The signing keys of an installation: those that are there, those that are missing, and the next ones."""
+"""The signing keys of an installation: loading them, and making missing and next ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def ensure(installation: Installation) -> None:
 
 
 async def load(installation: Installation, keys: KeyRefresher, pepper: HmacPepper) -> None:
-    """Load the signing keys and the pepper, and make those that are missing."""
+    """Load the signing keys and the pepper, and make the missing ones."""
     await ensure(installation)
     await keys.refresh()
     pepper.load(await installation.database.transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)))

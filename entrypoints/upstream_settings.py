@@ -32,7 +32,7 @@ _CLIENT_SECRET: Final = Kind(token, "the secret that the provider has given, of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
-    """The credentials of the platform at the external providers, the addresses of those, and what SAML takes."""
+    """The platform's credentials at the external providers, their addresses, and the settings of SAML."""
 
     codehost_client_id: str | None = field(
         default=None,

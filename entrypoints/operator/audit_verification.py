@@ -38,7 +38,7 @@ NOT_CHECKED: Final = (
 
 
 class ProofChanged(CannotStart):
-    """The plain fields of a proof say something else than its signed head."""
+    """The plain fields of a proof differ from its signed head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ class AuditVerification:
                 try:
                     await self._verify_chain(database, one)
                 except ChainBroken as broken:
-                    # An organization that was deleted meanwhile has no log any more.
+                    # An organization that was deleted meanwhile no longer has a log.
                     if await database.read(chain.chains, one.slug):
                         self._record(f"{one.slug}: {broken}")
 

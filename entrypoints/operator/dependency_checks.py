@@ -1,7 +1,7 @@
-"""What `gatehouse doctor` asks the servers that the settings name, beside the database: mail, payments, and others.
+"""The checks of `gatehouse doctor` on the servers in the settings, besides the database: mail, payments, and others.
 
-All are asked at once, each for some seconds at most, and nothing is sent that has an effect. Receivers and mail servers
-that organizations have chosen are not asked: what waits for them is looked at in the database.
+All are tried at once, each for some seconds at most, by requests without an effect. Organizations' own receivers and
+mail servers are not tried: the database shows what waits for them.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 HEADING: Final = ("Step", "Table", "Rows", "Lock", "Blocks", "Time", "Previous version")
 SECONDS_SHOWN_MIN: Final = 0.1
 SECONDS_PER_MINUTE: Final = 60
-# From so many seconds on, they are shown as minutes.
+# From this many seconds on, minutes are shown.
 MINUTES_FROM: Final = 120
 
 

@@ -1,4 +1,4 @@
-"""The device flow: codes for a device, and what its user code stands for."""
+"""The device flow: codes for a device, and the request behind a user code."""
 
 import msgspec
 

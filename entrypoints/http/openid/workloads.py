@@ -26,7 +26,7 @@ _REFUSED: Final = (
 
 
 def is_of_workload(call: Call, fields: ClientFields) -> bool:
-    """Return whether a request asks for a token of a workload: its assertion is none of the client itself."""
+    """Return whether a request asks for a token of a workload: the client itself has not made its assertion."""
     if fields.client_assertion is None or fields.client_id is None:
         return False
     return (

@@ -16,7 +16,7 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
-# An organization may have kept so many from before there were fewer.
+# An organization may still have this many, from before the limit was lower.
 READ_MAX: Final = 500
 
 routes = Routes(

@@ -21,7 +21,7 @@ routes = Routes(
     " event. Send each `next_cursor` as the next `after`; with `wait` the answer comes as soon as there is an event.",
 )
 
-# An event that another replica hands on wakes no request of this one, so a request looks again after this time.
+# An event that another process sequences wakes no request here, so a request looks again after this time.
 LOOK_AGAIN_SECONDS = 1.0
 
 

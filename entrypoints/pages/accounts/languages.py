@@ -33,8 +33,8 @@ class LanguageForm(SecretBody, kw_only=True):
 async def choose_language(call: Call, form: LanguageForm) -> None:
     """Show pages in this language from now on, in this browser and where the account is signed in.
 
-    The form stands on every page, also on those that carry no token; a browser sends no cookies with a form of another
-    site. A session that is confined to an organization changes nothing of the account.
+    The form is on every page, also on pages without a token; a browser sends no cookies with a form of another site. A
+    session that is confined to an organization changes nothing of the account.
     """
     browsers.require_own_site(call)
     call.headers["Location"] = safe_target(form.return_to) or HOME

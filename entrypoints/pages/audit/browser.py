@@ -41,7 +41,7 @@ COLUMNS: Final = (
 
 
 class AuditQuery(Query, kw_only=True):
-    """Which entries to show: the filter as a person has typed it, and where the list goes on."""
+    """Which entries to show: the filter as a person has typed it, and where the list continues."""
 
     actor: Annotated[str, msgspec.Meta(description="An address, or the id of an actor.", max_length=254)] = ""
     action: Annotated[str, msgspec.Meta(description="An action, by its name.", max_length=100)] = ""
@@ -85,7 +85,7 @@ class AuditQuery(Query, kw_only=True):
 
     @property
     def number(self) -> int:
-        """The position after which the feed goes on; a damaged one is the begin of the log."""
+        """The position after which the feed continues; a damaged one is the beginning of the log."""
         return number_of(self.position)
 
 
@@ -226,7 +226,7 @@ def _typed(asked: AskedEntries) -> dict[str, str]:
 
 
 def _shown_time(typed: str) -> str:
-    """Return a time as a field of a form shows it, in UTC; what is none stays as it was typed."""
+    """Return a time as a field of a form shows it, in UTC; a text that is no time stays as it was typed."""
     if not typed.strip():
         return ""
     try:

@@ -32,7 +32,7 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 PERIODS: Final = {30: marked("30 days"), 90: marked("90 days"), 365: marked("365 days")}
-# How many days a bar of each period stands for.
+# How many days a bar of each period covers.
 _BAR_DAYS: Final = {30: 1, 90: 7, 365: 30}
 _PERIOD_DEFAULT: Final = 30
 # Of more currencies the ones with most subscriptions have plots, and of more plans those with the highest price rows.

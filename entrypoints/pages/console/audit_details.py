@@ -1,4 +1,4 @@
-"""What the details of the audit logs are called on pages: their names, and the values of those that have few.
+"""The words on pages for the details of the audit logs: for their names, and for values with a fixed vocabulary.
 
 A name or a value that is not here, such as one of a later version, is shown as it is.
 """
@@ -235,7 +235,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "token_issuer": marked("Issuer of the tokens of the provider"),
     "workload_id": marked("Workload"),
 }
-# Names that the log of the platform uses for something else.
+# Names with another meaning in the log of the platform.
 PLATFORM_FIELDS: Final[Mapping[str, str]] = {"left": marked("Secrets that could not be encrypted")}
 # Roles of organizations of their own are shown by their slugs.
 _ROLES: Final = {OWNER: marked("owner"), ADMIN: marked("admin"), MEMBER: marked("member")}

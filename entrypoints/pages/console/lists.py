@@ -88,7 +88,7 @@ class ConsoleList(Generic[Row]):
         return await opened(call, slug, operation, search, *at)
 
     def values(self, query: AskedQuery, found: Rows | None, *at: str | UUID) -> dict[str, Any]:
-        """Return what the template of every list takes; `found` is None where a filter was refused."""
+        """Return the values for the template of every list; `found` is None where a filter was refused."""
         page, kept = self.page(*at), query.kept
         return {
             "query": query,
@@ -112,9 +112,9 @@ class ConsoleList(Generic[Row]):
 
 
 def ways(page: str, kept: Mapping[str, Any], *, after: object, following: object) -> dict[str, Any]:
-    """Return the ways through a list with the filters that are kept: to its begin, and to what follows.
+    """Return the links through a list, with its filters: to its beginning, and to the next page.
 
-    `after` is where the page begins, and empty for the first one; `following` is None on the last one.
+    `after` is where the page begins, empty for the first one; `following` is None on the last one.
     """
     return {
         "first": with_query(page, **kept) if after else "",

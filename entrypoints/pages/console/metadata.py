@@ -12,7 +12,7 @@ from entrypoints.web.serving.browsers import ProtectedForm
 
 
 class MetadataForm(ProtectedForm, kw_only=True):
-    """Metadata as a text, and those that the page has shown."""
+    """Metadata as a text, now and as the page has shown them."""
 
     metadata: str = ""
     seen: str = ""

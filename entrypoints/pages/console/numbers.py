@@ -11,7 +11,7 @@ def limit_of(text: str, field: str, problem: str) -> int | None:
     digits = text.strip()
     if not digits:
         return None
-    # Without any more digits than the highest limit has, of which the conversion could take long.
+    # Of no more digits than the highest limit has: the conversion of very many could take long.
     is_number = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(TIER_LIMIT_MAX))
     if not (is_number and int(digits) <= TIER_LIMIT_MAX):
         raise BadRequest.of_field(field, problem)

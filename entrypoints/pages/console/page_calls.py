@@ -1,8 +1,8 @@
-"""The calls of the interface that read what a page of the consoles shows, and do what its forms do, for its foot.
+"""The calls of the interface that match a page of the consoles and its forms, for the foot of the page.
 
-A form belongs to the page whose path its own continues the furthest. Its call asks for the same operation with as many
-ids; among several it is the one that is named alike, the one that deletes, or the one that changes. `_NAMED` has those
-that are named otherwise. What a page shows is read by the call of the same operation that is named alike.
+A form belongs to the page with the longest path that begins the form's own. Its call needs the same operation and as
+many ids; among several it is the one with a similar name, or the one that deletes or changes. `_NAMED` has the
+exceptions. The page itself matches the call of the same operation with a similar name.
 """
 
 from __future__ import annotations

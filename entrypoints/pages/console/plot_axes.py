@@ -15,7 +15,7 @@ from typing import Final
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.frame.languages import SHORT_MONTHS, Language, marked
 
-# A scale has at most so many steps, and an axis names at most so many places; a phone shows every second of these.
+# The most steps of a scale, and the most labels of an axis; a phone shows every second label.
 STEPS_MAX: Final = 5
 NAMED_MAX: Final = 7
 # Days of longer periods are named by their month and year, because some come twice.

@@ -40,10 +40,10 @@ _OF_SEVERAL: Final = marked("%(point)s, %(series)s: %(count)s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What a plot shows at one place, such as a day: a count for each series, and the list that each counts.
+    """The values of a plot at one place, such as a day: a count for each series, and a link to the list that it counts.
 
-    `label` is a finished text, `hrefs` are none or as many as the counts; an empty one leads nowhere. `name` is what
-    the axis below says at this point; most have none. One that is not over yet, such as today, `is_now`.
+    `label` is a finished text, `hrefs` are none or as many as the counts; an empty one leads nowhere. `name` is the
+    label of the axis below at this point; most have none. A period that is not over yet, such as today, `is_now`.
     """
 
     label: str

@@ -14,11 +14,11 @@ from core.normal_forms import normalized
 # Of what is searched for, and of what has its accents looked at.
 TEXT_CHARACTERS_MAX: Final = 254
 _WORD: Final = re.compile(r"\w+")
-# So many letters are looked for within a word as well: German joins words, so that "Faktor" is a part of "Zweitfaktor".
+# A word of at least this many letters is searched within words too: German joins words, as "Faktor" in "Zweitfaktor".
 _PART_LETTERS_MIN: Final = 4
-# Of a text so many words are looked at: a single letter of Arabic may stand for four.
+# The most words of a text that are read: a single letter of Arabic may become four words.
 WORDS_MAX: Final = 16
-# The longest word of a text has so many letters.
+# The most letters of a word of a text.
 LETTERS_MIN: Final = 2
 
 

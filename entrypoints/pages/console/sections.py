@@ -46,12 +46,12 @@ class SectionGroup:
 
     @property
     def open(self) -> list[Section]:
-        """Those that the reader may open."""
+        """The sections that the reader may open."""
         return [one for one in self.sections if not one.missing and not one.is_within]
 
     @property
     def closed(self) -> list[Section]:
-        """Those that the reader may not open."""
+        """The sections that the reader may not open."""
         return [one for one in self.sections if one.missing and not one.is_within]
 
 

@@ -11,10 +11,10 @@ from core.lazy_dataclasses import dataclass
 class SetupStep:
     """A step of setup: what is missing or was done, and the one thing to do next, with its address.
 
-    `names` are what it is about, such as domains. `badge` is a pair of the kind of a badge and its text, where it says
-    more than whether the step is done. A step without an address waits for those before it. An optional one is never
-    the one to go on with. `choices` are pairs of a text and an address, where there is more than one way to begin, and
-    `about` says what the step gives.
+    `names` are its objects, such as domains. `badge` is a pair of the kind of a badge and its text, where it says more
+    than whether the step is done. A step without an address waits for earlier steps. An optional one is never suggested
+    as the next. `choices` are pairs of a text and an address, where there is more than one way to begin, and `about`
+    says what the step is good for.
     """
 
     title: str

@@ -95,7 +95,7 @@ class SignInLists:
         return with_query(self.sign_ins, **query, **days) if self.sign_ins else ""
 
     def of_users(self, active: ActiveUsers, days: int) -> str:
-        """Return the address of who was active in so many days."""
+        """Return the address of the list of users who were active in this many days."""
         if not self.users:
             return ""
         # One day is what the page shows without a number.
@@ -238,14 +238,14 @@ def _change(language: Language, count: int, earlier: int) -> str:
 
 
 def service_name(language: Language, service_id: Any, name: str | None) -> str:
-    """Return the name of a service, or in words that there is none."""
+    """Return the name of a service, or the words for no service."""
     if name is not None:
         return name
     return language.text(marked("No service") if service_id == NO_SERVICE else marked("Deleted service"))
 
 
 def sign_ins_plot(language: Language, shown: SignInAnalytics, lists: SignInLists) -> Plot:
-    """Return the bars of the sign-ins that succeeded, and on them those that were refused; today is not over."""
+    """Return bars of successful sign-ins with refused ones stacked on them; today is not over."""
     by_day = {one.day: one for one in shown.days}
     points: list[Point] = []
     parts = _parts(shown)

@@ -445,7 +445,7 @@ def page_of_customer(org_slug: str, service_slug: str, customer_id: UUID) -> str
 
 
 def _numbers(shown: CustomersOverview, search: str, page: str) -> list[tuple[str, int, str]]:
-    """Return how many each filter finds, in words, with the address of those."""
+    """Return how many customers each filter finds, in words, with the address of the list."""
     found = {
         CustomerFilter.OFFERED: shown.counts.offered,
         CustomerFilter.UNCLAIMED: shown.counts.unclaimed,

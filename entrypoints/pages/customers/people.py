@@ -64,7 +64,7 @@ FOUND: Final = ConsoleList[CustomerPerson](
 
 
 class OwnRolesForm(ProtectedForm, kw_only=True):
-    """The roles that the vendor gives a person, and those that the page has shown."""
+    """The roles that the vendor gives a person, now and as the page has shown them."""
 
     roles: Annotated[list[str], msgspec.Meta(description="The names of roles of the service.")] = msgspec.field(
         default_factory=list[str]

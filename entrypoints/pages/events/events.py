@@ -54,7 +54,7 @@ GROUPS: Final = tuple(
     (title, tuple((event.value, EVENTS[event.value]) for event in EventType if event.category == category))
     for category, title in _GROUPS.items()
 )
-# The value of a box that stands for all event types, and of those that each stand for all of a group, by its title.
+# The value of the box for all event types, and of the boxes for all types of a group, by its title.
 ALL: Final = "all"
 SETS: Final = {title: category.lower().replace(" ", "-") for category, title in _GROUPS.items()}
 _MEMBERS: Final = {SETS[title]: frozenset(value for value, _ in events) for title, events in GROUPS}

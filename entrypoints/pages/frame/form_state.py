@@ -1,7 +1,7 @@
 """A form that came at a bad moment, shown again with what was typed: for a limit, or a service that is busy.
 
-Passwords and codes are asked again; everything else is sent as it was, so that nothing is typed twice. Where a form has
-no use any more, because what it was about is gone, its texts are shown to copy.
+Passwords and codes are asked for again; everything else is filled in, so that nothing is typed twice. Where a form has
+no use any longer, because its object is gone, its texts are shown to copy.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Acting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acted:
-    """That the browser no longer acts as another user, and the form by which its person goes on as themselves."""
+    """The note that the browser no longer acts as another user, with the form by which its person continues."""
 
     form_token: str
     action: str = STOP

@@ -136,7 +136,7 @@ _CHANGED_ADDRESS: Final = (NextStep(text=marked("Your email address"), href="/ap
 _UPSTREAM: Final = re.compile("/auth/([a-z0-9]+)(?:/|$)")
 # The pages that show the forms which are sent to the paths below them.
 _FORM_PAGES: Final = {f"{SIGN_IN}/": SIGN_IN}
-# Those that a mailed link opens, which need its token.
+# Pages that a mailed link opens, which need its token.
 _LINK_PAGES: Final = {
     "/app/invitations/": "/app/invitations/accept",
     "/auth/verify-email/": "/auth/verify-email",

@@ -15,11 +15,11 @@ from entrypoints.web.serving.calls import Call
 def leading_page(
     call: Call, address: str, *, frames: tuple[str, ...] = (), seconds: int = 0, text: str = ""
 ) -> Response:
-    """Return a page that leads on to an address, for the answer to a form.
+    """Return a page that sends the browser to an address, for the answer to a form.
 
     A browser follows no redirect from a form to another site, because the pages with forms forbid that (form-action).
-    `frames` are pages of services that the browser loads before it goes on, and `text` says where it leads, empty for
-    an application.
+    `frames` are pages of services that the browser loads first, and `text` says where it leads, empty for an
+    application.
     """
     shown = page(call, "frame/redirects.html", address=address, frames=frames, text=text)
     shown.headers["Refresh"] = f"{seconds}; url={address}"

@@ -1,8 +1,8 @@
 """A refusal as a page: what did not work, and what to do next, for people who followed a link or sent a form.
 
 The first sentence of a refusal's message states the problem; it is the heading.
-Each page has at least one button (`next_steps.py`) and the id of its request, with which people ask for help: it is an
-end. A page that shows its own form again is none, and has no id. Programs that request JSON get the usual body.
+Each page has at least one button (`next_steps.py`) and the id of its request, with which people ask for help. A page
+that shows its own form again is not such a page, and has no id. Programs that request JSON get the usual body.
 """
 
 from __future__ import annotations

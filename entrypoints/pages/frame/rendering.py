@@ -156,7 +156,7 @@ def breakable(path: str) -> Markup:
 
 
 def field_time(typed: str) -> str:
-    """Return a time that was typed as a field for times holds it, in UTC; empty for what is none."""
+    """Return a typed time in the format of a field for times, in UTC; empty for a text that is no time."""
     try:
         moment = time_of("", typed).replace(tzinfo=None, microsecond=0)
     except BadRequest:

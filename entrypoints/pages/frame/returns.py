@@ -23,9 +23,9 @@ from entrypoints.web.serving.calls import Call
 
 # The page that creates an account; there is none at a custom domain.
 REGISTER: Final = "/app/register"
-# Where a sign-in with a provider goes on after a sign-in to the account that it is to be linked to.
+# Where a sign-in with a provider continues, after a sign-in to the account that the identity will be linked to.
 UPSTREAM_CONTINUE: Final = "/auth/upstream/continue"
-# The paths on which requests of applications and devices go on after a sign-in, and those that cancel them.
+# The paths on which requests of applications and devices continue after a sign-in, and the paths that cancel them.
 _CANCELLED_AT: Final = {
     "/auth/authorize/resume": "/auth/authorize/cancel",
     "/auth/authorize/continue": "/auth/authorize/cancel",
@@ -70,14 +70,14 @@ class AddressForm(WayForm, kw_only=True):
 
 
 async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
-    """Return what the id of a way stands for, without using it up; None without one.
+    """Return the stored return of a form or address, without using it up; None without one.
 
     The page that follows is in the language that it names, and shows the brand of its organization.
     """
     kept = await call.read(browser_returns.find, way.return_id) if way.return_id else None
     if kept is not None:
         call.language = kept.language
-        # A custom domain shows its own organization alone, whatever the id stands for.
+        # A custom domain shows its own organization alone, whatever the return names.
         if call.custom_host is None:
             call.brand = call.brand or kept.brand
     return kept
@@ -99,7 +99,7 @@ async def requesting_browser(call: Call, way: ReturnQuery) -> RequestingBrowser:
 
 
 def organization_of(way: ReturnQuery, kept: BrowserReturn | None) -> str | None:
-    """Return the slug of the organization to which a way leads, by what its id stands for; None without one."""
+    """Return the slug of the organization to which a sign-in leads, by its stored return; None without one."""
     return kept.leads_to_organization if kept is not None else browser_returns.organization_of_page(way.return_to)
 
 
@@ -116,9 +116,9 @@ def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:
 
 
 def linking_target(continue_id: str, connection_id: UUID | None) -> str:
-    """Return the path on which a sign-in with a provider goes on, after a sign-in to the account to link it to.
+    """Return the path on which a sign-in with a provider continues, after a sign-in to the account to link it to.
 
-    It names the connection from which the browser has come, to which the pages on the way lead back no more.
+    It names the connection that the browser comes from, so that the pages on the way do not lead back there.
     """
     named = {} if connection_id is None else {"connection_id": str(connection_id)}
     return f"{UPSTREAM_CONTINUE}?{urlencode({'id': continue_id, **named})}"
@@ -191,9 +191,9 @@ def typed_address(call: Call) -> str:
 
 
 def _cancel_address(kept: BrowserReturn) -> str:
-    """Return the address to which the button `Cancel` posts; empty when the way answers no request of an application.
+    """Return the address to which the button `Cancel` posts; empty when no application has requested the sign-in.
 
-    The request is named by the path on which it goes on after the sign-in.
+    The path on which the request continues after the sign-in names it.
     """
     path = kept.answering.partition("?")[0]
     return f"{path}/cancel" if _SAML.fullmatch(path) else _CANCELLED_AT.get(path, "")

@@ -55,7 +55,7 @@ def shows_again(
 ) -> Callable[[Handler], Handler]:
     """Answer these refusals of a form with its own page, in place of the page that explains a refusal.
 
-    `page` takes the refusal, and of the handler's parameters those that it has as well.
+    `page` takes the refusal, and the parameters that it shares with the handler.
     """
     names = inspect.signature(page).parameters.keys()
 

@@ -115,7 +115,7 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
     try:
         found = await call.read(joining.inspect, token, proof or None)
     except InvitationExpired:
-        # Marks it as expired, and refuses likewise.
+        # Marks it as expired, and refuses in the same way.
         await call.transact(answers.accept, token, proof or None)
         raise
     if form.by == JoinBy.CONNECTION and found.connection is not None:

@@ -140,7 +140,7 @@ async def show_invited(
 @shows_again(show_invited, BadRequest, TooManyJobs)
 async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageOrRedirect:
     """Invite people, in any form of list; programs use `POST /api/organizations/:org_slug/invitations` for each."""
-    # Each address is a transaction of its own, which says no more than its own refusal.
+    # Each address is a transaction of its own: a refusal concerns that address alone.
     services, message = form.services, form.message
     await call.read(invitations.require_may_invite, org_slug, form.role, services=services, message=message)
     # Repeated lines count here, so that the list that is read is bounded.

@@ -1,6 +1,6 @@
-"""The Markdown of the manual as HTML: the part of it that our pages use, written as GitHub writes it.
+"""The Markdown of the manual as HTML: the part of it that our pages use, with the same result as on GitHub.
 
-It is strict: what it does not know raises `MarkdownError`, and a test reads every page, so that no reader meets it.
+It is strict: unknown syntax raises `MarkdownError`, and a test reads every page, so that no reader meets it.
 """
 
 from __future__ import annotations

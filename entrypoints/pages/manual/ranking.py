@@ -1,4 +1,4 @@
-"""Ranks texts by the words of a search: where a word stands counts, more than how often, and how rare it is.
+"""Ranks texts by the words of a search: the place of a word counts, more than how often it occurs, and how rare it is.
 
 A word also finds its other forms ("verify" finds "verifying"), words that it begins, and its synonyms.
 """
@@ -51,7 +51,7 @@ class Ranking:
         self._rarity = {word: math.log(1 + count / len(found)) for word, found in self._by_word.items()}
 
     def ranked(self, text: str) -> list[int]:
-        """Return the numbers of the texts that have all words of a text, or else of those that have the most."""
+        """Return the numbers of the texts that have all words of a text, or else most of them."""
         words = list(dict.fromkeys(_WORD.findall(text.casefold())))
         wanted = [stem(word) for word in words if word not in _COMMON][:WORDS_MAX]
         found = [self._scores(word) for word in wanted]

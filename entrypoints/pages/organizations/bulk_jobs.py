@@ -43,7 +43,7 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console, platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
-# How often the page of a job that goes on loads itself again.
+# How often the page of an unfinished job reloads itself.
 AGAIN_SECONDS: Final = 3
 JOB_ROWS_SHOWN: Final = 50
 KINDS: Final = {
@@ -75,7 +75,7 @@ class JobQuery(DoneQuery, kw_only=True):
 
     @property
     def wanted(self) -> RowState | None:
-        """The state; None for every state, also for a word that is none."""
+        """The state; None for every state, also for an unknown word."""
         return RowState(self.state) if self.state in set(RowState) else None
 
     @property

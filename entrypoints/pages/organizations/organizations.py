@@ -159,7 +159,7 @@ class OwnOrganizationsQuery(DoneQuery, kw_only=True):
 
 
 class NewOrganizationForm(ProtectedForm, kw_only=True):
-    """The organization to create, and whether it is approved at once; a box to tick of those who may."""
+    """The organization to create, and whether it is approved at once: a box for people who may approve."""
 
     name: str = ""
     slug: str = ""

@@ -39,7 +39,7 @@ routes: Routes = console_pages()
 
 ROLES: Final = "/app/organizations/:org_slug/roles"
 ROLE: Final = f"{ROLES}/:role_slug"
-# How many custom roles the matrix shows at once, beside those that are built in.
+# How many custom roles the matrix shows at once, beside the built-in ones.
 CUSTOM_ROLES_SHOWN: Final = 10
 
 

@@ -81,7 +81,7 @@ async def download_platform_entries(call: Call, query: AuditQuery) -> CsvFile:
 @routes.get(f"{AUDIT}/:entry_id", refuses=(AuditEntryUnknown,))
 @platform_owner_in_console
 async def show_platform_entry(call: Call, entry_id: UUID) -> Page:
-    """Show an entry of the platform's audit log: what was done, and what it says."""
+    """Show an entry of the platform's audit log with its details."""
     standing, shown = await opened_for_platform(call, audit_browser.show, entry_id)
     entry = shown.entry
     return console_page(

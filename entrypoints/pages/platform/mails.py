@@ -108,7 +108,7 @@ async def show_mail(
 @shows_again(show_mail, BadRequest)
 async def send_again(call: Call, query: MailQuery, form: MailForm) -> PageOrRedirect:
     """Send the chosen mails again; programs use `POST /api/platform/mails/:mail_id/retry` for each."""
-    # Each mail is a transaction of its own, which says no more than its own refusal.
+    # Each mail is a transaction of its own: a refusal concerns that mail alone.
     await call.read(authorize_support)
     chosen = each_once(
         form.mail,

@@ -58,8 +58,8 @@ class ShownCheck:
 class ShownWalk:
     """A way with its rules; `way` is its name in words, and `connection` is the name of the one by which it goes.
 
-    `refusal` is the rule that refuses, None when none does, and `besides` are those that ask or depend before it.
-    One that `depends` is refused in some attempts and not in others.
+    `refusal` is the rule that refuses, None when none does, and `besides` are the rules that ask or depend before it. A
+    way that `depends` is refused in some attempts and not in others.
     """
 
     kind: SignInWay
@@ -72,7 +72,7 @@ class ShownWalk:
 
     @property
     def telling(self) -> tuple[ShownCheck, ...]:
-        """The rule that refuses, and those that ask or depend."""
+        """The rule that refuses, and the rules that ask or depend."""
         return (self.refusal, *self.besides) if self.refusal is not None else self.besides
 
     @property

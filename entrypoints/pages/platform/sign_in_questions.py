@@ -75,7 +75,7 @@ class WhyQuery(Query, kw_only=True):
 
     @property
     def question(self) -> SignInQuestion:
-        """The question; a product that is no client id is none."""
+        """The question; a product that is no client id is left out."""
         product = self.product.strip()
         return SignInQuestion(
             email=chosen_person(self.email, self.find_email),

@@ -206,7 +206,7 @@ def _of_machine(settings: Settings) -> list[Finding]:
 def _of_people(settings: Settings, state: SystemChecks) -> list[Finding]:
     owners = checks.platform_owners(settings, present=state.owners, without_factor=state.owners_without_factor)
     return [
-        # The overview asks for it too; the command of operators only says so.
+        # The overview suggests it too; the operator's command only mentions it.
         replace(owners, is_for_production=owners.is_for_production and not state.owners_without_factor),
         checks.mail(settings),
     ]

@@ -76,7 +76,7 @@ class SamlQuery(DoneQuery, kw_only=True):
 class ApplicationForm(ProtectedForm, kw_only=True):
     """The metadata of the application, or its entity id and address; and the state that the page has shown.
 
-    A file with the metadata stands for the text.
+    A file with the metadata replaces the text.
     """
 
     provider: str = ""

@@ -1,7 +1,7 @@
-"""Messages about a logout between the identity provider of a connection and us, by the metadata that it has now.
+"""Messages about a logout between the identity provider of a connection and us, by its present metadata.
 
-Its requests are signed, and end sessions in whatever browser they come; what that carries on after a POST needs no
-cookie. Only an answer to our own request goes on in the browser that has brought that request.
+Its requests are signed, and end sessions in whichever browser they come; the redirect after a POST needs no cookie.
+Only an answer to our own request must come in the browser that has carried that request.
 """
 
 from collections.abc import Sequence

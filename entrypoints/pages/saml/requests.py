@@ -53,9 +53,9 @@ class CancelForm(WayForm, kw_only=True):
 
 
 class AgreementForm(ProtectedForm, kw_only=True):
-    """The button of a user who agrees; without a state the service provider has not asked.
+    """The button of a user who agrees; without a state the service provider has sent no request.
 
-    `ticket` stands for the session of a user who has signed in elsewhere, `customer` is what the link names that led
+    `ticket` is for the session of a user who has signed in elsewhere, `customer` is the customer in the link that led
     there, and `joins` is `yes` on a page that says that the organization has added the user.
     """
 

@@ -46,7 +46,7 @@ async def connect_page(
 ) -> Response:
     """Return the page of a service, with the redirect URI that was typed and refused, or with its new secret.
 
-    Without a secret in `shown`, it says that the secret cannot be shown (any more).
+    Without a secret in `shown`, it says that the secret cannot be shown, or no longer.
     """
     secret, query = "".join(shown or ()), query or ConnectQuery()
     at, connecting = await opened_service(

@@ -179,7 +179,7 @@ def _sent(form: ServiceSettingsForm, name: str) -> str:
 
 
 def _group_boxes(groups: Choices | None, chosen: Sequence[str]) -> list[tuple[str, str, str, None]] | None:
-    """Return the groups to tick, with those that are chosen and gone; None where their ids are typed."""
+    """Return the groups to tick, with chosen ones that no longer exist; None where their ids are typed."""
     if groups is None or not groups.is_whole:
         return None
     named = {ALL: marked("All groups")} | {one.value: one.name for one in groups.found}
@@ -200,7 +200,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _value(name: str, typed: str) -> Any:
-    """Return the value of a field that was typed; an empty text is none."""
+    """Return the value of a typed field; None for an empty text."""
     if name in _READ:
         return _READ[name](typed)
     if not typed and name != "service_type":

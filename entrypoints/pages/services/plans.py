@@ -66,7 +66,7 @@ class PlanForm(ProtectedForm, kw_only=True):
 
     @property
     def fields(self) -> PlanFields:
-        """The plan that is meant; raise `BadRequest` for a price that is none."""
+        """The plan in the form; raise `BadRequest` for an invalid price."""
         currency = self.currency.strip().lower()
         return PlanFields(
             name=self.name,

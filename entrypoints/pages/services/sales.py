@@ -162,7 +162,7 @@ class RevenueQuery(Query, kw_only=True):
 @platform_routes.get(REVENUE)
 @platform_support_in_console
 async def show_revenue(call: Call, query: RevenueQuery) -> Page:
-    """Show what the organizations of the platform sell in a currency, those that sell most first."""
+    """Show the sales of the platform's organizations in a currency, the highest first."""
     standing, found = await opened_for_platform(
         call, sales.revenue, currency=query.currency.lower(), after=query.position, limit=ROWS_SHOWN
     )

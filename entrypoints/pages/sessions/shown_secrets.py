@@ -72,7 +72,7 @@ async def leading_to(
 
 
 async def shown_once(call: Call, shown_id: UUID, *, holder: Holder | None = None) -> tuple[str, ...]:
-    """Return the secrets of a page for the only time; nothing where they are not to be shown (any more).
+    """Return the secrets of a page for the only time; nothing where they may not be shown, or no longer.
 
     A request for the head of the page leaves them for the page.
     """

@@ -85,7 +85,7 @@ def destination(call: Call, way: ReturnQuery, *, stays_signed_in: bool = False, 
 
 
 async def goes_on(call: Call, way: ReturnQuery) -> bool:
-    """Return whether a browser that is signed in goes on as it is; else its user signs in for where the way leads."""
+    """Return whether the session of a signed-in browser is enough for the target; else its user signs in for it."""
     browser = call.in_browser
     kept = await returns.kept_return(call, way)
     if kept is not None and kept.not_in_session == browser.session_id:

@@ -77,7 +77,7 @@ REASONS: Final = {
     SignInReason.CONSENT_REFUSED: marked("You did not agree to sign in to the application."),
     SignInReason.NOT_RECORDED: marked("It was refused. Why was not recorded."),
 }
-# What was unusual, by the word that a sign-in keeps.
+# What was unusual, by the stored risk factor of a sign-in.
 RISKS: Final = {
     RiskFactor.NEW_DEVICE.value: marked("New device"),
     RiskFactor.UNKNOWN_LOCATION.value: marked("New country"),

@@ -66,7 +66,7 @@ async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
     token = cookie_of(call.request, browsers.cookie_name(call, conclusion.PRE_AUTH_COOKIE))
     if token is None:
         return await over_page(call, query, status=200)
-    # A token that is not valid any more is refused with the code.
+    # A token that is no longer valid is refused with the code.
     with suppress(TokenExpired, TokenInvalid):
         await admit_pre_auth_token(call, token)
     return await code_page(call, query, stay=query.stay)

@@ -188,7 +188,7 @@ async def redeliver_chosen(
     call: Call, org_slug: str, webhook_id: UUID, query: DeliveriesPageQuery, form: DeliveriesForm
 ) -> PageOrRedirect:
     """Send the chosen deliveries again; programs use `POST …/deliveries/:delivery_id/redeliver` for each."""
-    # Each delivery is a transaction of its own, which says no more than its own refusal.
+    # Each delivery is a transaction of its own: a refusal concerns that delivery alone.
     await call.read(authorize, org_slug, Operation.WEBHOOKS_CHANGE)
     chosen = form.chosen()
     results: list[tuple[str, str]] = []

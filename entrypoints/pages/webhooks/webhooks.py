@@ -32,7 +32,7 @@ routes: Routes = console_pages()
 
 WEBHOOKS: Final = "/app/organizations/:org_slug/webhooks"
 WEBHOOK: Final = f"{WEBHOOKS}/:webhook_id"
-# The axis of a day names every so many hours.
+# The axis of a day has a label every this many hours.
 _NAMED_HOURS: Final = 6
 SERIES: Final = (marked("Arrived"), marked("Failed"), marked("Waiting"))
 _EXAMPLE: Final = {"name": "crm", "url": "https://crm.example.com/hook", "events": ["user.joined"]}

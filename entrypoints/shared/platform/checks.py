@@ -1,6 +1,6 @@
 """The checks that are quick and reach nothing but this machine, for `gatehouse doctor` and for the page of the system.
 
-Those that measure, count what is stored, or reach out to the network are the command's own (`entrypoints/operator/`).
+Checks that measure, count rows or use the network are the command's own (`entrypoints/operator/`).
 The page is translated, so a text with values is a `Wording`.
 """
 

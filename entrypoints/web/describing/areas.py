@@ -17,7 +17,7 @@ from entrypoints.web.serving.routes import Route
 
 REFERENCE: Final = "/docs"
 AREAS: Final = "/docs/reference"
-# The page of so many routes has at most 300 KB.
+# A page of this many routes has at most 300 KB.
 AREA_ROUTES_MAX: Final = 50
 _NO_WORD: Final = re.compile("[^a-z0-9]+")
 

@@ -130,7 +130,7 @@ def _is_object(schemas: Schemas, schema: Schema) -> bool:
 
 
 def _id(word: str) -> str:
-    """Return the id that stands for what a word names: the same in all examples."""
+    """Return the id for the thing that a word names: the same in all examples."""
     word = _SAME_IDS.get(word, word)
     tail = int.from_bytes(hashlib.sha256(word.encode()).digest()[:10])
     return str(UUID(int=(_ID_TIME << 80) | (_ID_VERSION << 76) | (0b10 << 62) | (tail & ((1 << 62) - 1))))

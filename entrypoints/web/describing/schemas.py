@@ -287,7 +287,7 @@ def _inside(kind: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def _mark_times(schema: Schema, kind: inspect.Type) -> None:
-    """Add the format of times; msgspec adds it only to those that are annotated with a zone."""
+    """Add the format of times; msgspec adds it only where the annotation has a zone."""
     match kind:
         case inspect.DateTimeType():
             schema["format"] = "date-time"

@@ -272,7 +272,7 @@ def _time_fields(shape: type[Any]) -> list[tuple[str, str]]:
 
 
 def _value_of(field: _QueryField, text: str) -> Any:
-    """Return the value of a field with one value: None for what should be a number and is none, UNSET for no value."""
+    """Return the value of a field with one value: None for an invalid number, UNSET for no value."""
     if field.is_number:
         return _whole_number(text)
     return text if field.is_text or text.lower() != _NULL else UNSET

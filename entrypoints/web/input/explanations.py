@@ -21,7 +21,7 @@ from core.errors import FieldError
 from entrypoints.web.input.storable import as_shown
 
 REQUIRED: Final = "This field is required."
-# A person corrects no more at once, and a body of one megabyte may have half a million.
+# A person corrects no more errors at once, and a body of one megabyte may have half a million.
 PROBLEMS_MAX: Final = 20
 
 _REPORT: Final = re.compile(r"(?P<problem>.*?)(?: - at (?P<key>`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)

@@ -35,7 +35,7 @@ _PLAIN_HEAD: Final = re.compile(
 )
 _PLAIN_HOST: Final = re.compile(rb"[A-Za-z0-9.-]+(?::[0-9]+)?")
 _PLAIN_LENGTH: Final = re.compile(rb"[0-9]{1,9}")
-# What h11 decides about: how a body ends, and whether the connection goes on, and with which protocol.
+# Headers by which h11 decides how a body ends, whether the connection stays open, and with which protocol.
 _NEVER_PLAIN: Final = frozenset({b"transfer-encoding", b"upgrade", b"expect"})
 _PLAIN_RESPONSE: Final = re.compile(
     rb"HTTP/1\.1 [0-9]{3} \r\n(?:[-!#$%&'*+.^_`|~0-9a-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*"
@@ -115,8 +115,8 @@ class StrictConnection(h11.Connection):
     def plain_response(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bytes | None:
         """Return the head of the response to the plain request; `end_plain` follows when it is sent with its body.
 
-        Return None when h11 has to send it: to another request, before all of the body has arrived, or when it says
-        whether the connection goes on.
+        Return None when h11 has to send it: to another request, before all of the body has arrived, or when it has a
+        header about the connection.
         """
         request = self._plain
         if request is None or request.missing:

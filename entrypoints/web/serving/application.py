@@ -98,7 +98,7 @@ CREDENTIAL_HEADERS: Final = ("Authorization", KEY_HEADER)
 # Refusals like these, which say nothing of the headers: a token with its proof is to be sent again with a nonce, and a
 # page takes cookies, whatever password a proxy in front of it has asked for.
 VERIFIED: Final = (NonceRequired, SignInFirst)
-# Where it stands in the scope of a request, for its stream and its route.
+# Its key in the scope of a request, for its stream and its route.
 UNFINISHED_BODY: Final = "unfinished_body"
 _IMPORTS: Final = trio.CapacityLimiter(1)
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -540,7 +540,7 @@ class Application(QuartTrio):
         write("request", status=status, **about)
 
     def _logs_request(self, status: int | None) -> bool:
-        """Return whether the setting asks for a line about a request with this answer; None stands for no answer."""
+        """Return whether the setting asks for a line about a request with this answer; None means no answer."""
         match self.installation.settings.log_requests:
             case "all":
                 return True

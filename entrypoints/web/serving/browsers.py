@@ -242,7 +242,7 @@ def _xor(one: bytes, other: bytes) -> bytes:
 
 
 async def sign_in_address(call: Call, wanted: BrowserReturn | None, *, page: str = SIGN_IN) -> str:
-    """Return the address of a page that signs in and leads on to a path of Gatehouse; what is none is ignored."""
+    """Return the address of a page that signs in and leads on to a path of Gatehouse; any other target is ignored."""
     if wanted is None or browser_returns.safe_target(wanted.target) is None:
         return page
     if "?" not in wanted.target and wanted.organization_slug is None:
@@ -273,7 +273,7 @@ async def sign_in_for_page(call: Call, refusal: Refusal) -> None:
 async def recent(call: Call, *, page: str | None = None) -> None:
     """Lead a browser to sign in again, and back, unless its user has done so within `RECENT`.
 
-    Back is the page that is named, else the one of this request; a form that was sent goes on then. Handlers of
+    Back is the page that is named, else the one of this request, on which a submitted form continues. Handlers of
     sensitive changes call it first: address, password, factors, closing the account, secrets.
     """
     await _signed_in_within(call, RECENT, page)
@@ -287,10 +287,10 @@ def require_opened(call: Call) -> None:
 
 
 async def recent_for_form(call: Call, *, if_acting: bool = True) -> None:
-    """Do the same on the page of a form that is filled in, so long before its sending that nothing typed is lost.
+    """Do the same on the page of a form, early enough that the sign-in does not expire while the user types.
 
-    A page that is also there to be read asks nothing of a platform owner who acts as the user (`if_acting`): they
-    could not open it any more.
+    With `if_acting=False`, for a page that is read too, it asks nothing of a platform owner who acts as the user: they
+    could no longer open the page.
     """
     if if_acting or call.acts_for is None:
         await _signed_in_within(call, RECENT - TIME_TO_TYPE, None)

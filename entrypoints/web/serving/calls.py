@@ -163,7 +163,7 @@ class Call:
         self.api_key: PrefixedToken | None = None
         # The SCIM token of a route for the directories of organizations.
         self.scim_token: PrefixedToken | None = None
-        # Whether the route takes the key of an organization, and so a token that stands for one.
+        # Whether the route takes the key of an organization, and so the token of a workload of the key.
         self.takes_key = False
         # The key of an organization, or the cookie of a setup link, in place of an access token.
         self.organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None

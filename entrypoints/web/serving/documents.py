@@ -71,7 +71,7 @@ async def generated_once(call: Call, write: Write) -> Document:
     written = cast("dict[Write, Document]", request.generated)
     if write not in written:
         async with _GENERATING:
-            # Those that waited for the first request take its document.
+            # Requests that waited for the first one take its document.
             if write not in written:
                 written[write] = await trio.to_thread.run_sync(
                     write, request.paths.routes, call.installation, limiter=THREADS

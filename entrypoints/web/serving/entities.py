@@ -49,7 +49,7 @@ class EntityMeta(msgspec.StructMeta):
         nullable: bool = False,
         **config: Any,
     ) -> EntityMeta:
-        """Add the fields of the entity, but for those that are left out and those that the class declares."""
+        """Add the fields of the entity, except the ones that are left out or declared by the class."""
         if of is not None:
             declared = namespace.get("__annotations__", {})
             kinds = get_type_hints(of, include_extras=True)
@@ -113,7 +113,7 @@ class Change(msgspec.Struct, metaclass=_ChangeMeta):
 
 
 def _own_fields_first(entity: type[DataclassInstance]) -> list[dataclasses.Field[Any]]:
-    """Return the fields of a dataclass, its own before those that it inherits: an id comes before a name.
+    """Return the fields of a dataclass, its own before inherited ones: an id comes before a name.
 
     An inherited one that it declares again, with another type, keeps its place.
     """

@@ -42,7 +42,7 @@ class ResponseHeaders:
         self._always = [(name.lower(), name, value) for name, value in always.items()]
 
     def add(self, response: Response, request_id: str) -> None:
-        """Add the headers of every response, except those that it has already."""
+        """Add the headers of every response, except the ones that it has already."""
         headers = response.headers
         headers["X-Request-Id"] = request_id
         # This runs for every response, and a look-up in the headers for each name takes four times as long.

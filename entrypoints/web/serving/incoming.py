@@ -88,7 +88,7 @@ class RequestBody:
         return self._whole().__await__()
 
     async def is_larger_than(self, number: int) -> bool:
-        """Receive at most a little more than so many bytes; return whether there are more."""
+        """Receive this many bytes, or a little more; return whether there are more."""
         while not self._is_whole and len(self._data) <= number:
             await self._receive_part()
         return len(self._data) > number

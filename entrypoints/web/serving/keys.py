@@ -19,8 +19,8 @@ _OTHERS: Final = frozenset({CredentialKind.ACCESS_TOKEN, CredentialKind.API_KEY,
 def or_key(admit: Admission) -> Admission:
     """Return an admission that takes a key of an organization too, in a request without an `Authorization` header.
 
-    In that header it takes an access token that stands for a key, as a workload gets one.
-    It also does where no key may call: then `access.authorize` says so.
+    In that header it takes the access token that a workload got for a key. It also does so where no key may call: then
+    `access.authorize` refuses.
     """
 
     async def admit_or_key(call: Call) -> None:

@@ -17,7 +17,7 @@ from entrypoints.web.serving.floods import Flood
 BYTES_MAX: Final = 32 * 2**20
 # Of each body: more than a form or a request for a token has.
 UNCOUNTED_BYTES_MAX: Final = 2**11
-# Of one whose length says that it is large. `streams.py` reads no more of it before its sender is verified or refused.
+# The bytes of a large body, by its length, that `streams.py` reads before its sender is verified or refused.
 UNCOUNTED_OF_LARGE_BYTES_MAX: Final = 2**15
 RETRY_AFTER_SECONDS: Final = 5
 FLOOD_BYTES_MIN: Final = 2**20
@@ -44,7 +44,7 @@ class UnfinishedBodies:
 
     @property
     def bytes_kept(self) -> int:
-        """How many bytes are kept, without those that are not counted."""
+        """How many counted bytes are kept."""
         return self._bytes_max - self._unknown.free - self._verified.free
 
     def begin(self, network: str, *, is_large: bool = False) -> UnfinishedBody:
@@ -72,7 +72,7 @@ class UnfinishedBody:
         self._bytes = 0
 
     def grow(self, number: int) -> bool:
-        """Count so many more bytes; return False, and count nothing, when the sender has no room for them."""
+        """Count more bytes; return False, and count nothing, when the sender has no room for them."""
         more = max(0, self._arrived + number - self._uncounted_bytes_max) - self._bytes
         if not self._share.take(self._sender, more):
             return False

@@ -1,4 +1,4 @@
-// Follows an audit log: asks for what is new, which the server answers when there is something, and puts it on top.
+// Follows an audit log: requests new entries, which the server answers when there are some, and puts them on top.
 //
 // The address of the next question comes with each answer. Where the server takes no more readers, the page is loaded
 // again from time to time instead, as without scripts.

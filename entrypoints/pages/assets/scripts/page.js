@@ -102,7 +102,7 @@ for (const left of document.querySelectorAll("[data-seconds-left]")) {
   countDown(left);
 }
 
-// A page about something that goes on loads itself again, unless the reader is at one of its controls.
+// A page about something in progress reloads itself, unless the reader uses one of its controls.
 for (const part of document.querySelectorAll("[data-load-again]")) {
   setInterval(() => {
     if (document.activeElement === document.body) {

@@ -1,6 +1,6 @@
-// Says that an organization requires its own sign-in of the address that is typed, before a password is typed.
+// Says that an organization requires its own sign-in for the typed address, before the user types a password.
 //
-// The page says so itself where it knows the address, and when the form was sent.
+// Where the server knows the address, and when the form was sent, the page itself says it.
 "use strict";
 
 (() => {

@@ -1,7 +1,7 @@
 // Tells the browser which passkeys of the account still count, so that it offers no other one.
 //
-// The element with the attribute `data-signals` has it, as JSON, on the page that follows a removal or a new name. A
-// browser that knows nothing of signals goes on offering a removed passkey, which is refused then.
+// The element with the attribute `data-signals` has them, as JSON, on the page that follows a removal or a new name. A
+// browser without support for signals still offers a removed passkey, which the server refuses.
 "use strict";
 
 (() => {

@@ -193,6 +193,6 @@ def _body(form: MailServerForm) -> dict[str, Any]:
 
 
 def _port_of(typed: str) -> int:
-    """Return the number that was typed; 0, which is no port, for what is none."""
+    """Return the typed number; 0, which is no port, for a text that is no number."""
     port = typed.strip()
     return int(port) if port.isascii() and port.isdigit() and len(port) <= len(str(PORT_MAX)) else 0

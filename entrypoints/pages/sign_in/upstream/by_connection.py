@@ -69,7 +69,7 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
         if call.custom_host is not None:
             return await _leave_domain(call, query, target)
         way = await call.read(beginning.way_to, target, query.wanted)
-        # Asked first: a sign-in at a provider that does not answer is none.
+        # The provider is asked first: if it does not answer, no sign-in begins.
         described = await _described(call, target)
         departure = await call.transact(beginning.depart_by_connection, target, way, browser=bind(call))
         return await _send(call, target, departure, described)

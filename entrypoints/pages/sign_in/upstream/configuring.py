@@ -102,7 +102,7 @@ class SignInQuery(DoneQuery, kw_only=True):
 
 
 class RulesForm(ProtectedForm, kw_only=True):
-    """The rules of an organization, and those that the page has shown."""
+    """The rules of an organization, now and as the page has shown them."""
 
     mfa_required: str = ""
     device_trust_days: str = ""
@@ -356,7 +356,7 @@ async def change_connection(call: Call, connection_id: UUID, form: ConnectionFor
 @setup_routes.post(f"{UPSTREAM}/:connection_id/test", limits=LIMITS, refuses=REFUSES)
 @holding_setup_link
 async def test_connection(call: Call, connection_id: UUID, form: ProtectedForm) -> PageOrRedirect:
-    """Ask the provider of a connection what it says of itself and of our credentials, and show the result."""
+    """Check the metadata of a connection's provider and our credentials there, and show the result."""
     require_own_form(call, form)
     await tested(call, await call.read(serve, checks.prepare_test, connection_id))
     return done(f"{UPSTREAM}/{connection_id}", "provider-asked", step="provider")

@@ -97,7 +97,7 @@ def copies_of(call: Call, connection_id: UUID) -> dict[str, tuple[str, str]]:
 
 
 def seen_at(text: str) -> datetime | None:
-    """Return when the state was stored that a page has shown; None where its form does not say so."""
+    """Return when the state on the page was stored; None where its form does not say it."""
     try:
         return datetime.fromisoformat(text) if text else None
     except ValueError:

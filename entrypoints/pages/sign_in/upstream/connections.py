@@ -65,7 +65,7 @@ NAME_ID_FORMATS: Final = (
 class ConnectionForm(ProtectedForm, kw_only=True):
     """A new connection, or where one leads; empty fields change nothing. `seen` is the state that a page has shown.
 
-    A file with metadata stands for the text, and for the address that was there before.
+    A file with metadata replaces the text, and an address that was stored before.
     """
 
     seen: str = ""
@@ -339,7 +339,7 @@ async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, fo
 @routes.post(f"{CONNECTION}/ask", refuses=(ConnectionUnknown,))
 @in_console(Operation.CONNECTIONS_CHANGE)
 async def ask_provider(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
-    """Ask the provider what it says of itself now; programs use `POST …/upstream-providers/:id/test`."""
+    """Check the provider's present metadata; programs use `POST …/upstream-providers/:id/test`."""
     await tested(call, await call.read(checks.prepare_test, org_slug, connection_id))
     return after(_page_of(org_slug, connection_id), "provider-asked")
 

@@ -15,7 +15,7 @@ from entrypoints.pages.sign_in.upstream.provider_problems import TO_PEOPLE
 from entrypoints.pages.sign_in.upstream.providers import SignInDeclined
 from entrypoints.web.serving.calls import Call
 
-# Of other refusals, those that the people who set a connection up can mend.
+# Other refusals that the people who configure a connection can repair.
 _RECORDED = frozenset({SignInReason.NOT_OF_ORGANIZATION, SignInReason.CERTIFICATES_REPLACED, "certificates_outdated"})
 
 

@@ -1,4 +1,4 @@
-"""The identity providers that the pages of connections know: products, those that companies run, and any other."""
+"""The identity providers that the pages of connections know: hosted ones, self-hosted programs, and any other."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -64,7 +64,7 @@ SAML: Final = ProviderKind(
         ),
     ),
 )
-# Those that organizations run themselves, by which the long tests connect them (`tests/identity_programs/`).
+# Programs that organizations run themselves; the long tests connect them (`tests/identity_programs/`).
 _SELF_HOSTED: Final = (
     ProviderKind(
         word="lemonldap",

@@ -51,7 +51,7 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes("external providers", "Signing in with an account at another provider.", protocol_refusal_page)
 
-# Where a sign-in goes on that began at a custom domain.
+# Where a sign-in that began at a custom domain continues.
 RETURN: Final = "/auth/upstream/return"
 ADDRESS_CODE: Final = "/app/sign-in/address-code"
 IDENTITIES: Final = "/app/account/identities"
@@ -136,7 +136,7 @@ class OpenIdCallbackQuery(CallbackQuery, kw_only=True):
 
 
 class ContinueQuery(Query, kw_only=True):
-    """The id of a sign-in that goes on after its user has signed in to the account."""
+    """The id of a sign-in that continues after its user has signed in to the account."""
 
     id: Annotated[str, msgspec.Meta(description="The id of the sign-in, valid once.")] = ""
 
@@ -318,7 +318,7 @@ async def begin(call: Call, provider: Provider, query: ProviderQuery) -> None:
         target = f"/auth/{provider}?{urlencode({'link': query.link})}"
         call.headers["Location"] = await browsers.sign_in_address(call, BrowserReturn(target=target), page=SIGN_IN)
         return
-    # Asked first: a sign-in at a provider that does not answer is none.
+    # The provider is asked first: if it does not answer, no sign-in begins.
     authorize_url = await call.installation.upstream.authorize_url(external)
     if query.link:
         begun = await _begin_link(call, external, query.link)

@@ -81,7 +81,7 @@ async def leave(
     """Return what leads a browser to the provider of a connection; to `page` when that cannot be asked."""
     connection, organization_id = target.connection, target.organization_id
     call.limit_organization(organization_id, RateLimit.CONNECTION_CHECK)
-    # Asked first: a sign-in at a provider that does not answer is none.
+    # The provider is asked first: if it does not answer, no sign-in begins.
     try:
         if connection.is_saml:
             described = await current_description(call, organization_id, connection)

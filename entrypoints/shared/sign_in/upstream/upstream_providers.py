@@ -88,7 +88,7 @@ class ConnectionTested(msgspec.Struct, kw_only=True):
 
 
 async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
-    """Ask the provider of a connection what it says of itself now, and of our credentials; return what was found.
+    """Check the present metadata of a connection's provider, and our credentials there; return the finding.
 
     Raise `RateLimitExceeded` when the organization has asked too often.
     """
@@ -119,7 +119,7 @@ async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
 
 
 async def _found_by_request(call: Call, to_check: ConnectionToCheck, described: SamlDescription) -> Finding:
-    """Send an identity provider the request of a sign-in, which no browser goes on with."""
+    """Send an identity provider the request of a sign-in that no browser will continue."""
     organization_id = to_check.organization_id
     if not connection_wishes.is_protected(described.sso_url):
         return Finding(
@@ -149,7 +149,7 @@ async def found_at(
     *,
     redirect_uri: str,
 ) -> Finding:
-    """Ask an OpenID provider what it says of itself now, and of our credentials; return what was found."""
+    """Check the present metadata of an OpenID provider, and our credentials there; return the finding."""
     try:
         await gateway.discover(organization_id, issuer, is_fresh=True)
         problem = await gateway.try_credentials(organization_id, issuer, client, redirect_uri=redirect_uri)
