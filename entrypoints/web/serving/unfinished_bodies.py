@@ -17,7 +17,7 @@ from entrypoints.web.serving.floods import Flood
 BYTES_MAX: Final = 32 * 2**20
 # Of each body: more than a form or a request for a token has.
 UNCOUNTED_BYTES_MAX: Final = 2**11
-# The bytes of a large body, by its length, that `streams.py` reads before its sender is verified or refused.
+# Of each body of a large length. `streams.py` reads no more of it before its sender is verified or refused.
 UNCOUNTED_OF_LARGE_BYTES_MAX: Final = 2**15
 RETRY_AFTER_SECONDS: Final = 5
 FLOOD_BYTES_MIN: Final = 2**20
