@@ -59,9 +59,9 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
     """List the entries, newest first.
 
     The actor `system` is Gatehouse itself, `setup_link:` with an id the holder of that setup link. An actor whose
-    account was deleted is shown by id only. With `actor`, `since`, `until`, `q` or `before_id`, a page looks at 10,000
-    entries at most, with several filters at 3,000: if there are others, `looked_back_to` says from when on, and
-    `before_id` with `looked_back_to_id` goes on there.
+    account was deleted is shown by id only. With `actor`, `since`, `until`, `q` or `before_id`, a page searches 10,000
+    entries at most, with several filters 3,000: if there are more, `looked_back_to` says how far it came, and
+    `before_id` with `looked_back_to_id` continues there.
     """
     wanted = query.to(AuditLogFilter)
     page = await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)

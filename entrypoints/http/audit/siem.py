@@ -61,7 +61,7 @@ class SiemTestResult(msgspec.Struct, kw_only=True):
 @routes.post("/api/organizations/:slug/siem", refuses=(Forbidden,))
 @in_organization(Operation.SIEM_CONFIGURE)
 async def configure_siem(call: Call, slug: str, body: SiemSettings) -> SiemConfiguration:
-    """Create the configuration, or replace it. A replaced one goes on where the stream was.
+    """Create the configuration, or replace it. A replaced one continues where the stream was.
 
     You also need `audit_logs.view`, because the SIEM reads the audit log, and `end_users.view` for sign-ins.
     """

@@ -21,7 +21,7 @@ class PortalWanted(msgspec.Struct, kw_only=True):
 
 
 class PortalOpened(SecretBody, kw_only=True):
-    """The address of the portal; whoever has it can use the portal for a while."""
+    """The address of the portal; anyone who has it can use the portal for a while."""
 
     portal_url: str
 

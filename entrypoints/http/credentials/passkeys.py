@@ -224,7 +224,7 @@ async def start_sign_in(call: Call, body: PasskeySignInStart) -> PasskeyChalleng
 )
 @public
 async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignInTokens | PendingSecondFactor:
-    """Sign in with the signed assertion; the answer is that of `POST /api/auth/login`.
+    """Sign in with the signed assertion; the answer is the same as from `POST /api/auth/login`.
 
     A passkey that verified a PIN, a fingerprint or a face counts as two factors. Otherwise a code is required if
     multi-factor authentication is on.
@@ -248,7 +248,7 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignInTokens | Pend
 async def ask_passkey(call: Call, body: PasskeyFactorStart) -> PasskeyFactorOptions:
     """Begin to finish a sign-in with a passkey that is a second factor of the user.
 
-    The options belong to this pre-auth token, and replace those of an earlier request.
+    The options belong to this pre-auth token, and replace earlier ones.
     """
     if not call.claims:
         await admit_pre_auth_token(call, body.preauth_token)

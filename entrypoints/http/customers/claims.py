@@ -88,10 +88,10 @@ class TokenPreview(SecretBody, kw_only=True):
 @routes.get(PREVIEW, refuses=(ServiceUnknown, PersonNotShown, CustomerUnknown))
 @on_service(Operation.CLAIMS_PREVIEW)
 async def preview_claims(call: Call, org_slug: str, service_slug: str, query: ClaimsPreviewQuery) -> TokenPreview:
-    """Show what the tokens of a person would say, and from where each claim of the product comes.
+    """Show the claims that the tokens of a person would have, and the source of each claim of the product.
 
-    For members of your organization, people who have signed in to the service and, with `customer`, those of its people
-    whom you see. Nothing is issued and nothing is stored.
+    For members of your organization, people who have signed in to the service and, with `customer`, the people of the
+    customer that you see. Nothing is issued and nothing is stored.
     """
     return TokenPreview.of(call, await call.read(claims.preview, org_slug, service_slug, query.wish()))
 

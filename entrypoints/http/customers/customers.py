@@ -259,7 +259,7 @@ async def show_customer(call: Call, org_slug: str, service_slug: str, customer_i
 async def change_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, body: CustomerChange
 ) -> CustomerRecord:
-    """Change your own id of a customer and what you note about it, or pause it.
+    """Change your own id of a customer and its metadata, or pause it.
 
     While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
     """
@@ -304,9 +304,9 @@ async def name_owner(
 ) -> CustomerRecord:
     """Mail a link that makes its reader the owner of the organization that you have made for a customer.
 
-    It is valid for seven days, replaces an open one, and is shown to nobody else. Its reader signs in with that
-    address, or creates an account for it, sees what you have made, and chooses a name and slug. Where a mail domain is
-    proved for the customer, name an address in it.
+    It is valid for seven days, replaces an open one, and is never shown here. Its reader signs in with that address, or
+    creates an account for it, sees what you have set up, and chooses a name and slug. Where a mail domain is proved for
+    the customer, name an address in it.
     """
     named = await call.transact(claiming.name_owner, org_slug, service_slug, customer_id, email=body.email)
     return CustomerRecord.of(named)
@@ -317,9 +317,9 @@ async def name_owner(
 async def list_own_customers(call: Call) -> VisitedCustomers:
     """List the customers of the service of your token for which you have signed in, the latest first.
 
-    They are those that still let you in, so that a page of the service can offer to switch. A session that began at the
-    identity provider of an organization shows that organization alone, and a token of no service has none. At most 200
-    are listed.
+    They are the customers for which you may still use the service, so that its page can offer to switch. A session that
+    began at the identity provider of an organization shows that organization alone, and a token of no service has none.
+    At most 200 are listed.
     """
     found = await call.read(own_customers.list_mine)
     return VisitedCustomers(customers=[VisitedCustomer.of(one) for one in found], total=len(found))

@@ -130,14 +130,14 @@ async def list_made_things(call: Call, org_slug: str, query: Sliced) -> MadeThin
 )
 @in_organization(Operation.MADE_FOR_US_ADOPT)
 async def adopt_made_thing(call: Call, org_slug: str, thing_id: UUID) -> AdoptedThing:
-    """Make a thing the organization's own: the vendor neither reads nor changes it any more, and it outlives its use.
+    """Make a thing the organization's own: the vendor can no longer read or change it, and it outlives your use.
 
-    A connection takes the mail domains that lead to it proved by your organization, and at least one. It keeps its id,
-    so that its provider is not changed; its identities are unlinked, its sessions end, and so do the vendor's mail
-    domains and rules for it. It is switched off: enter another client secret of the provider, test it by a real
-    sign-in, and enable it. A mail domain takes your own proof, and is your domain route then. A SCIM token gets another
-    secret; your directory then changes members of your organization. A rule for a group assigns the product to the
-    group of your directory with the same name. Adopting makes no members, and who was let in stays let in.
+    For a connection, your organization must have proved the mail domains that lead to it, and at least one. It keeps
+    its id, so that nothing changes at its provider. Its identities are unlinked, its sessions end, and so do the
+    vendor's mail domains and rules for it. It is switched off: enter another client secret of the provider, test it by
+    a real sign-in, and enable it. A mail domain needs your own proof, and becomes your domain route. A SCIM token gets
+    another secret, and your directory then changes members of your organization. A rule for a group assigns the product
+    to the group of your directory with the same name. Adopting makes no members, and ends no one's access.
     """
     return AdoptedThing.of(await call.transact(made_for_us.adopt, org_slug, thing_id))
 
@@ -147,5 +147,5 @@ async def adopt_made_thing(call: Call, org_slug: str, thing_id: UUID) -> Adopted
 )
 @in_organization(Operation.MADE_FOR_US_REMOVE)
 async def remove_made_thing(call: Call, org_slug: str, thing_id: UUID) -> None:
-    """Remove a thing that a vendor has made. The vendor is told, and may make another one if you let it."""
+    """Remove a thing that a vendor has made. The vendor gets an event, and may make another one if you allow it."""
     await call.transact(made_for_us.remove, org_slug, thing_id)

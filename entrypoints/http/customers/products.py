@@ -69,7 +69,7 @@ VendorSetup = Annotated[
 
 
 class ProductAssignment(msgspec.Struct, kw_only=True):
-    """Whom of the organization the product is assigned to, and with which of its roles."""
+    """A subject of the organization that the product is assigned to, with roles of the product."""
 
     subject: Annotated[
         str,
@@ -187,8 +187,8 @@ async def list_products(call: Call, slug: str, query: Sliced) -> ProductList:
 async def accept_product(call: Call, slug: str, body: ProductAcceptance) -> ProductRecord:
     """Accept the offer of a product, or begin to use one that is open to any organization.
 
-    At first every active member may use it, and its vendor learns of those alone who sign in. A service that is neither
-    offered nor open is answered as one that does not exist.
+    At first every active member may use it, and its vendor learns only of members who sign in. A service that is
+    neither offered nor open is answered as one that does not exist.
     """
     return ProductRecord.of(await call.transact(products.accept, slug, body.client_id))
 
@@ -207,8 +207,8 @@ async def show_product(call: Call, slug: str, client_id: UUID) -> ProductRecord:
 async def change_product(call: Call, slug: str, client_id: UUID, body: ProductChange) -> ProductRecord:
     """Change who may use a product, what its vendor learns of the organization, or pause it.
 
-    To share the directory also takes `org.members.view`. People who may not use it any more lose access at once, and
-    their sessions for the organization end within a minute.
+    To share the directory also takes `org.members.view`. People who may no longer use it lose access at once, and their
+    sessions for the organization end within a minute.
     """
     return ProductRecord.of(await call.transact(products.change, slug, client_id, body.given()))
 

@@ -63,7 +63,7 @@ class CustomerLinkAttempt(msgspec.Struct, kw_only=True):
 
 
 class CustomerLinkRecord(Record, of=CustomerSetupLink, without=_LEFT_OUT):
-    """A setup link of a customer; `last_attempt` is null until somebody has opened it."""
+    """A setup link of a customer; `last_attempt` is null until it has been opened."""
 
     last_attempt: CustomerLinkAttempt | None
 
@@ -123,8 +123,8 @@ async def create_customer_link(
 ) -> CreatedCustomerLink:
     """Make a setup link for a customer. Keep its address: it is shown only once.
 
-    It ends with the customer, with the key of the service that made it, and as soon as the member who made it may not
-    manage the service any more. Your customers can have 1,000 valid links together, and one of them 20.
+    It ends with the customer, with the key of the service that made it, and as soon as the member who made it may no
+    longer manage the service. Your customers can have 1,000 valid links together, and one of them 20.
     """
     return await _create(
         call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), body
@@ -146,8 +146,8 @@ async def create_customer_link(
 async def create_customer_link_by_key(call: Call, customer_id: UUID, body: CustomerLinkCreation) -> CreatedCustomerLink:
     """Make a setup link for a customer. Keep its address: it is shown only once.
 
-    It ends with the customer, with the key of the service that made it, and as soon as the member who made it may not
-    manage the service any more. Your customers can have 1,000 valid links together, and one of them 20.
+    It ends with the customer, with the key of the service that made it, and as soon as the member who made it may no
+    longer manage the service. Your customers can have 1,000 valid links together, and one of them 20.
     """
     return await _create(call, CustomerPath(customer_id=customer_id), body)
 

@@ -130,9 +130,9 @@ async def change_organization(call: Call, slug: str, body: OrganizationUpdate) -
 async def delete_organization(call: Call, slug: str) -> None:
     """Delete an organization; a suspended one cannot be deleted.
 
-    What it has issued ends at once, and nobody finds it any more. For 14 days you can restore it on the page of your
-    organizations, without what has ended; then it is deleted permanently, with everything that belongs to it. One that
-    never had another member is deleted permanently at once.
+    Everything that it has issued ends at once, and no one can find it. For 14 days you can restore it on the page of
+    your organizations, without what has ended; then it is deleted permanently, with everything that belongs to it. An
+    organization that never had another member is deleted permanently at once.
     """
     await call.transact(deletion.delete, slug)
 

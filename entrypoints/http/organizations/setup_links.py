@@ -61,8 +61,8 @@ async def create_setup_link(call: Call, slug: str, body: SetupLinkCreation) -> C
     """Make a link. Keep its address: it is shown only once.
 
     You need the capabilities that each part takes: for `scim` also `org.members.manage`, for `siem` also
-    `audit_logs.view`, for `groups` `org.roles.manage` and a role that allows no less than those of `roles`. The link
-    is dead as soon as you may not set one of its parts any more.
+    `audit_logs.view`, for `groups` `org.roles.manage` and a role that allows no less than each of `roles`. The link is
+    dead as soon as you may no longer set one of its parts.
     """
     created = await call.transact(
         setup_links.create,

@@ -51,8 +51,8 @@ class PlatformEntries(Paged, Input, of=PlatformAuditLogFilter):
 async def read_platform_audit_log(call: Call, query: PlatformEntries) -> PlatformAuditLogPageRecord:
     """List the entries, newest first; an actor whose account was deleted is shown by id only.
 
-    With `actor`, `since`, `until`, `q` or `before_id`, a page looks at 10,000 entries at most, with several filters at
-    3,000: if there are others, `looked_back_to` says from when on, and `before_id` with `looked_back_to_id` goes on
+    With `actor`, `since`, `until`, `q` or `before_id`, a page searches 10,000 entries at most, with several filters
+    3,000: if there are more, `looked_back_to` says how far it came, and `before_id` with `looked_back_to_id` continues
     there.
     """
     wanted = query.to(PlatformAuditLogFilter)

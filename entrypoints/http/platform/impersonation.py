@@ -48,8 +48,8 @@ async def impersonate(call: Call, user_id: UUID, body: ImpersonationRequest) -> 
     It cannot change the password, multi-factor authentication, passkeys, email address, devices and other sessions of
     the user. Every audit entry names the impersonator, and the user sees the session among their own.
 
-    At a service that customers use, `customer` says for which of them it acts: one that the user has signed in for, and
-    that is open to them. The logs of the vendor and of the customer have it, and the customer's owner is told by mail.
+    At a service that customers use, `customer` names the one for which it acts: the user must have signed in for it,
+    and still be allowed to. The logs of the vendor and of the customer record it, and the customer's owner gets a mail.
     """
     wanted = ImpersonationTarget(
         reason=body.reason,

@@ -47,7 +47,7 @@ class OrganizationMemberItem(msgspec.Struct, kw_only=True):
 
 
 class OrganizationMemberList(msgspec.Struct, kw_only=True):
-    """A part of the members, their number, and where the list goes on."""
+    """A part of the members, their number, and where the list continues."""
 
     members: list[OrganizationMemberItem]
     total: Annotated[

@@ -48,7 +48,7 @@ class TierUpdate(Change, of=TierFields, without=("name",)):
 
 
 class OrganizationTierUpdate(msgspec.Struct, kw_only=True):
-    """The tier, and limits of the organization itself: null for those of the tier; what is omitted stays."""
+    """The tier, and limits of the organization itself: null for the tier's own; what is omitted stays."""
 
     tier_id: UUID | msgspec.UnsetType = msgspec.UNSET
     max_services: Limit | msgspec.UnsetType | None = msgspec.UNSET

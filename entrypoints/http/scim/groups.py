@@ -126,7 +126,7 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
 
     The owner stays, and so do members whose role the token cannot take: they are listed in
     `urn:gatehouse:scim:kept`. The name of the group is not changed. With a token that manages groups, replace the name,
-    the id in the directory and the members of a group; nobody becomes a member or ceases to be one.
+    the id in the directory and the members of a group; the members of the organization stay the same.
     """
     change = partial(
         found_groups.replace,

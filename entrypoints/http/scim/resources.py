@@ -99,7 +99,7 @@ class ScimMember(PartialAnswer, kw_only=True):
 
 
 class ScimKeptMember(msgspec.Struct, kw_only=True):
-    """A member whom the change took out of the organization, and who stays."""
+    """A member that the change should have removed from the organization, and who stays."""
 
     value: UUID
     display: str

@@ -78,7 +78,7 @@ async def show_customer(call: Call, customer_id: UUID) -> CustomerRecord:
 @routes.patch("/api/service/customers/:customer_id", refuses=(CustomerUnknown, ExternalIdTaken))
 @service_key(Permission.WRITE_CUSTOMERS)
 async def change_customer(call: Call, customer_id: UUID, body: CustomerChange) -> CustomerRecord:
-    """Change your own id of a customer and what you note about it, or pause it.
+    """Change your own id of a customer and its metadata, or pause it.
 
     While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
     """
@@ -114,8 +114,8 @@ async def restore_customer(call: Call, customer_id: UUID) -> CustomerRecord:
 async def name_owner(call: Call, customer_id: UUID, body: CustomerOwner) -> CustomerRecord:
     """Mail a link that makes its reader the owner of the organization that you have made for a customer.
 
-    It is valid for seven days, replaces an open one, and is shown to nobody else. Its reader signs in with that
-    address, or creates an account for it, sees what you have made, and chooses a name and slug. Where a mail domain is
-    proved for the customer, name an address in it.
+    It is valid for seven days, replaces an open one, and is never shown here. Its reader signs in with that address, or
+    creates an account for it, sees what you have set up, and chooses a name and slug. Where a mail domain is proved for
+    the customer, name an address in it.
     """
     return CustomerRecord.of(await call.transact(customers.name_owner, customer_id, email=body.email))

@@ -32,7 +32,7 @@ async def show_customer_usage(call: Call, customer_id: UUID, query: MonthQuery) 
 async def show_service_usage(call: Call, query: MonthQuery) -> UsageOfMonth:
     """Count the people who have used your service for its customers in a month, for each customer and in all.
 
-    The customers are those with anybody, the most first, at most 10,000. One who comes for two customers counts once
-    for each of them, and once in all.
+    Customers with at least one person are listed, the most people first, at most 10,000. A person who comes for two
+    customers counts once for each of them, and once in all.
     """
     return UsageOfMonth.of(query.month, await call.read(usage.of_service, month=query.month))

@@ -79,13 +79,13 @@ async def show_user(call: Call, user_id: UUID) -> ServiceUser:
 @routes.patch("/api/service/users/:user_id", refuses=(AddressOfAnotherAccount, AccountShared, ServiceUserUnknown))
 @service_key(Permission.WRITE_USERS)
 async def change_user(call: Call, user_id: UUID, body: ServiceUserChange) -> ServiceUser:
-    """Change what you note about a user, and the email address of one whose account is yours alone.
+    """Change the metadata of a user, and the email address of one whose account is yours alone.
 
-    `metadata` sets the names that it has, null takes one away, and `"metadata": null` all; people of customers who have
-    signed in have them too. An account is yours alone that your organization created, whose address is not verified,
-    and which belongs to no other organization. The new address has to be verified, and the user's sessions end. Another
+    `metadata` sets the names in it, null removes one, and `"metadata": null` all; people of customers who have signed
+    in have metadata too. An account is yours alone if your organization created it, its address is not verified, and it
+    belongs to no other organization. The new address has to be verified, and the user's sessions end. Another
     organization that has added the address keeps its user: yours moves to a new account, which has another `sub`. You
-    go on to use the same id, and each operation takes that of the account, too.
+    keep using the same id, and each operation accepts the id of the new account, too.
     """
     return await call.transact(users.change, user_id, email=body.email, metadata=patch_of(body.metadata))
 
@@ -157,8 +157,8 @@ class CustomerUserRoles(msgspec.Struct, kw_only=True):
 async def list_customer_users(call: Call, customer_id: UUID, query: CustomerUsersQuery) -> CustomerUserList:
     """List the people of a customer, by their ids, which are the `sub` of their tokens.
 
-    They are those who have signed in for the customer and, where it shares its directory, all whom it lets in. People
-    who have not confirmed that they belong to it, who are suspended, and whom it does not let in are left out.
+    They are the people who have signed in for the customer and, where it shares its directory, all who may. People who
+    have not confirmed that they belong to it, are suspended, or may not use the service for it are left out.
     """
     page = await call.read(customer_users.list_page, customer_id, query.sought)
     return CustomerUserList(users=list(page.users), total=page.total)
@@ -174,7 +174,7 @@ async def set_customer_user_roles(
     """Give a person who has signed in for a customer roles of your own, for this customer alone.
 
     They add to the roles that the customer assigns, in `service_roles` of tokens for this customer, from the next token
-    on. They let nobody in, and end when the person leaves the customer. Members of a customer who have not signed in
-    for it are unknown here.
+    on. They give no access by themselves, and end when the person leaves the customer. Members of a customer who have
+    not signed in for it are unknown here.
     """
     return await call.transact(customer_users.set_roles, customer_id, user_id, body.roles)

@@ -73,8 +73,8 @@ async def list_end_users(call: Call, slug: str, query: EndUsersQuery) -> EndUser
 async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetails:
     """Show an end user: the services they use in this organization, and their sessions in it.
 
-    Of a user whom an API key added to a service, and whose account your organization did not create, `email_verified`
-    and `mfa_enabled` are false until they have signed in.
+    If an API key added the user to a service, and your organization did not create the account, `email_verified` and
+    `mfa_enabled` are false until they have signed in.
     """
     return await call.read(end_users.show, slug, user_id)
 

@@ -59,7 +59,7 @@ class ServiceClaim(msgspec.Struct, kw_only=True, rename={"source": "from"}):
 
 
 class ServiceAssignment(msgspec.Struct, kw_only=True):
-    """Whom of the organization the service is assigned to, and with which of its own roles."""
+    """A subject of the organization that the service is assigned to, with roles of the service."""
 
     subject: Annotated[
         str,

@@ -83,7 +83,7 @@ async def list_workloads(call: Call, org_slug: str, service_slug: str) -> Worklo
 )
 @on_service(Operation.WORKLOADS_CHANGE)
 async def delete_workload(call: Call, org_slug: str, service_slug: str, workload_id: UUID) -> None:
-    """Delete a workload. Its program gets no token any more."""
+    """Delete a workload. Its program gets no more tokens."""
     await call.transact(workloads.delete, org_slug, service_slug, workload_id)
 
 

@@ -29,8 +29,8 @@ class SessionList(msgspec.Struct, kw_only=True):
 async def list_sessions(call: Call) -> SessionList:
     """List your active sessions, the most recently used first.
 
-    A session by the identity provider of an organization lists those that open nothing beyond that organization. The
-    token of a service lists those of the service, if the account is used elsewhere too.
+    A session by the identity provider of an organization lists sessions that open nothing beyond that organization. The
+    token of a service lists the sessions of the service, if the account is used elsewhere too.
     """
     mine = list(await call.read(sessions.list_mine))
     return SessionList(sessions=mine, total=len(mine))

@@ -21,7 +21,7 @@ routes = Routes(
 
 
 class LinkBegun(msgspec.Struct, kw_only=True):
-    """Where the user goes on, in their browser, to link the account."""
+    """The address at which the user continues, in their browser, to link the account."""
 
     authorization_url: str
 
@@ -31,7 +31,7 @@ class LinkBegun(msgspec.Struct, kw_only=True):
 async def list_identities(call: Call) -> list[IdentityItem]:
     """List the linked accounts, the oldest first.
 
-    The session of a service, or by an organization's identity provider, sees those of its context; any other sees all.
+    The session of a service, or by an organization's identity provider, sees its context's; any other sees all.
     """
     return await call.read(identities.list_mine)
 

@@ -91,12 +91,12 @@ async def request_link(call: Call, body: MagicLinkRequest) -> MagicLinkRequested
 )
 @public
 async def verify_link(call: Call, body: MagicLinkSignIn) -> SignInTokens | PendingSecondFactor:
-    """Sign in with a mailed link or code; the answer is that of `/api/auth/login`.
+    """Sign in with a mailed link or code; the answer is the same as from `/api/auth/login`.
 
-    Send `token`, which is that of the link or the code of its page, or `challenge_id` and `code`: the six digits of the
-    mail, and what the request for it has answered. Five wrong codes end a challenge; its link stays valid. After 30
-    within an hour the network of the client gets 429 for every code. The organization and service are those that the
-    mail was requested for.
+    Send `token`, from the link or the code of its page; or `code`, the six digits in the mail, and `challenge_id`, from
+    the answer to the request for it. Five wrong codes end a challenge; its link stays valid. After 30 within an hour
+    the network of the client gets 429 for every code. The sign-in is to the organization and service that the mail was
+    requested for.
     """
     wanted = destination(call, body.org_slug, body.service_slug, body.customer)
     if body.challenge_id is msgspec.UNSET and body.code is msgspec.UNSET:

@@ -181,20 +181,21 @@ async def explain_sign_in(call: Call, org_slug: str, query: SignInToExplain) -> 
     """Explain why a member or end user cannot sign in to your organization or to one of its services.
 
     For each way every rule is named, in the order in which signing in applies it: it passes, refuses, asks for
-    something more, depends on the attempt, or is not reached. An address of no one who belongs to your organization is
-    answered as one without an account. If it lies in one of your verified mail domains, the answer also says whether
-    the domain requires its connection, and how your connections let such an address in. What concerns the account alone
-    is not told of a person who has not confirmed the membership. `next_step` says what a person does of whom a
-    connection is required: to sign in by it, and to type a mailed code there once if it has not linked the account yet,
-    as after a move to another provider. `role` says by which rule of groups a member has the
-    role, and what becomes of the other rules that fit: an earlier rule counts, its maker lost the right to give the
-    role, or the maker of the SCIM token that put the member into the group may not give it. An organization can ask 30
-    times at once, and every two seconds after that.
+    something more, depends on the attempt, or is not reached. A person who does not belong to your organization is
+    answered like an address without an account. If the address lies in one of your verified mail domains, the answer
+    also says whether the domain requires its connection, and how your connections treat such an address. For a person
+    who has not confirmed the membership, nothing is said about the account alone. `next_step` says what a person has to
+    do where a connection is required: sign in by it, and type a mailed code there once if it has not linked the account
+    yet, as after a move to another provider. `role` says which rule of groups gives a member the role, and why other
+    matching rules do not: an earlier rule counts, its maker lost the right to give the role, or the maker of the SCIM
+    token that put the member into the group may not give it. An organization can ask 30 times at once, and every two
+    seconds after that.
 
-    As the vendor of a service with customers, name one by `customer` beside `service`: you are told of people who have
-    signed in for it, or whom it shows you, and any other person is answered as one without an account. Of a customer
-    that you set up, `setup` says what you have made for it, alike for every person that you do not know. As a customer,
-    name a product by its client id as `product`: you are told of your members, and which side has paused the product.
+    As the vendor of a service with customers, name one by `customer` beside `service`: the answer covers people who
+    have signed in for it, or that it shows you; any other person is answered like an address without an account. For a
+    customer that you set up, `setup` says what you have made for it, alike for every person that you do not know. As a
+    customer, name a product by its client id as `product`: the answer covers your members, and says which side has
+    paused the product.
     """
     question = SignInQuestion(
         email=query.email,

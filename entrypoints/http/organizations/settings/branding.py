@@ -29,7 +29,7 @@ class BrandingRecord(Record, of=Branding):
 
 
 class PublicBranding(Record, of=Branding, without=("updated_at",)):
-    """The branding of an active organization, with its name, for everybody."""
+    """The public branding of an active organization, with its name."""
 
     name: str
 

@@ -30,7 +30,7 @@ class MailServerUpdate(Input, SecretBody, of=WantedServer):
 
 
 class MailServerTest(msgspec.Struct, kw_only=True):
-    """To whom the test mail goes."""
+    """The recipient of the test mail."""
 
     to: str
 

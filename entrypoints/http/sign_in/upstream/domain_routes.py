@@ -85,9 +85,9 @@ async def change_domain_route(
 ) -> DomainRoute | RouteEffects:
     """Change the connection of a route, or whether it is enforced.
 
-    People who have an account are kept: each types one mailed code at the first sign-in by the new connection, and
-    those whose account is the organization's own type none. With `dry_run=true` nothing changes, and the answer says of
-    how many people that is so, once the domain is verified.
+    People who have an account keep it: each types one mailed code at the first sign-in by the new connection, except
+    people whose account is the organization's own. With `dry_run=true` nothing changes, and the answer says for how
+    many people each of this holds, once the domain is verified.
     """
     if query.dry_run:
         return RouteEffects.of(await call.read(moves.preview_route, slug, route_id, body.provider_id))

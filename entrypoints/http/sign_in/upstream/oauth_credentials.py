@@ -48,5 +48,5 @@ async def set_oauth_credentials(call: Call, slug: str, provider: str, body: Cred
 @routes.delete("/api/organizations/:slug/oauth-credentials/:provider", status=204, refuses=(CredentialsUnset,))
 @in_organization(Operation.OAUTH_CREDENTIALS_CHANGE)
 async def delete_oauth_credentials(call: Call, slug: str, provider: str) -> None:
-    """Delete the credentials; those of the platform apply again, if there are some."""
+    """Delete the credentials; the platform's apply again, if it has any."""
     await call.transact(oauth_credentials.remove, slug, linked_of(provider))

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.10"
+API_VERSION: Final = "3.11"
 
 
 class AddressLimits(TypedDict):
@@ -567,7 +567,7 @@ class CustomerLinkList(TypedDict):
 
 
 class CustomerLinkRecord(TypedDict):
-    """A setup link of a customer; `last_attempt` is null until somebody has opened it."""
+    """A setup link of a customer; `last_attempt` is null until it has been opened."""
 
     id: str
     parts: list[str]
@@ -1298,7 +1298,7 @@ Individuals: TypeAlias = Literal["all", "none", "others"]
 
 
 class InvitationRecord(TypedDict):
-    """An invitation. `token` is the SHA-256 hash of the token, which only the creation returns."""
+    """An invitation. `token` is the SHA-256 hash of the token; only the creation returns the token itself."""
 
     id: str
     org_id: str
@@ -1351,7 +1351,7 @@ LimitSource: TypeAlias = Literal["default", "organization", "tier"]
 
 
 class LinkBegun(TypedDict):
-    """Where the user goes on, in their browser, to link the account."""
+    """The address at which the user continues, in their browser, to link the account."""
 
     authorization_url: str
 
@@ -1751,7 +1751,7 @@ class OrganizationMemberItem(TypedDict):
 
 
 class OrganizationMemberList(TypedDict):
-    """A part of the members, their number, and where the list goes on."""
+    """A part of the members, their number, and where the list continues."""
 
     members: list[OrganizationMemberItem]
     total: int
@@ -2122,7 +2122,7 @@ class PlatformUserOrganization(TypedDict):
 
 
 class PortalOpened(TypedDict):
-    """The address of the portal; whoever has it can use the portal for a while."""
+    """The address of the portal; anyone who has it can use the portal for a while."""
 
     portal_url: str
 
@@ -2162,7 +2162,7 @@ ProductAccess: TypeAlias = Literal["assigned", "members"]
 
 
 class ProductAssignment(TypedDict):
-    """Whom of the organization the product is assigned to, and with which of its roles."""
+    """A subject of the organization that the product is assigned to, with roles of the product."""
 
     subject: str
     roles: NotRequired[list[str]]
@@ -2364,7 +2364,7 @@ class ProvisioningLogEntry(TypedDict):
 
 
 class PublicBranding(TypedDict):
-    """The branding of an active organization, with its name, for everybody."""
+    """The public branding of an active organization, with its name."""
 
     logo: str | None
     icon: str | None
@@ -2678,7 +2678,7 @@ class ScimGroupList(TypedDict):
 
 
 class ScimKeptMember(TypedDict):
-    """A member whom the change took out of the organization, and who stays."""
+    """A member that the change should have removed from the organization, and who stays."""
 
     value: str
     display: str
@@ -2805,7 +2805,7 @@ class SentInvitationRecord(TypedDict):
 
 
 class ServiceAssignment(TypedDict):
-    """Whom of the organization the service is assigned to, and with which of its own roles."""
+    """A subject of the organization that the service is assigned to, with roles of the service."""
 
     subject: str
     roles: NotRequired[list[str]]
@@ -3734,7 +3734,7 @@ def verify_link(
     service_slug: str | Unset | None = UNSET,
     customer: str | Unset | None = UNSET,
 ) -> Call[SignInTokens | PendingSecondFactor]:
-    """Sign in with a mailed link or code; the answer is that of `/api/auth/login`.
+    """Sign in with a mailed link or code; the answer is the same as from `/api/auth/login`.
 
     token: The token of the link, or the code that its page shows; without `challenge_id` and `code`.
     challenge_id: What the request for the mail has answered; with `code`.
@@ -3931,7 +3931,7 @@ def set_oauth_credentials(slug: str, provider: str, *, client_id: str, client_se
 
 
 def delete_oauth_credentials(slug: str, provider: str) -> Call[None]:
-    """Delete the credentials; those of the platform apply again, if there are some.
+    """Delete the credentials; the platform's apply again, if it has any.
 
     slug: The short name that paths contain. It never changes.
     provider: The sign-in method, such as `password`.
@@ -4358,7 +4358,7 @@ def passkeys_finish_sign_in(
     service_slug: str | Unset | None = UNSET,
     customer: str | Unset | None = UNSET,
 ) -> Call[SignInTokens | PendingSecondFactor]:
-    """Sign in with the signed assertion; the answer is that of `POST /api/auth/login`.
+    """Sign in with the signed assertion; the answer is the same as from `POST /api/auth/login`.
 
     challenge_id: The id of the challenge, which is valid for 5 minutes.
     credential: The answer of the browser, as `toJSON()` writes it.
@@ -5465,7 +5465,7 @@ def list_workloads(org_slug: str, service_slug: str) -> ListCall[WorkloadList, W
 
 
 def delete_workload(org_slug: str, service_slug: str, workload_id: str) -> Call[None]:
-    """Delete a workload. Its program gets no token any more.
+    """Delete a workload. Its program gets no more tokens.
 
     org_slug: The slug of the organization.
     service_slug: The slug of the service.
@@ -5536,7 +5536,7 @@ def delete_workload_of_key(slug: str, key_id: str, workload_id: str) -> Call[Non
 def services_preview_claims(
     org_slug: str, service_slug: str, *, user_id: str, customer: str | Unset = UNSET, scope: str | Unset = UNSET
 ) -> Call[TokenPreview]:
-    """Show what the tokens of a person would say, and from where each claim of the product comes.
+    """Show the claims that the tokens of a person would have, and the source of each claim of the product.
 
     org_slug: The slug of the organization.
     service_slug: The slug of the service.
@@ -5840,7 +5840,7 @@ def change_customer(
     paused: bool | Unset = UNSET,
     metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
-    """Change your own id of a customer and what you note about it, or pause it.
+    """Change your own id of a customer and its metadata, or pause it.
 
     org_slug: The slug of the organization.
     service_slug: The slug of the service.
@@ -6014,8 +6014,7 @@ def list_made_things(
 
 
 def adopt_made_thing(org_slug: str, thing_id: str) -> Call[AdoptedThing]:
-    """Make a thing the organization's own: the vendor neither reads nor changes it any more, and it outlives its
-    use.
+    """Make a thing the organization's own: the vendor can no longer read or change it, and it outlives your use.
 
     org_slug: The slug of the organization.
     thing_id: The id of what a vendor has made.
@@ -6024,7 +6023,7 @@ def adopt_made_thing(org_slug: str, thing_id: str) -> Call[AdoptedThing]:
 
 
 def remove_made_thing(org_slug: str, thing_id: str) -> Call[None]:
-    """Remove a thing that a vendor has made. The vendor is told, and may make another one if you let it.
+    """Remove a thing that a vendor has made. The vendor gets an event, and may make another one if you allow it.
 
     org_slug: The slug of the organization.
     thing_id: The id of what a vendor has made.
@@ -7575,7 +7574,7 @@ def siem_configure_siem(
     event_filter: Sequence[str] | Unset | None = UNSET,
     enabled: bool | Unset = UNSET,
 ) -> Call[SiemConfiguration]:
-    """Create the configuration, or replace it. A replaced one goes on where the stream was.
+    """Create the configuration, or replace it. A replaced one continues where the stream was.
 
     slug: The short name that paths contain. It never changes.
     provider: The interface of the receiver.

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.8"
+API_VERSION: Final = "1.9"
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
@@ -108,7 +108,7 @@ class CustomerLinkList(TypedDict):
 
 
 class CustomerLinkRecord(TypedDict):
-    """A setup link of a customer; `last_attempt` is null until somebody has opened it."""
+    """A setup link of a customer; `last_attempt` is null until it has been opened."""
 
     id: str
     parts: list[str]
@@ -253,7 +253,7 @@ class PlanCount(TypedDict):
 
 
 class PortalOpened(TypedDict):
-    """The address of the portal; whoever has it can use the portal for a while."""
+    """The address of the portal; anyone who has it can use the portal for a while."""
 
     portal_url: str
 
@@ -284,7 +284,7 @@ class ServiceAnalytics(TypedDict):
 
 
 class ServiceAssignment(TypedDict):
-    """Whom of the organization the service is assigned to, and with which of its own roles."""
+    """A subject of the organization that the service is assigned to, with roles of the service."""
 
     subject: str
     roles: NotRequired[list[str]]
@@ -929,7 +929,7 @@ def change_customer(
     paused: bool | Unset = UNSET,
     metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
 ) -> Call[CustomerRecord]:
-    """Change your own id of a customer and what you note about it, or pause it.
+    """Change your own id of a customer and its metadata, or pause it.
 
     customer_id: The id of the customer: of the record between the service and the organization.
     external_id: Your own id of the customer, with 1 to 255 characters; unique among the customers and offers of the
@@ -1144,7 +1144,7 @@ def change_user(
     email: str | Unset | None = UNSET,
     metadata: Mapping[str, str | bool | int | float | list[str] | None] | Unset | None = UNSET,
 ) -> Call[ServiceUser]:
-    """Change what you note about a user, and the email address of one whose account is yours alone.
+    """Change the metadata of a user, and the email address of one whose account is yours alone.
 
     user_id: The id of the user.
     email: The email address.
