@@ -6,9 +6,9 @@ server on an empty database. What is compared, a file each:
 
 - `routes`: each route, and who may call it
 - `openapi`: the document of the interface and of the pages, with the events
-- `settings`: each setting with its default and what it says
+- `settings`: each setting with its default and its description
 - `commands`: each command with its help
-- `metrics`: each metric with its kind and what it says
+- `metrics`: each metric with its kind and its description
 - `texts`: the catalogue of texts, without their places
 - `schema`: `ops/schema.sql`, which a test of each commit compares with a fresh database
 

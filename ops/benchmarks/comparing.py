@@ -81,7 +81,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """All rounds of one operation over so many connections."""
+    """All rounds of one operation over a number of connections."""
 
     operation: Operation
     connections: int
@@ -135,7 +135,7 @@ class Comparison:
     say: Say
 
     def rows(self, operations: Sequence[Operation], connections: int, *, reference: Operation = BARE) -> list[Row]:
-        """Measure these operations over so many connections, each between two loads of the reference."""
+        """Measure these operations over a number of connections, each between two loads of the reference."""
         for operation in operations:
             ready = operation.ready(self.service, connections)
             self.loader(ready, self.service.port, connections, WARM_UP_SECONDS)

@@ -118,7 +118,7 @@ def _billing(plan: Plan) -> dict[str, Sequence[str]]:
 
 
 def _single(plan: Plan) -> dict[str, Sequence[str]]:
-    """Pages of one thing each, and those that ask before something is done."""
+    """Pages of one thing each, and pages that ask before an action."""
     service, webhook = "/services/service-1", f"/webhooks/{console.WEBHOOK_ID}"
     connection, domain = f"/sign-in/connections/{console.CONNECTION_ID}", f"/sign-in/mail-domains/{_id('domain1')}"
     member, person = (dashed(plan.user_id(user)) for user in (plan.member(LARGEST, 1), plan.end_user(LARGEST, 0)[0]))

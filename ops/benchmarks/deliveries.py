@@ -77,7 +77,7 @@ class _Receiver:
                     await stream.send_all(ANSWER)
 
     async def wait_for(self, count: int) -> None:
-        """Wait until so many deliveries have arrived."""
+        """Wait until this many deliveries have arrived."""
         with trio.fail_after(WAIT_SECONDS_MAX):
             while True:
                 if len(self.arrived) >= count:
@@ -245,7 +245,7 @@ async def _backlog(
 
 
 def _queue(connection: psycopg.Connection[Any], organization_id: UUID, events: int) -> None:
-    """Make so many events due for each webhook of the organization."""
+    """Make this many events due for each webhook of the organization."""
     connection.execute(
         f"""
         WITH made AS (
@@ -262,7 +262,7 @@ def _queue(connection: psycopg.Connection[Any], organization_id: UUID, events: i
         (organization_id, events),
     )
     connection.execute("UPDATE webhook_queues SET due_at = now() WHERE organization_id = %s", (organization_id,))
-    # What PostgreSQL does by itself after so many rows would otherwise go on during the measurement.
+    # Otherwise PostgreSQL's own work after this many rows would run during the measurement.
     connection.execute("VACUUM ANALYZE")
 
 

@@ -1,4 +1,4 @@
-"""An operation: one request that is sent repeatedly. `operations.py` is the table of those that are measured."""
+"""An operation: one request that is sent repeatedly. `operations.py` is the table of the measured ones."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Operation:
     words: Sequence[str] = ()
     # If a word is valid for one request only: the field of the response, a JSON object, that contains the next word.
     next_word: str | None = None
-    # Prepares what so many connections need and returns the operation to send. Called before every load, because the
-    # load before has used up words that are valid once.
+    # Prepares what the connections need and returns the operation to send. Called before every load, because the
+    # previous load has used up words that are valid once.
     setup: Setup | None = None
 
     def ready(self, server: RunningServer, connections: int) -> Operation:
-        """Return the operation to send to this server over so many connections."""
+        """Return the operation to send to this server over this many connections."""
         return self if self.setup is None else self.setup(self, server, connections)
 
 

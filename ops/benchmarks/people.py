@@ -93,7 +93,7 @@ def _provision(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
 
 
 def sample(server: RunningServer, count: int) -> list[str]:
-    """Return the addresses of so many users, spread evenly over all."""
+    """Return the addresses of this many users, spread evenly over all."""
     return [address(number * server.people // count) for number in range(count)]
 
 

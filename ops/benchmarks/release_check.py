@@ -31,7 +31,7 @@ WARM_UP_SECONDS: Final = 0.5
 TURN_SECONDS: Final = 0.1
 ROUNDS: Final = 20
 MEASUREMENTS_MAX: Final = 3
-# A report takes the median of so many measurements.
+# A report takes the median of this many measurements.
 REPORTED: Final = 5
 # What an operation may cost as a multiple of its ratio, because of the noise.
 MARGIN: Final = 1.15
@@ -159,7 +159,7 @@ def judge(
     ratios_max: Mapping[str, float],
     say: Say,
 ) -> list[Verdict]:
-    """Measure all operations, and again those that are above the limit."""
+    """Measure all operations, and again the ones above the limit."""
     measurements: dict[str, list[Measurement]] = {operation.name: [] for operation in operations}
     above: Sequence[HotOperation] = operations
     for number in range(1, MEASUREMENTS_MAX + 1):

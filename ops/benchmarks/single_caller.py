@@ -132,7 +132,7 @@ def _counts(connection: Connection) -> _Counts:
 
 
 def _counts_with(server: RunningServer, connection: Connection, lookups: int) -> _Counts:
-    """Return the counts as soon as they include so many reads of sessions."""
+    """Return the counts as soon as they include this many reads of sessions."""
     give_up_at = time.monotonic() + COUNTS_SECONDS_MAX
     while True:
         time.sleep(COUNTS_POLL_SECONDS)

@@ -33,14 +33,14 @@ SETTINGS: Final = {
 }
 # The first one owns the organization; the others are as many members as a page of a directory has.
 USERS: Final = 101
-# With those that an operation makes.
+# With the users that an operation makes.
 USERS_MAX: Final = 100_000
 IMPORT_SECONDS_MAX: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A running version, and the credentials of those who send requests."""
+    """A running version, and the credentials for requests."""
 
     server: RunningServer
     client: Client
@@ -87,7 +87,7 @@ def _import_users(gatehouse: Path, folder: Path) -> None:
 
 
 def _create_organization(server: RunningServer, client: Client, owner: dict[str, str]) -> None:
-    """Create it with room for all users, also those that an operation makes."""
+    """Create it with room for all users, also the ones that an operation makes."""
     wanted = {"slug": ORGANIZATION, "name": "Bench"}
     created = client.send_json("/api/organizations", wanted, owner).json()["organization"]
     client.send_json(

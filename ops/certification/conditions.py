@@ -2,8 +2,8 @@
 
     .venv/bin/python -m ops.certification.conditions
 
-The log says which test stands for which module, and how it ended. `tests/ops/test_certification.py` compares it with
-the tests, so a module that has lost its test, or another version of Gatehouse, asks for a new run.
+The log says which test covers which module, and how it ended. `tests/ops/test_certification.py` compares it with the
+tests, so a module that has lost its test, or another version of Gatehouse, needs a new run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAMES: Final = re.compile(r"[a-zA-Z0-9_]+(?:-[a-zA-Z0-9_]+)+(?:,\s+[a-zA-Z0-9_]
 
 
 class Module(NamedTuple):
-    """A module of a plan, and one of the tests that stand for it."""
+    """A module of a plan, and one of the tests that cover it."""
 
     name: str
     file: str

@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return a document with values for what it has as `${name}`; in texts beside others, or for a whole text."""
+    """Return a document with values for each `${name}`, within a text or as the whole text."""
     if isinstance(template, dict):
         members = cast("dict[str, Any]", template)
         return {name: filled(value, values) for name, value in members.items()}

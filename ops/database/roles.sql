@@ -38,7 +38,7 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE, CREATE ON SCHEMA public TO gatehouse_owner;
 GRANT USAGE ON SCHEMA public TO gatehouse_server;
 
--- A database that another role has migrated until now is handed over; extensions stay whose they are.
+-- A database that another role has migrated until now gets the new owner; extensions keep theirs.
 DO $$
 DECLARE
     statement text;

@@ -111,7 +111,7 @@ def _checked(folder: Path, name: str, problems: Callable[[Any], Iterator[str]]) 
 
 
 def differences(folder: Path, made: Path, commit: str) -> Iterator[str]:
-    """Say which files of a release are not those that its commit gave; the signature is of no commit."""
+    """Name the files of a release that differ from what its commit makes; the signature belongs to no commit."""
     released = {file.name: file.read_bytes() for file in folder.iterdir() if file.name != SIGNATURE}
     again = {file.name: file.read_bytes() for file in made.iterdir()}
     for name in sorted(released.keys() | again.keys()):

@@ -15,7 +15,7 @@ from typing import Any, Final
 SOURCE: Final = Path("ops") / "security" / "vex.json"
 CONTEXT: Final = "https://openvex.dev/ns/v0.2.0"
 PRODUCT: Final = "pkg:pypi/gatehouse"
-# What a statement with a status has to say as well.
+# The further fields that a statement with this status needs.
 _REQUIRED: Final = {
     "not_affected": ("justification", "impact_statement"),
     "affected": ("action_statement",),

@@ -100,7 +100,7 @@ def sessions(plan: Plan, batch: Batch) -> Iterator[str]:
 
 
 def invitations(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Yield answered invitations, and as many that are pending although their lifetime is over."""
+    """Yield answered invitations, and an equal number of pending ones that have expired."""
     # The tokens are unknown, and an invitation that is used after its lifetime is refused.
     members = plan.members()
     chance = chance_of("invitations", batch)

@@ -326,7 +326,7 @@ _TABLES: Final[Mapping[str, LiteralString]] = {
 
 
 def seed_console(connection: RawConnection, plan: Plan, say: Say, *, share: float = 1.0) -> None:
-    """Add the rows, or a part of those that are many, to a seeded database; the connection is in autocommit mode."""
+    """Add the rows, or a share of the many ones, to a seeded database; the connection is in autocommit mode."""
     parameters = _parameters(plan, share)
     for name, statement in _TABLES.items():
         began_at = time.monotonic()

@@ -34,7 +34,7 @@ BATCH_ROWS: Final = 20_000
 # How many lines the driver gets at once.
 BLOCK_LINES: Final = 1_000
 REPORT_SECONDS: Final = 5.0
-# From so many rows on it is faster to create the indexes afterwards.
+# From this many rows on it is faster to create the indexes afterwards.
 BULK_ROWS_MIN: Final = 100_000
 # How many audit entries are counted between two reports; the milestones are further apart than the actor's.
 COUNTED_ROWS: Final = 500_000

@@ -22,7 +22,7 @@ class Draw:
         self._upto = list(accumulate(weights.values()))
 
     def times(self, chance: random.Random, count: int) -> list[str]:
-        """Return so many random values; drawing them together is several times as fast as one by one."""
+        """Return this many random values; drawing them together is several times as fast as one by one."""
         return chance.choices(self.values, cum_weights=self._upto, k=count)
 
 

@@ -91,7 +91,7 @@ class Plan:
         return min(self.services, self.organizations)
 
     def moment_ms(self, number: int, total: int) -> int:
-        """Return the moment of one of so many that are spread evenly over the whole period."""
+        """Return the moment of one of a number of things that are spread evenly over the whole period."""
         return self.first_ms + number * PERIOD_MS // total
 
     def user_since_ms(self, user: int) -> int:

@@ -17,7 +17,7 @@ KEPT_MAX: Final = 8
 
 
 class Shares:
-    """A division of so many things: the first organization has the first of them, and so on."""
+    """A division of a number of things: the first organization has the first of them, and so on."""
 
     def __init__(self, things: int, organizations: int, *, least: int, most: int) -> None:
         weights = [(place + 1) ** -EXPONENT for place in range(organizations)]
@@ -50,5 +50,5 @@ class Shares:
 
 @lru_cache(KEPT_MAX)
 def shares(things: int, organizations: int, *, least: int, most: int) -> Shares:
-    """Divide so many things; no organization gets more than `most`, which must be enough for all of them."""
+    """Divide a number of things; no organization gets more than `most`, which must be enough for all of them."""
     return Shares(things, organizations, least=least, most=most)

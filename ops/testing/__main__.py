@@ -58,7 +58,7 @@ def _run_long(options: Sequence[str], marks: str, given: argparse.Namespace) -> 
     hangs = f"faulthandler_timeout={LONG_HANGS_SECONDS}"
     command = [PYTHON, "-m", "pytest", f"--processes={PROCESSES}", "--durations=5", "-o", hangs, *options]
     code = run([*command, "-m", f"long and not timing and not draws{marks}", *modules], shows=True).code
-    # All long tests of the modules may be of those that only the report runs.
+    # Perhaps only the report runs the long tests of these modules.
     return 0 if code == NONE_SELECTED else code
 
 

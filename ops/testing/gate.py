@@ -1,8 +1,8 @@
 """The gate: format, lint, import contracts, types, the suite, and the coverage of core.
 
-What depends on a part of the tree alone is asked only when that part has changed: types of changed files and of those
-that import them, coverage of changed files of core, and the tests that `tests/when_changed.toml` names. Where `CI` is
-set, everything is asked, and the matrices are whole.
+A check that depends on a part of the tree runs only when that part has changed: types of changed files and their
+importers, coverage of changed files of core, and the tests that `tests/when_changed.toml` names. Where `CI` is set,
+every check runs, and the matrices are whole.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The long tests that a change asks for: those for which there is time, and those that `ops/report` runs."""
+    """The long tests that a change asks for: the ones there is time for, and the ones left to `ops/report`."""
 
     runs: Sequence[Entry]
     left_out: Sequence[Entry]

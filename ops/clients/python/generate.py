@@ -59,7 +59,7 @@ IMPORTS: Final = {
 
 
 def main(arguments: list[str]) -> int:
-    """Write the modules, or name those that are outdated; return the exit status."""
+    """Write the modules, or name the outdated ones; return the exit status."""
     outdated = {path: text for path, text in modules().items() if not path.exists() or path.read_text() != text}
     if "--check" in arguments:
         for path in outdated:
@@ -145,7 +145,7 @@ def _schemas(operations: Iterable[Operation], shapes: Shapes) -> Iterable[dict[s
 
 
 def _imports(body: str) -> str:
-    """Return the imports of those names that a body uses."""
+    """Return the imports of the names that a body uses."""
     words = set(re.findall(r"\w+", body))
     used = {module: [name for name in names if name in words] for module, names in IMPORTS.items()}
     lines = [f"from {module} import {', '.join(names)}" for module, names in used.items() if names]

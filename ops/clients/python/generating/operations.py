@@ -87,7 +87,7 @@ def names_of(operations: Iterable[Operation]) -> dict[str, str]:
 
 
 def _completed(name: str, group: str) -> str:
-    """Return a name with all words of what it is about: of SCIM tokens, `customer_token` is `customer_scim_token`."""
+    """Return a name with all words of its group: for SCIM tokens, `customer_token` becomes `customer_scim_token`."""
     things, found, _ = group.partition(_OF_CUSTOMERS)
     if not found:
         return name
@@ -96,7 +96,7 @@ def _completed(name: str, group: str) -> str:
 
 
 def _says_enough(name: str, group: str) -> bool:
-    """Return whether a name says what it is about without its group: `list_members` does, `list_mine` does not."""
+    """Return whether a name is clear without its group: `list_members` is, `list_mine` is not."""
     if group.endswith(_OF_CUSTOMERS):
         return True
     if group.startswith(_KEEP_GROUP) or "_" not in name:

@@ -56,6 +56,6 @@ def split(record: dict[str, Any], shapes: Shapes) -> Iterator[dict[str, Any]]:
 
 
 def _part(body: Schema, story: Story) -> Schema:
-    """Return the schema of those fields of a body that a story sends."""
+    """Return the schema of the fields of a body that a story sends."""
     fields = {name: body["properties"][name] for name in (*story.required, *story.optional)}
     return body | {"properties": fields, "required": list(story.required)}

@@ -95,7 +95,7 @@ class Issuer:
         return self.requests.count(path)
 
     def wait_for(self, path: str, count: int) -> None:
-        """Return when so many requests for a path have come."""
+        """Return when this many requests for a path have come."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: self.count(path) >= count, WAIT_SECONDS_MAX), "too few requests came"
 

@@ -188,7 +188,7 @@ def test_a_value_in_a_path_leads_nowhere_else() -> None:
 
 
 def read_feed(driver: Driver, client: Any, saved: list[str], *, count: int) -> list[str]:
-    """Return the ids of the events that a reader yields, so many at most; it keeps its cursor in `saved`."""
+    """Return the ids of the events that a reader yields, up to a number; it keeps its cursor in `saved`."""
     found: list[str] = []
 
     def load() -> str | None:

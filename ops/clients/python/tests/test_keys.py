@@ -112,7 +112,7 @@ def test_nothing_is_verified_while_gatehouse_has_never_answered(driver: Driver, 
     for future in waiting:
         with pytest.raises(Unreachable):
             future.result()
-    # Those that waited share the failure.
+    # Calls that waited share the failure.
     assert len(issuer.requests) == 1
 
 

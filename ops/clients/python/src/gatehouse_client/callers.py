@@ -55,9 +55,9 @@ class Customer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A group of the directory that the service learns of.
+    """A group of the directory in the claims of the service.
 
-    Both fields are the one text where `groups_as` of the service is `names` or `ids`, as tokens have no more then.
+    Where `groups_as` of the service is `names` or `ids`, tokens have one text, and both fields are that text.
     """
 
     id: str

@@ -38,7 +38,7 @@ class CookieSigner:
     def __init__(self, secret: str, purpose: str) -> None:
         if len(secret) < SECRET_CHARACTERS_MIN:
             raise ValueError(f"the cookie secret has at least {SECRET_CHARACTERS_MIN} random characters")
-        # A value that was signed for one purpose is none for another.
+        # A value that was signed for one purpose is invalid for another.
         self._key = hmac.digest(secret.encode(), f"gatehouse-client {purpose}".encode(), hashlib.sha256)
 
     def sign(self, values: Mapping[str, str], *, until: float) -> str:
@@ -58,7 +58,7 @@ class CookieSigner:
         return values if float(values.pop("until")) > at else None
 
     def mark(self, text: str) -> str:
-        """Return what stands for a text and cannot be made without the secret."""
+        """Return a keyed hash of a text, which cannot be made without the secret."""
         return hmac.digest(self._key, text.encode(), hashlib.sha256).hex()
 
     def _mark(self, text: str) -> str:

@@ -30,7 +30,7 @@ class TokenRefused(GatehouseError):
 
 
 class ProofRefused(TokenRefused):
-    """The token needs a DPoP proof, and there is none that fits: answer 401 with the challenge `DPoP`."""
+    """The token needs a DPoP proof, and no valid one came: answer 401 with the challenge `DPoP`."""
 
 
 class ScopeMissing(GatehouseError):

@@ -65,9 +65,9 @@ class _Reading:
         return min(WAIT_SECONDS_MAX, math.ceil(left)) if is_endless else 0
 
     def next_events(self, wait_seconds: int) -> Steps[list[Event]]:
-        """Return the events after the cursor; while Gatehouse is away, pause and ask again, longer each time.
+        """Return the events after the cursor; while Gatehouse is away, ask again after longer and longer pauses.
 
-        There are none when it is still away at the time to stop.
+        Return none when it is still away at the time to stop.
         """
         while True:
             try:
@@ -111,11 +111,11 @@ class FeedReader:
         self._reading = _Reading(client.calling, feed)
 
     def events(self, *, is_endless: bool = True, stop_after: float | None = None) -> Generator[Event]:
-        """Yield events as they happen, for ever; without `is_endless`, those that have happened.
+        """Yield events as they happen, for ever; without `is_endless`, only the ones that have happened.
 
-        With `stop_after`, end after so many seconds, when what was read until then was yielded. The cursor is saved
+        With `stop_after`, end after this many seconds, when everything read until then was yielded. The cursor is saved
         when the event after an answer's last one is asked for. Raise `Refused` with status 410 when the cursor has
-        expired: what was kept is not complete any more, so begin anew.
+        expired: events in between are no longer available, so begin anew.
         """
         run(self._reading.begin(stop_after), self._io)
         while (wait := run(self._reading.next_wait(is_endless=is_endless), self._io)) is not None:

@@ -95,7 +95,7 @@ class KeySet:
 
 
 def keys_of(document: Mapping[str, Any]) -> Mapping[str, VerificationKey]:
-    """Return the keys of a JSON web key set by their ids; raise `Unreachable` when it is none, or has none."""
+    """Return the keys of a JSON web key set by their ids; raise `Unreachable` when it is invalid or empty."""
     listed: object = document.get("keys")
     if not isinstance(listed, list):
         raise Unreachable("the document of the keys is no key set")

@@ -15,7 +15,7 @@ WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtectedResource:
-    """An API by its public address, and the issuer of its tokens; `scopes` are those that it knows."""
+    """An API by its public address, and the issuer of its tokens; `scopes` are the ones that it knows."""
 
     resource: str
     issuer: str

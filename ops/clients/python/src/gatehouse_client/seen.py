@@ -48,6 +48,6 @@ class MemorySeen:
             return True
 
     def _remove_expired(self, at: float) -> None:
-        # All ids of one store live about as long, so those that expire first stand at the beginning.
+        # All ids of one store live about as long, so the first to expire are at the beginning.
         while self._until and next(iter(self._until.values())) <= at:
             self._until.popitem(last=False)

@@ -75,7 +75,7 @@ class SignIn:
         """Return the session of a cookie, with a live access token; None when no user is signed in, or no longer.
 
         Shortly before it expires the token is refreshed, once for all requests that ask at the same time. While
-        Gatehouse is away the session goes on until it expires; then this raises `Unreachable`.
+        Gatehouse is away the session continues until the token expires; then this raises `Unreachable`.
         """
         return run(self.steps.session(cookie), self.io)
 

@@ -52,7 +52,7 @@ class SignInBegun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedIn:
-    """A new session, the cookies to set, and the path of this site to which the browser goes on."""
+    """A new session, the cookies to set, and the path of this site to which the browser is redirected."""
 
     session: Session
     cookies: tuple[Cookie, ...]

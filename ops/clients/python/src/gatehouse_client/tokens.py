@@ -82,7 +82,7 @@ class Verification:
         # A session's customer never changes, so without one the answer would be about another person.
         if is_for_customer(caller.claims) and not is_for_customer(answer):
             raise TokenRefused("the token holds no longer for its customer")
-        # What Gatehouse leaves out is not so any more: a role, a customer, or a claim of the product.
+        # A claim that Gatehouse leaves out no longer holds: a role, a customer, or a claim of the product.
         known = {name: value for name, value in caller.claims.items() if name in _AS_ISSUED}
         caller = caller_of({**known, **answer})
         require_scopes(caller, scopes)

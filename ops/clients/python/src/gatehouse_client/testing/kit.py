@@ -137,7 +137,7 @@ class GatehouseKit(MadeCustomers):
         protocol: Protocol = "oidc",
         setup_link: str | None = None,
     ) -> EntraProvider:
-        """Return an identity provider like Microsoft Entra, likewise."""
+        """Return an identity provider like Microsoft Entra, in the same way."""
         return self._connected(EntraProvider(), organization, domain, protocol, setup_link)
 
     def _connected(

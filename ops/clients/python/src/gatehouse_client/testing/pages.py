@@ -105,7 +105,7 @@ def onward(page: httpx.Response) -> httpx.URL | None:
 
 
 def _answered(browser: httpx.Client, page: httpx.Response, visitor: Visitor) -> httpx.Response | None:
-    """Return the page after one that asks for something; None after one that asks for nothing."""
+    """Answer a page that asks for something and return the next one; None for a page that asks for nothing."""
     if (address := onward(page)) is not None:
         return browser.get(address)
     if _is_of_provider(page, visitor):

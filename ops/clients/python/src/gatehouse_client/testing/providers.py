@@ -1,7 +1,7 @@
 """Identity providers of customers: real servers on this machine that behave like Okta and Microsoft Entra.
 
-Each speaks OpenID Connect and SAML 2.0, signs what it says, and asks for no password: a page lists its people, or the
-test says who is signed in there. What differs between the two products is in the two classes at the end.
+Each speaks OpenID Connect and SAML 2.0, signs its answers, and asks for no password: a page lists its people, or the
+test says who is signed in there. The differences between the two products are in the two classes at the end.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class IdentityProvider(ABC):
     client_secret: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     redirect_uri: str = ""
     connection_id: str = ""
-    # The time of the instance, which judges what it says.
+    # The time of the instance, which checks the times in the answers.
     clock: Callable[[], float] = field(default=time.time, repr=False)
     people: dict[str, Employee] = field(default_factory=dict[str, Employee])
     # The person with a session at the provider in this browser: then no page asks.
@@ -79,7 +79,7 @@ class IdentityProvider(ABC):
     _server: ThreadingHTTPServer | None = field(default=None, repr=False)
 
     def group_id(self, name: str) -> str:
-        """Return what stands for a group in what it says: its name, or its object id with Entra."""
+        """Return a group as the answers name it: its name, or its object id with Entra."""
         return name
 
     def add(self, email: str, *, groups: Iterable[str] = ()) -> Employee:

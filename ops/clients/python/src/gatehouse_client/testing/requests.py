@@ -9,7 +9,7 @@ import httpx
 
 
 class KitFailed(AssertionError):
-    """Gatehouse has refused what the kit asked for; the test has asked for something impossible."""
+    """Gatehouse has refused a request of the kit; the test has asked for something impossible."""
 
 
 @dataclass(frozen=True)
