@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 # To one receiver at once, and the most that waits while the lease of a target runs.
 DELIVERIES_AT_ONCE_MAX: Final = 8
-# So few in one transaction; a flood must not be in front of what becomes due a moment later.
+# Only a few in one transaction; a flood must not delay what becomes due a moment later.
 LEASED_AT_ONCE_MAX: Final = 8
 # A target that takes longer is slow.
 QUICK_SECONDS: Final = 0.25

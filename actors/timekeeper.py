@@ -54,7 +54,7 @@ class Timekeeper:
             box.send(Due(since))
 
     def enter(self, role: PollingRole | None) -> None:
-        """Take the present role of the process; None while it hears nothing of what is due."""
+        """Set the present role of the process; None while it neither polls nor hears announcements."""
         before = (self._is_answered, self._is_our_turn)
         self._is_answered = role is not None
         if role is not None:

@@ -1,12 +1,12 @@
-"""The clock of a process: the machine's, until it jumps; from then on the last good time goes on.
+"""The clock of a process: the machine's, until it jumps; from then on the last good time continues.
 
 Two clocks are compared at every reading: the wall clock, which programs and people set, and the time since the machine
 was started, which only goes on, also while the machine is suspended. When their difference has changed at once, the
 wall clock has jumped, and it is not used until the database's clock confirms it (`actors/clock_watcher.py`). A clock
 that is adjusted slowly, as by NTP, is followed.
 
-A worker that takes the place of another one goes on with the time that the others know (`known_time.py`): it has no
-past of its own, and would believe a database whose clock has jumped.
+A worker that replaces another one continues with the time that the others know (`known_time.py`): it has no past of its
+own, and would believe a database whose clock has jumped.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class CheckedClock:
         shared: SharedTime | None = None,
         worker: int = 0,
     ) -> None:
-        """Make the clock of a process; that of a worker begins with what is known in `shared`."""
+        """Make the clock of a process; a worker's begins with the time in `shared`."""
         self._wall = wall
         self._since_start = since_start
         self._shared = shared
@@ -58,7 +58,7 @@ class CheckedClock:
         self._offset = wall() - since_start() if known is None else known.offset
         # The same of the database's clock, when it agreed last.
         self._database_offset = None if known is None else known.database_offset
-        # Until the clocks of the machine and of the database have agreed once, nobody knows which is right.
+        # Until the clocks of the machine and of the database have agreed once, it is unknown which is right.
         self._is_confirmed = False if known is None else known.is_confirmed
         self._unsettled_until = since_start() if known is None else known.unsettled_until
 

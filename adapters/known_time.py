@@ -29,7 +29,7 @@ class KnownTime:
     """The same of the database's clock, when it agreed last; None when it has not been asked."""
     unsettled_until: int
     is_confirmed: bool
-    """Whether the clock of the machine and that of the database have ever agreed."""
+    """Whether the clocks of the machine and of the database have ever agreed."""
 
 
 @final
@@ -65,7 +65,7 @@ class SharedTime:
         record = self._memory[place : place + _RECORD.size]
         [checksum] = _CHECKSUM.unpack_from(self._memory, place + _RECORD.size)
         noted_at, offset, database_offset, unsettled_until, has_asked, is_confirmed = _RECORD.unpack(record)
-        # Memory that nobody wrote is zeros, which no record is: its checksum is another one.
+        # Unwritten memory is zeros, which is no valid record: the checksum differs.
         if checksum != zlib.crc32(record):
             return None
         return KnownTime(

@@ -18,7 +18,7 @@ from entrypoints.refusals import CannotStart
 
 # The name of the socket for /metrics and /internal/ (FileDescriptorName= in its unit); any other is for everyone.
 METRICS: Final = "metrics"
-# Before a name: nobody else has the socket.
+# Before a name: no other process has the socket.
 _OWN: Final = "own-"
 _FIRST: Final = 3
 _VARIABLES: Final = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")

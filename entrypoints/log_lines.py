@@ -200,7 +200,7 @@ class LogLines:
             if self._rest:
                 is_taken = self._take(self._rest)
             elif self._untold_since is not None and is_taken:
-                # It may be shorter than what waits, and fit into a pipe that nobody reads.
+                # It may be shorter than the waiting lines, and fit into a full pipe.
                 if is_taken := self._take(self._told(self._untold, self._untold_since)):
                     self._untold, self._untold_since = {}, None
             elif self._kept:

@@ -18,7 +18,7 @@ import termios
 from contextlib import suppress
 from typing import Final, Protocol
 
-# A pipe takes this much whole or not at all, whoever else writes to it.
+# A pipe takes this much whole or not at all, also with other writers.
 WHOLE_BYTES_MAX: Final = select.PIPE_BUF
 _INTEGER_BYTES: Final = 4
 
@@ -95,7 +95,7 @@ class FileOutlet:
 
 
 class ReaderOutlet(FileOutlet):
-    """What somebody reads, by a descriptor that was opened for this outlet."""
+    """A descriptor that was opened for this outlet and has a reader."""
 
     def close(self) -> None:
         os.close(self._descriptor)

@@ -35,8 +35,8 @@ _ALGORITHMS: Final[dict[str, tuple[str, str | None]]] = {
     "ES256": ("EC", "P-256"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-# Of a key set that is remembered, which others have written: a provider or a client has few keys, an RSA key of
-# `RSA_BITS_MAX` has a text of 1,366 characters, and what else a key says is not read.
+# The limits of a remembered key set from others: a provider or a client has few keys, an RSA key of `RSA_BITS_MAX` has
+# a text of 1,366 characters, and other members of a key are not read.
 KEYS_REMEMBERED_MAX: Final = 100
 MEMBER_CHARACTERS_MAX: Final = 2048
 _MEMBERS: Final = ("kty", "crv", "alg", "use", "kid", "n", "e", "x", "y")

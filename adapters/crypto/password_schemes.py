@@ -182,7 +182,7 @@ def _read_django_pbkdf2(encoded: str) -> StoredHash | None:
 def _pbkdf2(algorithm: str, rounds: int, salt: bytes | None, digest: bytes | None) -> StoredHash | None:
     if not _is_salt(salt) or not _is_digest(digest):
         return None
-    # A digest longer than that of the hash function costs all the rounds again for each further part.
+    # A digest longer than the hash function's costs all the rounds again for each further part.
     work = rounds * -(-len(digest) // hashlib.new(algorithm).digest_size)
     if work > PBKDF2_ROUNDS_MAX[algorithm]:
         raise HashTooExpensive

@@ -39,9 +39,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class _CachedKeySet:
-    """What is known of an address: the key set, or None when it could not be had, and when that was.
+    """The remembered state of an address: the key set, or None when it could not be fetched.
 
-    `fetched_at_seconds` is when it was tried last, `read_at_seconds` when the key set came.
+    `fetched_at_seconds` is the time of the last try, `read_at_seconds` when the key set came.
     """
 
     key_set: KeySet | None = None

@@ -1,7 +1,7 @@
 """The texts of a mail in the language of its reader, with the values that stand in them: dates, durations, names.
 
-Values are texts in the outbox, as every version of Gatehouse writes and reads them. What a person or an organization
-has named is never translated; the words that stand in the place of a name are.
+Values are texts in the outbox, as every version of Gatehouse writes and reads them. Names that a person or an
+organization has chosen are never translated; the words in place of a missing name are.
 """
 
 from __future__ import annotations

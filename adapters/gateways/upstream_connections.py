@@ -151,7 +151,7 @@ class HttpConnectionGateway:
     async def _user(
         self, organization_id: UUID | None, found: Discovered, answer: Mapping[str, Any], claims: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Return what the provider says of the user besides the ID token, which may leave the address out."""
+        """Return the claims from the userinfo endpoint: the ID token may lack the address."""
         access_token = answer.get("access_token")
         if "email" in claims or found.userinfo_url is None or not isinstance(access_token, str):
             return {}

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-# Of the only organizations of a statement: one that people see.
+# For a statement with a single `organizations`: not an internal one.
 IS_SHOWN: Final = "internal_of IS NULL"
-# Of the only memberships of a statement: a membership, and no admission to the service of a customer record.
+# For a statement with a single `memberships`: a real membership, and no admission to the service of a customer record.
 IS_MEMBERSHIP: Final = "made_for IS NULL"
 
 

@@ -9,7 +9,7 @@ from core.organizations.domain_proofs import FAILING_MAX
 
 # What `DomainProof.is_in_force` says, for the only claim of a statement.
 PROVED: Final = "verified_at IS NOT NULL AND (failing_since IS NULL OR failing_since > %(failing_after)s)"
-# The same of a mail domain, for the only route of a statement: one that a vendor has for a customer proves nothing.
+# The same for a mail domain, in a statement with a single `route`: a vendor's claim for a customer proves nothing.
 IN_FORCE: Final = f"{PROVED} AND made_for IS NULL"
 # The route of the mail domain of a user `u` that enforces its connection `c`, if there is one. The index of verified
 # claims finds at most one row, and for most domains none.

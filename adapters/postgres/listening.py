@@ -95,7 +95,7 @@ class PostgresListening:
 
     def _opened(self) -> TimedConnection:
         address, database_address = self._address.reveal(), self._database_address.reveal()
-        # What is due in another database says nothing of what is due in this one.
+        # Work that is due in another database says nothing about this one.
         if address != database_address and (problem := difference(address, database_address)):
             raise psycopg.OperationalError(problem)
         return open_unshared(address)

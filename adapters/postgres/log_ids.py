@@ -1,7 +1,7 @@
-"""The range of ids of what is shown of the logs of sign-ins and of second factors.
+"""The range of ids of the shown entries in the logs of sign-ins and of second factors.
 
-A statement names it beside what it looks for, so that PostgreSQL reads the months of that range alone; and what is
-older is shown nowhere, so that no number changes when its month is dropped.
+A statement names it beside its conditions, so that PostgreSQL reads the months of that range alone; and older entries
+are shown nowhere, so that no number changes when their month is dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COUNTED_AT_ONCE: Final = timedelta(days=31)
 
 
 def first_kept_id(now: datetime) -> UUID:
-    """Return the lowest id of what is shown."""
+    """Return the lowest id of the shown entries."""
     return first_id_at(now - SIGN_INS_KEPT_FOR)
 
 

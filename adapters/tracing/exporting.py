@@ -1,7 +1,7 @@
 """Hands spans to a collector by OTLP over HTTP, in a thread of its own: no request waits for the collector.
 
-The queue is bounded, and what does not fit is dropped and counted. So is a batch that the collector does not take: a
-repetition would only hold up those behind it, and a span that is lost costs nobody anything.
+The queue is bounded; spans that do not fit are dropped and counted. So is a batch that the collector refuses: a
+repetition would only delay later ones, and a lost span does no harm.
 """
 
 from __future__ import annotations

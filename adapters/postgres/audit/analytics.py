@@ -34,8 +34,8 @@ _ANY: Final = """
     WHERE    organization_id = %(organization_id)s AND success AND id >= %(kept_id)s AND id < %(now_id)s
 """
 # Each day is a range of the index, which takes half the time of computing the day of every sign-in. No day before the
-# first sign-in or after the last one is read, and none at all when there are no sign-ins. Beside these days are two
-# more: the order of ids is not quite that of the times.
+# first sign-in or after the last one is read, and none at all when there are no sign-ins. Two days more are read at
+# the ends, because the order of ids is not quite the order of times.
 BY_DAY: Final = f"""
     SELECT   day AS date, sum(sign_ins)::bigint AS count {_COUNTED} GROUP BY day
     UNION    ALL
@@ -88,7 +88,7 @@ RECENT: Final = """
     ORDER BY id DESC
     LIMIT    %(limit)s
 """
-# Of a later day, no sign-in has an id of what is not kept.
+# No sign-in of a later day has an id before the kept range.
 _DAYS_APART: Final = timedelta(days=2)
 
 

@@ -149,9 +149,9 @@ COUNT: Final = """
     VALUES (%(counted_through)s)
     ON CONFLICT (is_the_only_row) DO UPDATE SET counted_through = excluded.counted_through
 """
-# Who did what the log says: a statement of its own, because accounts are not distributed on a cluster.
+# The actors of entries: a statement of its own, because accounts are not distributed on a cluster.
 ACTORS: Final = "SELECT id, email, is_platform_owner FROM users WHERE id = ANY (%s)"
-# In which months the entries of a part of a chain are: positions are given in about the order of the ids, but not
+# The months that have the entries of a part of a chain. Positions are given in about the order of the ids, but not
 # exactly, so no month is a range of positions. With the ids as values, a statement that reads entries by their
 # positions is planned for their months alone.
 SEALED_IDS: Final = """

@@ -142,7 +142,7 @@ PARTS: Final = """
     WHERE    log = 'audit_entries'
     ORDER BY end_id
 """
-# What is counted of the logs, and the ends of their chains: a row of each for an organization.
+# The counts of the logs and the ends of their chains: one row of each for an organization.
 BACKLOG: Final = """
     SELECT   organization_id, t.entries - coalesce(c.sealed_through, 0) AS entries,
              (sum(t.entries - coalesce(c.sealed_through, 0)) OVER ())::bigint AS total

@@ -1,4 +1,4 @@
-"""What an organization knows of one person: each list is read by the person's own index."""
+"""An organization's records of one person: each list is read by an index on the person."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Searching audit logs: each condition is a range of an index, and the one with the fewest entries leads.
 
-The leading range is read up to a number of entries, whatever the others leave over; `core/audit/search.py` says why.
-Of a time, a range is three: between its ends the ids alone decide, so that counting reads no entries; around both ends
-the entries are compared.
+The leading range is read up to a number of entries, however many of them the other conditions admit;
+`core/audit/search.py` says why. A range of times becomes three: between its ends the ids alone decide, so that counting
+reads no entries; around both ends the entries themselves are compared.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Sign-ins and active users by day, as ports/audit/sign_in_counts.py says.
 
 One statement reads a batch of the log, wherever its parts are. Another counts it: it adds the batch to the counts,
-marks who was active on which day, and moves the position on, all of it or nothing. A user's new day adds them to the
-windows that no other of their days is in, which are those after the day before it and before the day after it; so a
-window is stored by what changes from day to day.
+marks who was active on which day, and advances the position, all of it or nothing. A new active day of a user counts in
+each window that contains no other active day of the same user: those lie between the previous one and the next one. So
+a window is stored as its changes from day to day.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ _PLACED: Final = """
 """
 # A probe of the index takes about as long as reading this many of its entries side by side.
 _ENTRIES_FOR_PROBE: Final = "400"
-# The same for a page, where all days are of one scope, `scoped`: those of the users are looked up one by one or, where
-# an hour has many users, the days of all are read. `marked_days` says how many users were counted on which day. What is
-# further away than thirty days changes no window.
+# The same for a page, where all days are of one scope, `scoped`: the days of the users are looked up one by one or,
+# where an hour has many users, the days of all are read. `marked_days` says how many users were counted on which day.
+# Days further away than thirty days change no window.
 _PLACED_OF_SCOPE: Final = f"""
     many AS MATERIALIZED (
         SELECT count(DISTINCT s.user_id) * {_ENTRIES_FOR_PROBE}
@@ -210,7 +210,7 @@ FORGET_DAYS: Final = """
         RETURNING 1)
     SELECT count(*) FROM forgotten
 """
-# An index of an organization begins with whether a sign-in succeeded: each of both is a range of it.
+# An index of an organization begins with whether a sign-in succeeded: each outcome is a range of it.
 _NEWER_OF_ORGANIZATION: Final = f"""
     FROM  login_events e
     WHERE e.organization_id = %(organization_id)s AND e.success = ANY (ARRAY[true, false])

@@ -44,7 +44,7 @@ _TABLE: Final = re.compile(r'dumping contents of table "(?P<schema>[^"]+)\.(?P<t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenBackup:
-    """What was written: how many bytes, what the file says of itself, and why its time is not kept; None if it is."""
+    """The written backup: its bytes, its manifest, and why its time is not recorded, or None if it is."""
 
     size_bytes: int
     manifest: Manifest
@@ -188,7 +188,7 @@ class _Shares:
     errors: list[str] = field(default_factory=list)
 
     def read(self, line: str) -> None:
-        """Take in a line that pg_dump has said of itself."""
+        """Read a line of the progress of pg_dump."""
         match = _TABLE.search(line)
         if match is not None:
             self.done += self.sizes.get(self.table, 0)

@@ -13,12 +13,12 @@ from core.ids import FIRST_ID
 from core.services.services import Service
 from core.sessions.token_additions import TokenSubject
 
-# In place of a session: one by a password, that begins now.
+# In place of a stored session: one by a password that begins now.
 _SESSION: Final = """
     (SELECT %(session_id)s::uuid AS id, %(user_id)s::uuid AS user_id, %(organization_id)s::uuid AS organization_id,
             %(service_id)s::uuid AS service_id, NULL::uuid AS device_id, ARRAY['pwd'] AS amr,
             %(now)s::timestamptz AS authenticated_at, %(now)s::timestamptz AS created_at,
-            -- What the customer requires of a sign-in counts as done: it is not asked of who acts as another.
+            -- The sign-in that the customer requires counts as done: an impersonator needs none.
             %(user_id)s::uuid AS impersonator_id, %(customer_id)s::uuid AS customer_id, NULL::uuid AS confined_to,
             NULL::uuid AS confined_to_service, NULL::uuid AS connection_id, NULL::text AS confined_to_role,
             false AS lacks_connection) s

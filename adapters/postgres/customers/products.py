@@ -29,7 +29,7 @@ PRODUCT: Final = f"""
     c.hidden, c.vendor_setup, c.created_at
 """
 _ASSIGN: Final = assigning("customer_assignments", "customer_id", "%(vendor_id)s")
-# Of what is offered, what its organization may accept: the offer is open, and its vendor active.
+# An offer that its organization may accept: it is open, and its vendor active.
 _IS_OPEN: Final = """
     (c.organization_id = %(organization_id)s
      OR (c.offered_to = %(organization_id)s AND c.accepted_at IS NULL AND c.offer_expires_at > %(at)s

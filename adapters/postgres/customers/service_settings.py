@@ -1,4 +1,4 @@
-"""What names the roles of a service: `customer_assignments`, `service_assignments` and `customer_users`."""
+"""The uses of a service's roles: in `customer_assignments`, `service_assignments` and `customer_users`."""
 
 from __future__ import annotations
 

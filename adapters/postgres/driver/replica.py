@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """What a replica says of itself: whether it still is a standby, and how far it has replayed the log."""
+    """The state of a replica: whether it still is a standby, and how far it has replayed the log."""
 
     is_standby: bool
     replayed: Position
@@ -162,7 +162,7 @@ class Replica:
 
     @staticmethod
     def ask(connection: Connection, known: Position | None) -> Answered:
-        """Ask a replica where it is; on the timeline of what is known of it, or on the one that it names."""
+        """Read the position of a replica, on its last known timeline or on the one that it names."""
         row: Any = connection.execute(PLACE if known is not None else PLACE_AND_TIMELINE).fetchone()
         is_standby, lsn, *timelines = row
         timeline = known.timeline if known is not None else timelines[0]

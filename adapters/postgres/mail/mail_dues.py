@@ -22,8 +22,8 @@ MARK: Final = "SELECT mark_mails_due(one, %s) FROM unnest(%s::uuid[]) AS one"
 
 
 def _next(waiting: Waiting) -> LiteralString:
-    # Two ranges of the index: what waits for its time, and of what is due only mails that are leased. These are looked
-    # at again before the lease ends: on a cluster, a lease may still be seen a moment after it has ended.
+    # Two ranges of the index: mails that wait for their time, and among due mails only leased ones. These are checked
+    # again before the lease ends: on a cluster, a lease may still be seen a moment after it has ended.
     return f"""
         SELECT least((SELECT   due_at
                       FROM     mails

@@ -1,4 +1,4 @@
-"""The overview of an organization: existence, and what needs a person."""
+"""The overview of an organization: which parts are set up, and the matters that a person has to look at."""
 
 from __future__ import annotations
 

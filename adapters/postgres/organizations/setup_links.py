@@ -352,7 +352,7 @@ def _customer_caller(  # noqa: PLR0913 - one for each column that says something
             )
         },
     )
-    # Of nobody but the maker, in the internal organization, for as long as the link is.
+    # The rights of the maker alone, in the internal organization, while the link is valid.
     membership = Membership(
         id=columns["link_id"],
         organization_id=organization.id,

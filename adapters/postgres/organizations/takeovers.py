@@ -237,7 +237,7 @@ class Entry(NamedTuple):
 
 
 class Invitation(NamedTuple):
-    """An accepted invitation, and who has its address now."""
+    """An accepted invitation, and the user who has its address now."""
 
     organization_id: UUID
     id: UUID
@@ -551,7 +551,7 @@ class PostgresTakeovers(TakeoverEntries):
 
 
 def _first_id(acting: Sequence[Acting]) -> UUID | None:
-    """Return the lowest id of what these did."""
+    """Return the lowest id that an entry of these acts can have."""
     return first_id_since(min(one.since for one in acting)) if acting else None
 
 

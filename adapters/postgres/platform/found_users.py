@@ -116,7 +116,7 @@ class PostgresFoundUsers(Aggregate):
         if part and len(part) < GROUP_LETTERS:
             return self._value(COUNT_BEGINNING, values | {"end": part + _LAST_CHARACTER})
         if not part:
-            # Owners who are hidden are few, so hardly more rows are read than are counted.
+            # Hidden owners are few, so hardly more rows are read than counted.
             return self._value(COUNT_NEWEST, values | {"newest": _COUNTED_ONE_BY_ONE})
         if self._value(COUNT_NEWEST, values | {"newest": _PROBED}) * _SHARE_OF_MANY >= _PROBED:
             counted = self._value(COUNT_NEWEST, values | {"newest": _COUNTED_ONE_BY_ONE})

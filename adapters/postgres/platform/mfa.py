@@ -64,8 +64,8 @@ _BACKUP_CODES: Final = """
     ORDER BY created_at DESC
     LIMIT    %(limit)s
 """
-# Those who turned their second factor off, and what of the log may have to do with it: the log is apart, and asked for
-# these users alone.
+# The users who turned their second factor off, and related entries of the log, which is read separately for these users
+# alone.
 DISABLED: Final = """
     SELECT   user_id, created_at AS detected_at
     FROM     mfa_events

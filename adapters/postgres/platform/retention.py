@@ -66,7 +66,7 @@ _DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
     }
 )
 LOGS: Final = frozenset(_FIND)
-# Of sign-ins: before the first month that can be dropped whole, and of what is counted alone.
+# Sign-ins before the first month that can be dropped as a whole, and only counted ones.
 _BOUND: Final = """
     SELECT least(coalesce((SELECT counted_through FROM sign_in_counting), '00000000-0000-0000-0000-000000000000'),
                  (SELECT   first_id

@@ -2,8 +2,8 @@
 
 Every statement finds its rows by an index, so that a log of millions of rows is not read for one address. The indexes
 `*_addresses` contain the addresses that the entries of the logs mention. The logs may be spread over machines by their
-organization: all of them are asked which rows are the person's, because the person may have left the organization, and
-what is then changed is of one organization.
+organization: all of them are searched for the person's rows, because the person may have left the organization. Each
+change then concerns rows of one organization.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ FIRST: Final = (
 )
 # Every other table comes between these, by its name.
 LAST: Final = (
-    # The marks of what is due, before what they mark: the log of events, its deliveries, and their attempts.
+    # The marks of due work, before the marked rows: the log of events, its deliveries, and their attempts.
     *("mail_dues", "mails", "log_dues", "event_positions", "events"),
     *("webhooks", "webhook_queues", "webhook_deliveries", "webhook_attempts", "siem_streams"),
     # The logs: what happened, before its seal.
@@ -33,7 +33,7 @@ LAST: Final = (
     "platform_audit_entries",
 )
 _PLACES: Final = {table: place for place, table in enumerate((*FIRST, "", *LAST))}
-# After the locks are granted, for what the text of a migration does not name, and for rows: a part of the time before.
+# For tables that the text of a migration does not name, and for rows, after the locks are granted: less time.
 _SHARE_AFTERWARDS: Final = 0.5
 # What writes wait for.
 _BLOCKING: Final = Lock.SHARE

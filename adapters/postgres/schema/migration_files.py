@@ -11,9 +11,9 @@ recorded after the last one. After an interruption it starts again with its firs
 - does not use `REINDEX CONCURRENTLY`, which leaves invalid indexes under names that PostgreSQL chooses;
 - quotes nothing with dollars: a block of PL/pgSQL would hide what has to be repeatable.
 
-A file may say which processes go on beside it, in a line `-- gatehouse: compatible from NNNN`: every version of
-Gatehouse whose last migration is that one or a later one works with the schema that the file leaves. So its processes
-may serve on and start again. Without the line, only versions that have the file do. It is no part of the checksum.
+A file may say which versions work with its result, in a line `-- gatehouse: compatible from NNNN`: every version of
+Gatehouse whose last migration is that one or a later one. Its processes may keep serving and start again. Without the
+line, only versions that have the file work. The line is no part of the checksum.
 
 Files are `NNNN_<what>.sql`, numbered, forward only, and never edited once released. A large table is locked for a
 moment only: `ops/bench --migrations` checks that on a seeded database, by hand also with `--full`. A table of one row

@@ -1,4 +1,4 @@
-"""Groups of directories, and who is in them; triggers keep the numbers of members."""
+"""Groups of directories and their members; triggers keep the numbers of members."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from core.ids import first_id_since
 from core.services.first_sign_ins import FirstSignIn
 
 # In the order of the index of a service, from the month in which it was created on. A person who has left is not named:
-# the address of the account may be another one by now, which is no matter of this organization.
+# the account may have another address by now, which this organization must not see.
 FIND: Final = """
     SELECT e.created_at AS signed_in_at, u.email
     FROM   (SELECT   created_at, user_id

@@ -29,7 +29,7 @@ _LINK: Final = f"""
     LEFT   JOIN known_account_ids k ON k.organization_id = l.organization_id AND k.user_id = l.user_id
     WHERE  l.organization_id = %(organization_id)s AND l.service_id = %(service_id)s AND l.user_id = {NAMED_ACCOUNT}
 """
-# Of people of customers the vendor knows those who have signed in, by the id of their account.
+# The vendor knows people of customers who have signed in, by the id of their account.
 _PERSON: Final = """
     SELECT   u.id AS account_id, u.id, u.email, own.first_sign_in_at AS created_at,
              coalesce((SELECT metadata

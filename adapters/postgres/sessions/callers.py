@@ -91,9 +91,9 @@ def _text(file: str) -> Template:
 
 
 _TEXT: Final = _text("callers.sql")
-# What most sessions of services do not need, and PostgreSQL would prepare at each execution: columns, and what they are
-# for no customer at a service without rules, roles, groups, scopes and claims of its own, for a user who has no custom
-# role, and is no impersonated one.
+# Columns that most sessions of services do not need, and that PostgreSQL would prepare at each execution, with their
+# values for a session without a customer at a service without rules, roles, groups, scopes and claims of its own, whose
+# user has no custom role and is not impersonated.
 _EXTRAS: Final[Mapping[str, LiteralString]] = {
     '"place.custom_permissions"': "NULL::text[]",
     '"place.customer"': "NULL::jsonb",
@@ -244,7 +244,7 @@ class CallersBySession(Aggregate):
         if found is None and kind is not SessionKind.WHOLE:
             found = self._caller(make, without_extras(text), known)
             if kind is SessionKind.OWN:
-                # What its token or its use says of another one, they say each time; and it may be an account's own.
+                # The token or the use of a limited session says so each time; it may also be an account's own session.
                 self._noted(session_id, found, SessionKind.LIMITED)
         if found is None:
             found = self._noted(session_id, self._caller(make, text, known), SessionKind.WHOLE)
