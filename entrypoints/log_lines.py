@@ -107,9 +107,9 @@ class LogLines:
         self._kept = KeptLines() if kept is None else kept
         # Reentrant, because what the garbage collector ends may log while its thread writes a line.
         self._lock = threading.RLock()
-        # What is left of a line of which a part was taken.
+        # The rest of a line that was written in part.
         self._rest = b""
-        # What was dropped and not yet told.
+        # Dropped lines that are not reported yet.
         self._untold: dict[str, int] = {}
         self._untold_since: datetime | None = None
         # Whether anything of these three is there.
@@ -133,13 +133,13 @@ class LogLines:
                 self._fall_behind()
 
     def catch_up(self) -> None:
-        """Write some of what waits; for a process that may have no thread, which calls this again and again."""
+        """Write some of the waiting lines; for a process that may have no thread, which calls this again and again."""
         if self._is_behind:
             with self._lock:
                 self._caught_up()
 
     def finish(self, seconds_max: float = LAST_SECONDS_MAX) -> None:
-        """Write what waits before the process ends, if it is taken in this time; what is not counts as dropped."""
+        """Write the waiting lines before the process ends, for at most this time; the rest counts as dropped."""
         deadline = time.monotonic() + seconds_max
         while self._is_behind and (left_seconds := deadline - time.monotonic()) > 0:
             with self._lock:
@@ -175,7 +175,7 @@ class LogLines:
     def _fall_behind(self) -> None:
         self._is_behind = True
         if self._may_have_thread and not self._has_thread:
-            # If the system has no thread to spare, what is logged next tries again.
+            # If the system has no thread to spare, the next log line tries again.
             with suppress(RuntimeError):
                 threading.Thread(target=self._wait_and_write, name="log", daemon=True).start()
                 self._has_thread = True
@@ -194,7 +194,7 @@ class LogLines:
         return not self._has_thread and not self._is_catching_up and self._write_some()
 
     def _write_some(self) -> bool:
-        """Write some of what waits, and after its first line how much was dropped; return whether nothing is left."""
+        """Write some waiting lines, and after the first one how many were dropped; return whether none is left."""
         self._is_catching_up, is_taken = True, not self._kept
         for _ in range(LINES_AT_ONCE_MAX):
             if self._rest:
@@ -215,7 +215,7 @@ class LogLines:
         return not self._is_behind
 
     def _take(self, data: bytes) -> bool:
-        """Let the outlet take a line or what is left of one; return whether it has taken anything of it."""
+        """Write a line, or the rest of one, to the outlet; return whether the outlet has taken any of it."""
         taken = self._outlet.send(data)
         if taken:
             self._rest = data[taken:]

@@ -1,9 +1,9 @@
-"""Where lines of the log go: a descriptor to which a process writes without ever waiting for who reads it.
+"""Where lines of the log go: a descriptor to which a process writes without ever waiting for the reader.
 
-`O_NONBLOCK` belongs to the open file, which the terminal and the processes beside this one share, so it is never set on
-what was inherited. A pipe or a terminal is opened once more, which makes an open file of our own. A pipe of another
-user cannot be opened, so lines are moved into it by `splice`. A socket takes the flag with each line. A file takes
-what its disk takes, and nothing waits for a reader there.
+`O_NONBLOCK` belongs to the open file, which the terminal and other processes share, so it is never set on an inherited
+descriptor. A pipe or a terminal is opened once more, which makes an open file of our own. A pipe of another user cannot
+be opened, so lines are moved into it by `splice`. A socket takes the flag with each line. Writing to a file waits for
+no reader.
 """
 
 from __future__ import annotations

@@ -122,8 +122,8 @@ def serve(settings: Settings, *, workers: int) -> int:
             start = _Start(settings=settings, served=served, address=address, keeper=keeper, listeners=listeners)
             status = _serve_with(workers, start)
     if listeners.kept:
-        # Everything else has ended in order. What connects meanwhile waits in the queues of these sockets. Python's
-        # cleanup, which writes what is left of the log, does not happen.
+        # Everything else has ended in order. New connections wait in the queues of these sockets. Python's cleanup,
+        # which writes the rest of the log, does not run.
         logs.finish()
         handed_sockets.begin_anew(listeners.kept)
     log.info("server.stopped")
@@ -365,7 +365,7 @@ def _servers(installation: Installation, start: _Start, ending: _Ending) -> list
 
 
 def _served(settings: Settings, *, is_alone: bool) -> _Served:
-    """Return the routes of each listening socket: of that for everyone, and of the operator's.
+    """Return the routes of each listening socket: of the public one, and of the operator's.
 
     Workers share the memory of what is imported before them. A process alone imports the pages for their first request.
     """

@@ -53,7 +53,7 @@ GROUP_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:Group"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoService:
-    """What the small application of the demo has to know, and the identity provider and the name server beside it.
+    """The data for the small application of the demo, and for the identity provider and the name server beside it.
 
     `customers` has the ids by which the shop knows its customers, by their names.
     """

@@ -107,7 +107,7 @@ class Past:
         return self._links.pop(email)
 
     async def work(self) -> None:
-        """Do what the background tasks would have done by now: hand events on, and deliver what is due."""
+        """Do what the background tasks would have done by now: sequence events, and deliver what is due."""
         database = self.installation.database
         while True:
             handed_on = await database.transact(sequencing.hand_on, ROWS_MAX, self._turn)

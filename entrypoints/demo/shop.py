@@ -53,7 +53,7 @@ LINKS: Final = Markup('<nav aria-label="Shop"><a href="/">Shop</a> <a href="/web
 
 @dataclass
 class ShopBrowser:
-    """A browser: what it waits for while it signs in, and the claims of who has signed in."""
+    """A browser: the state of its sign-in, and the claims of the user who has signed in."""
 
     state: str = ""
     nonce: str = ""

@@ -128,7 +128,7 @@ INDIVIDUALS: Final = tuple(f"{name}@customer.example" for name in ("quin", "rosa
 
 
 def name_of(email: str) -> str:
-    """Return what the person with an address is called."""
+    """Return the name of the person with an address."""
     return NAMES[email.partition("@")[0]]
 
 

@@ -1,4 +1,4 @@
-"""What `gatehouse doctor` says of the cluster on which the logs lie."""
+"""The checks of `gatehouse doctor` on the cluster that stores the logs."""
 
 from __future__ import annotations
 

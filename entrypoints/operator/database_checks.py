@@ -1,4 +1,4 @@
-"""What `gatehouse doctor` checks of the database, of what is stored in it, and of what waits there."""
+"""The checks of `gatehouse doctor` on the database, its content, and the work that waits there."""
 
 from __future__ import annotations
 

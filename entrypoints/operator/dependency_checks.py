@@ -55,9 +55,9 @@ Check = Callable[[Settings], Awaitable[Finding | None]]
 
 
 async def findings(settings: Settings, *, has_mail_server: bool) -> tuple[Finding | None, list[Finding]]:
-    """Ask every server that is set; return what was found of the mail server, and of the others in their order.
+    """Check every configured server; return the finding on the mail server, and on the others in their order.
 
-    Without `has_mail_server` its address is not usable, and nothing is said of it.
+    Without `has_mail_server` its address is not usable, and there is no finding on it.
     """
     found: dict[int, Finding | None] = {}
 
@@ -182,7 +182,7 @@ def _providers(settings: Settings) -> Sequence[Check]:
 
 
 def _check_of_added(external: ExternalProvider) -> Check:
-    """Return a check of what an added provider says of itself, of its keys, and of our credentials there."""
+    """Return a check of the metadata of an added provider, its keys, and our credentials there."""
     name, issuer, client = external.provider.value, external.issuer, external.client
     assert issuer is not None, "a provider was added without an issuer"
     assert client is not None, "a provider was added without credentials"

@@ -1,4 +1,4 @@
-"""What `gatehouse doctor` checks of the PostgreSQL that the settings name: version, TLS, our role, room, settings."""
+"""The checks of `gatehouse doctor` on the PostgreSQL in the settings: version, TLS, our role, room, settings."""
 
 from __future__ import annotations
 

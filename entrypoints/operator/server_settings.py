@@ -26,7 +26,7 @@ _WORK_MEM_KB_MIN: Final = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Setting:
-    """A setting that can hurt, the value that does not, and what the other one does."""
+    """A setting of PostgreSQL that can do harm, its harmless value, and the effect of any other."""
 
     hurts: Callable[[str], bool]
     wanted: str

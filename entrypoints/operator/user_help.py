@@ -16,7 +16,7 @@ Report = Callable[[str], None]
 
 
 def show(settings: Settings, email: str, *, report: Report) -> None:
-    """Print what is stored of an account that helps its user, without secrets."""
+    """Print the stored data of an account that help its user, without secrets."""
 
     async def run(connected: ConnectedInstallation) -> None:
         # Limits are counted under a keyed hash of the address.

@@ -57,7 +57,7 @@ class AuthenticationCredential(SecretBody, kw_only=True):
 
 
 def attestation_of(credential: RegistrationCredential) -> Attestation:
-    """Return what the authenticator says about a new passkey; raise `BadRequest` when it is no base64url."""
+    """Return the attestation of a new passkey; raise `BadRequest` when it is no base64url."""
     response = credential.response
     return Attestation(
         credential_id=_credential_id(credential.id),
@@ -72,7 +72,7 @@ def transports_of(credential: RegistrationCredential) -> list[Transport]:
 
 
 def assertion_of(credential: AuthenticationCredential) -> PasskeyAssertion:
-    """Return what an authenticator has signed; raise `BadRequest` for what is no base64url."""
+    """Return the assertion of an authenticator; raise `BadRequest` when it is no base64url."""
     response, handle = credential.response, credential.response.user_handle
     return PasskeyAssertion(
         credential_id=_credential_id(credential.id),

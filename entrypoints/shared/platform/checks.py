@@ -34,7 +34,7 @@ ENCRYPTION_ADVICE: Final = "Put a proxy with TLS in front and set GATEHOUSE_BASE
 
 
 def base_settings(settings: Settings, unknown_settings: Sequence[str] = ()) -> Finding:
-    """Check what the settings say together; a wrong value of one alone has stopped the start before."""
+    """Check the settings together; a wrong value of a single one has stopped the start before."""
     if unknown_settings:
         return Finding("settings", False, " ".join(unknown_settings), "Correct the name, or unset it.")
     is_encrypted = settings.base_url.startswith("https:")

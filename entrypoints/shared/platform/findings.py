@@ -1,4 +1,4 @@
-"""What a check of the installation has found: for `gatehouse doctor`, and for the page of the system."""
+"""The findings of checks of the installation: for `gatehouse doctor`, and for the page of the system."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Finding:
 
     @property
     def verdict(self) -> Verdict:
-        """What the check says: that it works counts more than what it works for."""
+        """The word for the result: whether it is OK counts before what it is good for."""
         if not self.is_ok:
             return Verdict.NOT_OK
         return Verdict.OK if self.is_for_production else Verdict.TRIAL

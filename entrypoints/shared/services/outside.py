@@ -1,4 +1,4 @@
-"""What the installation says about the addresses that services name."""
+"""The hosts and networks of the installation, for the checks of the addresses that services register."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from entrypoints.web.serving.calls import Call
 
 
 def outside(call: Call) -> Outside:
-    """Return what the installation says about the addresses of services."""
+    """Return the installation's own hosts, and the networks that addresses of services may be in."""
     settings = call.installation.settings
     hosts = {urlsplit(url).hostname for url in (settings.base_url, settings.frontend_url) if url is not None}
     return Outside(

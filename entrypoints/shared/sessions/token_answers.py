@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 # Carries the state of a request by SAML from the first factor to the second.
 SAML_STATE_CLAIM: Final = "saml_state"
-# Carries what is to be said of the password, which comes with the answer to the second factor.
+# Carries the notice about the password, which comes with the answer to the second factor.
 PASSWORD_NOTICE_CLAIM: Final = "password_notice"  # noqa: S105 - the name of a claim, not a secret
 # Says that a passkey may finish the sign-in, so that its page asks for one without reading first.
 PASSKEY_CLAIM: Final = "passkey"
@@ -51,7 +51,7 @@ class Tokens(SecretBody, kw_only=True):
 
 
 class PasswordNotice(StrEnum):
-    """What a person should know of the password that they have signed in with."""
+    """What a person should know about the password that they have signed in with."""
 
     BREACHED = "breached"
 

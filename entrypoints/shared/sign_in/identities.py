@@ -20,5 +20,5 @@ def offered_by_platform(call: Call) -> list[Provider]:
 
 
 def signs_in(call: Call) -> Callable[[Provider, str], bool]:
-    """Return what says of a provider and a stable id whether such an identity can sign in."""
+    """Return a function that says whether an identity with a provider and a stable id can sign in."""
     return partial(added_providers.signs_in, call.installation.external_providers)

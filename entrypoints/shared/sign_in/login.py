@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Finish(Protocol):
-    """The second transaction of a sign-in by password: `login.finish`, or what does it besides something else."""
+    """The second transaction of a sign-in by password: `login.finish`, or a use case that includes it."""
 
     def __call__(
         self,

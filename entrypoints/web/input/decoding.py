@@ -261,7 +261,7 @@ def _require_times_in_utc(decoded: Any, shape: type[Any]) -> None:
 
 @cache
 def _time_fields(shape: type[Any]) -> list[tuple[str, str]]:
-    """Return the names of the fields of a type that hold a time, and as what they are sent."""
+    """Return the names of the fields of a type that hold a time, each with its name in requests."""
     info = inspect.type_info(shape)
     fields = info.fields if isinstance(info, inspect.StructType) else ()
     return [

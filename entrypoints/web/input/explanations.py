@@ -156,7 +156,7 @@ def _number(digits: str) -> int | float:
 
 
 def expected(kind: inspect.Type, value: Any) -> str:
-    """Return the sentence that says what a field of this type takes instead of the value."""
+    """Return the sentence about the values that a field of this type takes."""
     return _sentence([*_alternatives(kind)], value)
 
 

@@ -1,4 +1,4 @@
-"""Verifying what the provider of a connection has signed without a browser, by the keys that it publishes."""
+"""Verifying tokens that the provider of a connection sends without a browser, by the keys that it publishes."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Where the provider of a connection ends what a person holds: the address that its administrator enters there."""
+"""The address at which the provider of a connection revokes a person's access, for its administrator to enter there."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What the identity provider of a SAML connection says of itself now, and the request for a sign-in there."""
+"""The present metadata of a SAML connection's identity provider, and the request for a sign-in there."""
 
 from uuid import UUID
 
@@ -17,10 +17,10 @@ from entrypoints.web.serving.calls import Call
 
 
 async def current_description(call: Call, organization_id: UUID, connection: ConnectionRecord) -> SamlDescription:
-    """Return what the metadata of a connection say; raise `MetadataExpired` when they have ended.
+    """Return the description in the metadata of a connection; raise `MetadataExpired` when they have ended.
 
-    Those at an address are read again before that, because newer ones may be there. What they say is stored with the
-    connection, for the warning before they end.
+    Metadata at an address are read again before that, because newer ones may be there. Their end is stored with the
+    connection, for the warning before it.
     """
     gateway, metadata = call.installation.saml_connections, connection.metadata
     found = await gateway.describe(organization_id, metadata)

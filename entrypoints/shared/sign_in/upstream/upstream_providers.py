@@ -1,4 +1,4 @@
-"""What the provider of a connection says of itself, and of our credentials."""
+"""Checking the metadata of a connection's provider, and our credentials there."""
 
 import secrets
 from typing import Final
