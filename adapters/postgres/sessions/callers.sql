@@ -22,7 +22,7 @@ SELECT
                                                         ELSE s.confined_to END
                            -- A link that an organization made, and its user never used, does not count.
                            AND  last_login_at IS NOT NULL)
-              -- What a vendor has made for a customer may assert any address, so its word speaks for no account.
+              -- A connection that a vendor made for a customer may assert any address, so it vouches for no account.
               OR EXISTS (SELECT FROM organizations WHERE id = s.confined_to AND internal_of IS NOT NULL)
               -- An address under another organization's enforced route belongs to it, also without a membership.
               OR EXISTS (SELECT $enforced_route

@@ -93,7 +93,7 @@ async def show_password(call: Call, query: PasswordQuery) -> Page:
 async def submit_password(call: Call, form: PasswordChangeForm) -> PageOrRedirect:
     """Set or change your password; all other sessions end when it changes.
 
-    After a sign-in that asks for the change, it leads on to where the sign-in leads.
+    After a sign-in that asks for the change, it redirects to the target of the sign-in.
     """
     if form.new_password != form.repeated:
         return await _page(call, form=form, repeated_problem=marked("The passwords do not match."))
@@ -110,7 +110,7 @@ async def submit_password(call: Call, form: PasswordChangeForm) -> PageOrRedirec
 @on_custom_hosts
 @in_browser
 async def show_password_notice(call: Call, query: ReturnQuery) -> Page:
-    """Ask to change a password that is known from a data breach, on the way on which its user has signed in."""
+    """Ask to change a password that is known from a data breach, before the target of the sign-in is opened."""
     return form_page(call, "accounts/passwords_notice.html", **await returns.context(call, query), on=query.on(SIGN_IN))
 
 

@@ -67,7 +67,7 @@ PLATFORM: Final = "/app/platform"
 PLATFORM_ORGANIZATIONS: Final = f"{PLATFORM}/organizations"
 # How many rows a list shows at once.
 ROWS_SHOWN: Final = 25
-# The fields of the query of a list that stand in no address which leads on: `choose` ticks the boxes of one page.
+# The fields of the query of a list that its links leave out: `choose` ticks the boxes of one page.
 _NO_FILTERS: Final = frozenset({"done", "after", "choose"})
 
 

@@ -1,7 +1,7 @@
 """The brand of a page: what a page shows of the organization that is its context, under our own origin.
 
-A page gets it as the value `brand`; `frame/base.html` and `frame/card.html` use it. On the way to a service the return
-names the organization, and `kept_return` reads its brand with it; every other page names its organization to
+A page gets it as the value `brand`; `frame/base.html` and `frame/card.html` use it. During a sign-in to a service the
+return names the organization, and `kept_return` reads its brand with it; every other page passes its organization to
 `brand_of`. Under the base URL a page with a brand names the platform as well, so that no organization passes for it.
 """
 

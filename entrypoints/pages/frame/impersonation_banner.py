@@ -57,7 +57,7 @@ def present_acting(call: Call) -> Acting | None:
 
 
 def past_acting(call: Call) -> Acted | None:
-    """Return the way on of a browser that acted as another user until now; None when it did not."""
+    """Return the note and form for a browser that acted as another user until now; None when it did not."""
     if not call.has_acted or call.browser is None:
         return None
     return Acted(form_token=masked(call.browser.form_token))

@@ -233,7 +233,7 @@ def _by_status(call: Call, status: int) -> tuple[NextStep, ...]:
 
 
 def _after_refused_form(call: Call, refusal: FormRefused) -> tuple[NextStep, ...]:
-    """Return the way on of a browser that has signed in meanwhile, else the page that has the form."""
+    """Return the button for a browser that has signed in meanwhile, else for the page that has the form."""
     # What another site has sent names no way.
     way = call.form.way if isinstance(call.form, WayForm) and refusal.reason == "wrong_form_token" else ReturnQuery()
     if isinstance(call.form, WayForm) and call.browser is not None:

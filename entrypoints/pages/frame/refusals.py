@@ -143,7 +143,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
 def protocol_refusal_page(call: Call, refusal: Refusal) -> Response:
     """Return the same for `Routes` to which applications send browsers.
 
-    Only the makers of the application can mend a parameter, so the page names it for them.
+    Only the makers of the application can correct a parameter, so the page names it for them.
     """
     if _has_invalid_fields(refusal):
         return _explained(call, refusal, RequestRefused.default_message, refusal.message)

@@ -96,7 +96,7 @@ def form_page(
 ) -> Response:
     """Return a page whose forms carry the token of the browser; a template needs it as `form_token`.
 
-    Browsers refuse redirects to other sites after a form, so what follows one leads on by a page (`leading_page`).
+    Browsers refuse redirects to other sites after a form, so such a form is answered with a page (`leading_page`).
     With `connects`, the scripts of the page may send requests to Gatehouse.
     """
     response = page(call, template, status=status, form_token=form_token(call), browser=call.browser, **values)
@@ -110,8 +110,8 @@ def form_page(
 def here(call: "Call", way: "ReturnQuery | None") -> str:
     """Return the path that shows the page of this request in another language; empty where none does.
 
-    The answer to a form of a sign-in is shown where its way leads on, and that to a button of a part of the account or
-    the setup in this part.
+    For the answer to a form of a sign-in it is the page that continues the sign-in, and for the answer to a button of a
+    part of the account or the setup it is this part.
     """
     present = present_target(call)
     if call.request.method == "POST" and way is not None:

@@ -84,9 +84,9 @@ async def kept_return(call: Call, way: ReturnQuery) -> BrowserReturn | None:
 
 
 async def requesting_browser(call: Call, way: ReturnQuery) -> RequestingBrowser:
-    """Return this browser as the one that requests a mailed link on the way, which leads on there.
+    """Return this browser as the one that requests a mailed link, with the target of its sign-in.
 
-    What leads nowhere is left out: it is stored with the link, and a visitor may send any text.
+    An invalid target is left out: it is stored with the link, and a visitor may send any text.
     """
     kept = await kept_return(call, way)
     return requesting(
@@ -104,12 +104,12 @@ def organization_of(way: ReturnQuery, kept: BrowserReturn | None) -> str | None:
 
 
 def place_of(way: ReturnQuery, kept: BrowserReturn | None) -> tuple[str | None, str | None]:
-    """Return the slugs of the organization and the service to which a way leads; None for each that is not named."""
+    """Return the slugs of the organization and the service of a sign-in; None for each that is not named."""
     return organization_of(way, kept), kept.service_slug if kept is not None else None
 
 
 def way_of(call: Call, browser: RequestingBrowser | None) -> ReturnQuery | None:
-    """Return where a mailed link leads on in the browser that requested it; None in any other browser."""
+    """Return the target of a mailed link in the browser that requested it; None in any other browser."""
     if browser is None or not browser.is_bound_to(browsers.link_binding(call)):
         return None
     return ReturnQuery(return_to=browser.return_to, return_id=browser.return_id)

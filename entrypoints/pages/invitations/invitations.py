@@ -209,7 +209,7 @@ async def _join_and_choose(call: Call, token: str, proof: str) -> Response:
 
 
 async def _leading_page(call: Call, connection: DomainConnection, joined: Joined) -> Response:
-    """Return the page that leads on to a connection: a browser follows no redirect from a form to another site."""
+    """Return the page that opens a connection's sign-in: a browser follows no redirect from a form to another site."""
     address = _way_on(joined).on("/auth/upstream", connection_id=str(connection.id))
     shown = page(
         call,

@@ -231,7 +231,7 @@ async def deny(call: Call, form: AnswerForm) -> Page:
 @in_browser_or_not
 @shows_again(_over_page, RequestOver)
 async def cancel(call: Call, form: WayForm) -> Page:
-    """Cancel the sign-in on the way to a service, and go back to it with `access_denied`."""
+    """Cancel the sign-in to a service, and go back to it with `access_denied`."""
     kept = await call.transact(browser_returns.use, form.return_id)
     path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")
     parameters = dict(parse_qsl(query))

@@ -137,7 +137,7 @@ async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
 @on_custom_hosts
 @in_browser_or_not
 async def cancel_device(call: Call, form: WayForm) -> Page:
-    """Cancel the sign-in on the way to a device, which is refused."""
+    """Cancel the sign-in for a device, which is refused."""
     await returns.kept_return(call, form.way)
     kept = await call.transact(browser_returns.use, form.return_id)
     path, _, query = kept.answering.partition("?") if kept is not None else ("", "", "")

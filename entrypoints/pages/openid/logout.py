@@ -201,7 +201,7 @@ async def _posted(call: Call, request_id: str) -> LogoutRequest:
 
 
 def _shown(wanted: LogoutRequest, language: str | None) -> str:
-    """Return the page that says that the browser is signed out, and leads on to the service."""
+    """Return the page that says that the browser is signed out, and returns to the service."""
     fields = {
         "client_id": wanted.client_id or (wanted.hint["aud"] if wanted.hint is not None else None),
         "post_logout_redirect_uri": wanted.redirect_uri,
@@ -229,9 +229,9 @@ class SignOutForm(ProtectedForm, kw_only=True):
 @on_custom_hosts
 @in_browser_or_not
 async def show_sign_out(call: Call, query: ReturnQuery) -> PageOrRedirect:
-    """Show the button that signs out, or that the browser is signed out; go on to where a service wants it to go.
+    """Show the button that signs out, or that the browser is signed out; redirect to the service if it wants that.
 
-    The sign-in after it may lead on to a path, for a user who goes there with another account.
+    The next sign-in may have a path as its target, for a user who goes there with another account.
     """
     name = browsers.cookie_name(call, RETURN_COOKIE)
     return_id = cookie_of(call.request, name)

@@ -146,7 +146,7 @@ async def send_to_set_up(
 async def conclude(
     call: Call, outcome: SignInCompleted | SecondFactorPending, way: ReturnQuery, *, stays_signed_in: bool = False
 ) -> Response:
-    """Answer a sign-in: lead on, or to the page of the second factor."""
+    """Answer a sign-in: redirect to its target, or to the page of the second factor."""
     if isinstance(outcome, SecondFactorPending):
         token = token_answers.pre_auth_token(call, outcome)
         call.set_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE), token, lifetime=CHALLENGE_LIFETIME)
@@ -155,7 +155,7 @@ async def conclude(
 
 
 async def complete(call: Call, completed: SignInCompleted, way: ReturnQuery) -> Response:
-    """Keep the session of a completed sign-in in the browser, and lead on."""
+    """Keep the session of a completed sign-in in the browser, and redirect to the target."""
     assert completed.cookie is not None, "a sign-in on a page has begun no browser session"
     browsers.begin_session(call, completed.cookie)
     call.forget_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE))

@@ -53,7 +53,7 @@ class PasswordForm(AddressForm, kw_only=True):
 @on_custom_hosts
 @in_browser_or_not
 async def show_sign_in(call: Call, query: ReturnQuery) -> PageOrRedirect:
-    """Show the sign-in page; a browser that is signed in is led on, unless its session does not go there."""
+    """Show the sign-in page; redirect a signed-in browser to the target, unless its session does not open that."""
     if call.browser is not None and await conclusion.goes_on(call, query):
         return await conclusion.go_on(call, query)
     return await address_page(call, query)
@@ -184,7 +184,7 @@ def _methods_page(
 def _required_page(
     call: Call, way: ReturnQuery, kept: BrowserReturn | None, email: str, connection: EmailLookupResult
 ) -> Response:
-    """Return the page that leads on to the sign-in which an organization requires of an address."""
+    """Return the page that opens the sign-in that an organization requires for an address."""
     returns.remember_address(call, email)
     address = way.on(UPSTREAM, connection_id=str(connection.connection_id))
     shown = form_page(

@@ -87,7 +87,7 @@ async def _authenticate(
 async def _lead_on(
     call: Call, outcome: SignInCompleted | SecondFactorPending, found: UnprovedAddress, way: ReturnQuery | None
 ) -> Response:
-    """Complete the sign-in, and lead on to where the registration came from; `way` is None in another browser."""
+    """Complete the sign-in, and redirect to where the registration came from; `way` is None in another browser."""
     led_on = await conclusion.conclude(call, outcome, way or ReturnQuery())
     back, email = found.back, found.user.email
     if back.redirect_uri is not None:

@@ -131,7 +131,7 @@ async def confirm_setup(call: Call, form: ConfirmForm) -> PageOrRedirect:
     (_, cookie), response = await made_to_show(
         call,
         lambda uow: browser_sessions.and_renew(uow, call.in_browser, mfa.enable, form.code),
-        # Beside another factor there are none, and the sign-in page leads on.
+        # Beside another factor there are none, and the sign-in page redirects to the target.
         lambda made: ToShow(page=CODES if made[0].codes else SIGN_IN, secrets=made[0].codes),
         query=form.way.fields,
     )

@@ -8,7 +8,7 @@ from core.lazy_dataclasses import dataclass
 
 
 class Verdict(Enum):
-    """What a check says: its word in the output, and the exit status when there is nothing worse.
+    """The result of a check: its word in the output, and the exit status when there is nothing worse.
 
     The shell and the parser of arguments use the status 2.
     """

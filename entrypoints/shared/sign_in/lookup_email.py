@@ -15,7 +15,7 @@ async def look_up(
     base_url: str,
     is_checked: bool = False,
 ) -> EmailLookupResult:
-    """Return how the domain of an address signs in on the way to an organization and its service.
+    """Return how the domain of an address signs in to an organization and its service.
 
     Raise `RateLimitExceeded` when the network has looked up too many domains at services with customers, and with
     `is_checked` `NotFound` for an organization that does not exist.

@@ -25,7 +25,7 @@ async def brand_pages(call: Call, organization_id: UUID) -> None:
 
 
 async def brand_refusal(call: Call, refusal: Refusal) -> None:
-    """Let the page that explains a refusal show the brand of the organization to which the person was on the way.
+    """Let the page that explains a refusal show the brand of the organization that the person was signing in to.
 
     The refusal names it, else the return that the page carried. The return also names the language of the page.
     """

@@ -132,7 +132,7 @@ class Call:
         self.custom_host: CustomHost | None = None
         # The organization whose brand the pages of this request show: the custom domain's, or the one of their context.
         self.brand: BrandedOrganization | None = None
-        # The id of the return that the query or the form of a page on the way of a sign-in carries; empty without one.
+        # The id of the return in the query or the form of a page of a sign-in; empty without one.
         self.return_id = ""
         # The tag of the language in which a service has asked for the pages of its sign-in; None for the browser's.
         self.language: str | None = None

@@ -49,7 +49,7 @@
       link.search ||= sessionStorage.getItem(FILTERED + link.pathname) ?? "";
     }
   } catch {
-    // Then the way leads to the whole list.
+    // Then the link leads to the whole list.
   }
 
   // What a bar counts stands above its plot while it is pointed at or has the focus.

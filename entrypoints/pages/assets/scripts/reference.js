@@ -1,5 +1,5 @@
-// The reference: its search answers while one types, and an address of an earlier version, which had everything on one page,
-// leads on to the page of its operation or error code.
+// The reference: its search answers while one types, and an address of an earlier version, which had everything on one
+// page, redirects to the page of its operation or error code.
 "use strict";
 
 const TYPING_MS = 150;

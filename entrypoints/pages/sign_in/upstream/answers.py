@@ -78,8 +78,8 @@ async def send_request(
 ) -> Response:
     """Return the redirect or the page by which a browser takes a request to the identity provider.
 
-    It is signed with the key of the connection if the identity provider wants that. After a form, a page in place of
-    the redirect leads on; `after_form` is its text.
+    It is signed with the key of the connection if the identity provider wants that. After a form, a page replaces the
+    redirect; `after_form` is its text.
     """
     message = await request_to(
         call,

@@ -205,7 +205,7 @@ def bind(call: Call) -> str:
 
 @contextmanager
 def on_the_way_of(call: Call, began: UpstreamSignIn) -> Generator[None]:
-    """Let a refusal in the block be explained on the way of this sign-in, under the brand of its organization."""
+    """Explain a refusal in the block with the target of this sign-in, under the brand of its organization."""
     call.return_id = began.way.return_id
     # Linking belongs to the account.
     with on_the_way_to(began.context.organization_id if began.user_id is None else None):
