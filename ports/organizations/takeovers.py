@@ -35,7 +35,7 @@ class Takeovers(Protocol):
     def acting(self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime) -> Sequence[Acting]:
         """Return who acted with the power of a takeover in these organizations, and since when.
 
-        They are the account, its keys, SCIM tokens and setup links, everyone to whom one of these gave membership, a
+        They are the account, its keys, SCIM tokens and setup links, every user that one of these gave membership, a
         higher role or the ownership, and so on from these.
         """
         ...

@@ -221,7 +221,7 @@ class NamedParties:
         customer: str | Organization | MadeCustomer | None = None,
         provider: IdentityProvider | None = None,
     ) -> dict[str, Any]:
-        """Sign a person in in the same way, and return the whole answer, with the other tokens."""
+        """Sign a person in as `token` does, and return the whole answer, with the other tokens."""
         if isinstance(customer, MadeCustomer):
             product = product or customer.product
         if provider is not None:
