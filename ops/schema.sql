@@ -2562,7 +2562,7 @@ CREATE TABLE memberships (
     made_for uuid
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
-COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
+COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then.';
 COMMENT ON COLUMN memberships.suspended_at IS 'Since when a directory has this member inactive; they have no access.';
 COMMENT ON COLUMN memberships.member_email IS 'The address of the account; a trigger fills it in.';
 COMMENT ON COLUMN memberships.role_source IS 'What gave the role by a rule: scim, or the id of a connection; null for a role that was given by hand.';
@@ -2623,7 +2623,7 @@ CREATE TABLE mfa_events (
     details jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
-COMMENT ON TABLE mfa_events IS 'The separate log of everything about second factors (operations 6.3), and of security events.';
+COMMENT ON TABLE mfa_events IS 'The separate log of everything about second factors, and of security events.';
 ALTER TABLE ONLY mfa_events
     ADD CONSTRAINT mfa_events_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_events_ending ON mfa_events USING btree (created_at) WHERE (event_type <> 'user_anonymized'::text);
@@ -3361,7 +3361,7 @@ CREATE TABLE service_audiences (
     organization_id uuid NOT NULL,
     service_id uuid NOT NULL
 );
-COMMENT ON TABLE service_audiences IS 'Which service has which audience: none is that of two (decisions 10.5).';
+COMMENT ON TABLE service_audiences IS 'The audiences of services; no two services have the same one.';
 ALTER TABLE ONLY service_audiences
     ADD CONSTRAINT service_audiences_pkey PRIMARY KEY (audience);
 CREATE INDEX service_audiences_of_service ON service_audiences USING btree (organization_id, service_id);
@@ -3924,7 +3924,7 @@ CREATE TABLE tiers (
     CONSTRAINT tiers_default_max_users_check CHECK ((default_max_users >= 0)),
     CONSTRAINT tiers_price_cents_check CHECK ((price_cents >= 0))
 );
-COMMENT ON TABLE tiers IS 'What an organization may use; a null limit is no limit (decisions 5.3).';
+COMMENT ON TABLE tiers IS 'What an organization may use; a null limit is no limit.';
 ALTER TABLE ONLY tiers
     ADD CONSTRAINT tiers_name_key UNIQUE (name);
 ALTER TABLE ONLY tiers
@@ -4144,7 +4144,7 @@ CREATE TABLE users (
 COMMENT ON TABLE users IS 'Accounts: one per address on the whole platform.';
 COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed for good; such an account never comes back.';
 COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no passkey challenge with this number or a lower one.';
-COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key, of whose own users it may be (decisions 5.7).';
+COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key; the account may be one of its own users.';
 COMMENT ON COLUMN users.closed_at IS 'When its user closed the account; a sign-in within 14 days clears it, then the account is anonymized.';
 COMMENT ON COLUMN users.deactivated_by_organization_id IS 'The organization that deactivated the account, which was its own, and may activate it again.';
 COMMENT ON COLUMN users.disowned_at IS 'When the organization of its mail domain took the address back; the user has to choose another one.';
@@ -4326,7 +4326,7 @@ CREATE FUNCTION event_payload(events) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', NULLIF(($1).organization_id, '00000000-0000-0000-0000-000000000000'::uuid), 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
 
-COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
+COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets, always in this order.';
 
 CREATE VIEW log_partitions AS
  SELECT parent.relname AS log,
@@ -4363,7 +4363,7 @@ UNION ALL
      JOIN memberships m ON (((m.organization_id = g.organization_id) AND (m.user_id = g.user_id))))
   WHERE (m.suspended_at IS NULL);
 
-COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from (decisions 5.5).';
+COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from.';
 
 ALTER TABLE ONLY active_days
     ADD CONSTRAINT active_days_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

@@ -161,8 +161,8 @@ async def context(call: Call, way: ReturnQuery) -> dict[str, Any]:
 def shown(call: Call, way: ReturnQuery, kept: BrowserReturn | None) -> dict[str, Any]:
     """Return what `context` does, of a return that has been read.
 
-    `elsewhere` is the base URL at a custom domain, which has no pages that create or recover an account (decisions
-    13.3); else it is empty.
+    `elsewhere` is the base URL at a custom domain, which has no pages that create or recover an account; else it is
+    empty.
     """
     return {
         "elsewhere": call.installation.settings.base_url if call.custom_host is not None else "",

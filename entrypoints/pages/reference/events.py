@@ -15,7 +15,7 @@ from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import HTML, Page, protected, render
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows
 from entrypoints.web.describing import event_payloads
-from entrypoints.web.describing.schemas import Schemas, for_readers
+from entrypoints.web.describing.schemas import Schemas
 from entrypoints.web.serving.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public
@@ -68,7 +68,7 @@ def _view(schemas: Schemas, event: EventType) -> EventView:
     return EventView(
         event=event,
         is_recorded=event in _RECORDED,
-        about=for_readers(data.__doc__ or ""),
+        about=data.__doc__ or "",
         fields=[row for row in _rows(schemas, data) if row.name not in common],
         example=json.dumps(event_payloads.example_of(schemas, event), indent=2, ensure_ascii=False),
     )

@@ -17,7 +17,7 @@ from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks
 from entrypoints.pages.reference.python_examples import python_example
 from entrypoints.web.describing.documented_errors import RefusalDescription, refusals
 from entrypoints.web.describing.openapi import parameters_of
-from entrypoints.web.describing.schemas import Schemas, answers, for_readers
+from entrypoints.web.describing.schemas import Schemas, answers
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 
@@ -79,7 +79,7 @@ def describe_limit(limit: RateLimit) -> str:
 
 
 def _route_view(route: Route, schemas: Schemas, base_url: str, function: str | None) -> RouteView:
-    title, _, rest = for_readers(route.documentation).partition("\n")
+    title, _, rest = route.documentation.partition("\n")
     command = curl_example(route, schemas, base_url)
     return RouteView(
         anchor=route.operation_id,

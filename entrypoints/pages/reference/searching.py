@@ -13,7 +13,6 @@ from core.errors import ErrorCode
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.areas import Line, addresses_of, line_of
-from entrypoints.web.describing.schemas import for_readers
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.routes import Route
 
@@ -95,7 +94,7 @@ def _operations(routes: tuple[Route, ...]) -> Sequence[_Entry[Line]]:
         if not route.is_page:
             line = line_of(route, addresses[route.operation_id])
             path = f"{route.method} {route.path}"
-            about = f"{route.capability} {route.operation_id} {for_readers(route.documentation)}"
+            about = f"{route.capability} {route.operation_id} {route.documentation}"
             texts = (_words(path), _words(path, line.title), _words(path, line.title, about))
             entries.append(_Entry(thing=line, texts=texts))
     return entries

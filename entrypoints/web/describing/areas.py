@@ -12,7 +12,6 @@ from itertools import groupby
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
-from entrypoints.web.describing.schemas import for_readers
 from entrypoints.web.serving.routes import Route
 
 REFERENCE: Final = "/docs"
@@ -86,7 +85,7 @@ def line_of(route: Route, address: str) -> Line:
         anchor=route.operation_id,
         method=route.method,
         path=route.path,
-        title=for_readers(route.documentation).partition("\n")[0],
+        title=route.documentation.partition("\n")[0],
         address=address,
     )
 
@@ -95,7 +94,7 @@ def introductions(routes: Iterable[Route]) -> dict[str, str]:
     """Return each capability's introduction; if several modules share a capability, the longest one counts."""
     found: dict[str, str] = {}
     for route in routes:
-        found[route.capability] = max(found.get(route.capability, ""), for_readers(route.introduction), key=len)
+        found[route.capability] = max(found.get(route.capability, ""), route.introduction, key=len)
     return found
 
 

@@ -17,7 +17,7 @@ from entrypoints.web.describing.areas import introductions
 from entrypoints.web.describing.documented_errors import all_codes
 from entrypoints.web.describing.documented_responses import HEADERS, Errors, responses_of
 from entrypoints.web.describing.examples import example
-from entrypoints.web.describing.schemas import Schema, Schemas, for_readers
+from entrypoints.web.describing.schemas import Schema, Schemas
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.answers import JSON, AnswerStatus, Error, Media, encode
@@ -109,7 +109,7 @@ def describe(
 
 
 def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]:
-    documentation = for_readers(route.documentation)
+    documentation = route.documentation
     operation: dict[str, Any] = {
         "operationId": route.operation_id,
         "tags": [route.capability],

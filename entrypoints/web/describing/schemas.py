@@ -24,8 +24,6 @@ from entrypoints.web.serving.routes import Route
 Schema: TypeAlias = dict[str, Any]
 
 REFERENCE: Final = "#/components/schemas/"
-# Docstrings cite internal documents, which the readers of the reference do not have.
-_CITATION: Final = re.compile(r"\s*\((?:identity|operations|decisions)\s[^)]*\)")
 # What belongs to a field as a whole, and not to one of the types that it may have.
 _ANNOTATIONS: Final = ("description", "examples", "default")
 
@@ -131,8 +129,6 @@ class Schemas:
         # Also schemas without a name, such as for an answer of any fields.
         for component in (*self._components.values(), *self._schemas.values()):
             component.pop("title", None)
-            if "description" in component:
-                component["description"] = for_readers(component["description"])
             for schema in _inside_schema(component):
                 _complete_types(schema)
         for cls in inner_classes(self._schemas):
@@ -170,11 +166,6 @@ def answers(route: Route) -> list[DocumentedAnswer]:
     if route.who.leads_to_sign_in and all(answer.status != SEE_OTHER for answer in declared):
         return [*declared, DocumentedAnswer(status=SEE_OTHER)]
     return declared
-
-
-def for_readers(text: str) -> str:
-    """Remove the citations of internal documents from a text."""
-    return _CITATION.sub("", text)
 
 
 def _of_other_type(kind: type[Any]) -> Schema:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.11"
+API_VERSION: Final = "3.12"
 
 
 class AddressLimits(TypedDict):
@@ -320,14 +320,14 @@ class ChangedPasskeyItem(TypedDict):
 
 
 class CheckoutSession(TypedDict):
-    """A checkout page of the provider; the field names are those of operations 2.11."""
+    """A checkout page of the provider; the names of the fields are the interface's."""
 
     checkout_url: str
     session_id: str
 
 
 class ClientProblem(TypedDict):
-    """A request that was refused; `ip_address` is the network of one that has come by a browser."""
+    """A refused request; `ip_address` is only the network of a request through a browser."""
 
     at: str
     kind: ProblemKind
@@ -659,7 +659,7 @@ class CustomerRuleRecord(TypedDict):
 
 
 class CustomerScimToken(TypedDict):
-    """A token, without its secret; `last_attempt` is the last call of the directory, as far as it is known."""
+    """A token without its secret; `last_attempt` is the last known call of the directory."""
 
     id: str
     name: str
@@ -690,7 +690,7 @@ class DailyLogins(TypedDict):
 
 
 class Delivery(TypedDict):
-    """A delivery."""
+    """A delivery of an event to a webhook."""
 
     id: str
     webhook_id: str
@@ -727,7 +727,7 @@ class DeviceAuthorizationCodes(TypedDict):
 
 
 class DeviceDetails(TypedDict):
-    """Everything known about a device. `risk_score` is that of the last sign-in from it, from 0 to 1."""
+    """Everything known about a device. `risk_score` is the score of the last sign-in from it, from 0 to 1."""
 
     id: str
     name: str
@@ -1001,7 +1001,7 @@ class EventTypeItem(TypedDict):
 
 
 class ExplainedAccount(TypedDict):
-    """The account that the question is about; `is_told` says whether what concerns it alone is told."""
+    """The account of the question; `is_told` says whether the answer includes what concerns the account alone."""
 
     id: str
     email: str
@@ -1062,7 +1062,9 @@ class ExplainedWay(TypedDict):
 
 
 class ExportedAdmission(TypedDict):
-    """A customer for which the vendor of a service has let the person in, who need not be a member of it."""
+    """A customer for which the vendor of a service has admitted the person, who need not be a member of the
+    customer.
+    """
 
     customer_id: str
     organization_slug: str
@@ -1073,9 +1075,7 @@ class ExportedAdmission(TypedDict):
 
 
 class ExportedAssignment(TypedDict):
-    """What an organization has assigned to the person by name: a service of its own, or one that it uses as a
-    customer.
-    """
+    """An assignment of the person by an organization, to a service of its own or one that it uses as a customer."""
 
     organization_id: str
     organization_slug: str
@@ -1164,7 +1164,7 @@ class ExportedMembership(TypedDict):
 
 
 class ExportedMessage(TypedDict):
-    """The message of an invitation that the person has sent, or got, in an organization that they are a member of."""
+    """The message of an invitation that the person has sent or received, in an organization that they belong to."""
 
     organization_id: str
     organization_slug: str
@@ -1174,7 +1174,7 @@ class ExportedMessage(TypedDict):
 
 
 class ExportedMetadata(TypedDict):
-    """What a service notes about the person, who uses it."""
+    """What a service notes about its user."""
 
     organization_id: str
     organization_slug: str
@@ -1341,7 +1341,7 @@ KeptReason: TypeAlias = Literal["owner", "role"]
 
 
 class LiftedLimits(TypedDict):
-    """What is no longer counted: failed sign-ins, and kinds of mail of which some were sent lately."""
+    """What no longer counts: failed sign-ins, and kinds of mail that were sent lately."""
 
     failed_sign_ins: int
     mail_counts: int
@@ -1369,7 +1369,7 @@ ListedMailState: TypeAlias = Literal["failed", "kept", "queued", "routed", "sent
 
 
 class ListedPlatformOwner(TypedDict):
-    """A platform owner, with what protects their account; `appointed_at` is None when it was not recorded."""
+    """A platform owner and their second factor; `appointed_at` is None when it was not recorded."""
 
     id: str
     email: str
@@ -1406,7 +1406,7 @@ class MadeByKeyList(TypedDict):
 
 
 class MadeConnection(TypedDict):
-    """A connection that the vendor has made; `problem` is what the last check found, None for none."""
+    """A connection that the vendor has made; `problem` is what the last check found, if anything."""
 
     id: str
     name: str
@@ -1660,7 +1660,7 @@ class MfaStatus(TypedDict):
 
 
 class NamedConnection(TypedDict):
-    """A connection of an organization, by its name and that of the organization."""
+    """A connection of an organization, by its name and the organization's."""
 
     id: str
     organization_id: str
@@ -2079,7 +2079,7 @@ class PlatformOwnerList(TypedDict):
 
 
 class PlatformSupport(TypedDict):
-    """A user who is of the platform's support, which has effect while the address is verified and MFA is enabled."""
+    """A user of the platform's support; this has effect while the address is verified and MFA is enabled."""
 
     id: str
     email: str
@@ -2101,7 +2101,7 @@ PlatformTargetType: TypeAlias = Literal["address", "key", "list", "mail", "organ
 
 
 class PlatformUser(TypedDict):
-    """A user who was found."""
+    """A found user."""
 
     id: str
     email: str
@@ -2113,7 +2113,7 @@ class PlatformUser(TypedDict):
 
 
 class PlatformUserOrganization(TypedDict):
-    """An organization of a user who was found, and the user's role in it."""
+    """An organization of a found user, and the user's role in it."""
 
     id: str
     slug: str
@@ -2139,7 +2139,7 @@ class PreviousOwner(TypedDict):
 
 
 class ProblemDetails(TypedDict):
-    """What the request said, and what the service had registered, or what it might have said."""
+    """What the request sent, and what the service had registered, or what would have been valid."""
 
     sent: str | None
     registered: list[str]
@@ -2226,7 +2226,7 @@ class Profile(TypedDict):
 
 
 class ProfileForCustomer(TypedDict):
-    """The same for a session that acts for a customer of its service; the role and the capabilities are none there."""
+    """The same for a session that acts for a customer of its service; role and capabilities are empty there."""
 
     id: str
     email: str
@@ -2250,7 +2250,7 @@ class ProfileForCustomer(TypedDict):
 
 
 class ProfileWithRoles(TypedDict):
-    """The same for a session of a service that has roles of its own: those that its user has there."""
+    """The same for a session of a service with roles of its own: those that the user has there."""
 
     id: str
     email: str
@@ -2459,7 +2459,7 @@ class RecordedDevice(TypedDict):
 
 
 class RecordedSession(TypedDict):
-    """A live session of the user; `geo_country` and `geo_city` are where its network address is, None if not known."""
+    """A live session of the user; `geo_country` and `geo_city` locate its network address, None if not known."""
 
     id: str
     provider: str
@@ -2477,7 +2477,7 @@ class RecordedSession(TypedDict):
 
 
 class RecordedWays(TypedDict):
-    """How the user signs in."""
+    """The user's ways to sign in."""
 
     has_password: bool
     mfa_enabled: bool
@@ -2492,7 +2492,7 @@ RefusalReason: TypeAlias = Literal[
 
 
 class RefusedAssertion(TypedDict):
-    """The last token that did not fit; of its claims those that the rule names, None for one that it lacks."""
+    """The last token that did not fit, with the claims that the rule names, None for a missing one."""
 
     at: str
     reason: RefusalReason
@@ -2944,7 +2944,7 @@ class ServiceRole(TypedDict):
 
 
 class ServiceScope(TypedDict):
-    """A scope of a service's own; `description` is what people read of it before they allow it."""
+    """A scope of a service's own; people read its `description` before they allow it."""
 
     name: str
     description: str
@@ -3062,7 +3062,7 @@ SiemContent: TypeAlias = Literal["audit", "sign_ins"]
 
 
 class SiemOptions(TypedDict):
-    """What the receiver is told besides the entries; each has a default that fits."""
+    """Options of the receiver, each with a default that fits."""
 
     start: NotRequired[SiemStart]
     index: NotRequired[str | None]
@@ -3124,14 +3124,14 @@ class SignIn(TypedDict):
 
 
 class SignInConnection(TypedDict):
-    """The connection of an organization by which its user came."""
+    """The connection of an organization by which its user signed in."""
 
     id: str
     name: str
 
 
 class SignInCustomer(TypedDict):
-    """The customer of the service for which its user signed in; the id is that of the customer, as tokens name it."""
+    """The customer of the service for which its user signed in; the id is the customer's, as tokens name it."""
 
     id: str
     slug: str
@@ -3339,7 +3339,7 @@ class UpdatedMember(TypedDict):
 
 
 class UpstreamFailure(TypedDict):
-    """A problem of a connection; `last_request_id` is the request that met it last."""
+    """A problem of a connection; `last_request_id` is the last request that met it."""
 
     problem: ProviderProblem
     first_at: str
@@ -3368,7 +3368,7 @@ class UserMfaStatus(TypedDict):
 
 
 class UserRecord(TypedDict):
-    """Everything of an account that helps its user; of long lists the newest, with the number of all of them."""
+    """Everything of an account that helps its user; long lists have the newest rows, and the number of all."""
 
     user: RecordedAccount
     sign_in_methods: RecordedWays
@@ -3421,7 +3421,7 @@ class VisitedCustomers(TypedDict):
 
 
 class WalkedConnection(TypedDict):
-    """The connection by which a walk goes."""
+    """The connection of a walk."""
 
     id: str
     name: str

@@ -12,14 +12,14 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "1.9"
+API_VERSION: Final = "1.10"
 
 
 Admission: TypeAlias = Literal["assigned", "everyone", "members"]
 
 
 class CheckoutSession(TypedDict):
-    """A checkout page of the provider; the field names are those of operations 2.11."""
+    """A checkout page of the provider; the names of the fields are the interface's."""
 
     checkout_url: str
     session_id: str
@@ -196,7 +196,7 @@ class CustomerRuleRecord(TypedDict):
 
 
 class CustomerScimToken(TypedDict):
-    """A token, without its secret; `last_attempt` is the last call of the directory, as far as it is known."""
+    """A token without its secret; `last_attempt` is the last known call of the directory."""
 
     id: str
     name: str
@@ -341,7 +341,7 @@ class ServiceRole(TypedDict):
 
 
 class ServiceScope(TypedDict):
-    """A scope of a service's own; `description` is what people read of it before they allow it."""
+    """A scope of a service's own; people read its `description` before they allow it."""
 
     name: str
     description: str
