@@ -13,7 +13,7 @@ import trio
 
 from actors.batch_sizes import BatchSize
 from actors.periods import PeriodicActor, PeriodicConnections
-from core.customers import people_news
+from core.customers import people_events
 from core.sessions import customer_endings
 from ports.mailboxes import WorkKind
 
@@ -31,7 +31,7 @@ class CustomerSweeper(PeriodicActor):
 
     def __init__(self, **connections: Unpack[PeriodicConnections]) -> None:
         super().__init__(**connections)
-        self._batch = BatchSize(people_news.BATCH_PEOPLE_MAX)
+        self._batch = BatchSize(people_events.BATCH_PEOPLE_MAX)
         # The organization that had its turn last, when others wait.
         self._last_turn: UUID | None = None
 
@@ -43,7 +43,7 @@ class CustomerSweeper(PeriodicActor):
 
     async def _tell(self) -> None:
         while True:
-            told = await self._in_size(self._batch, people_news.tell, self._batch.rows, self._last_turn)
+            told = await self._in_size(self._batch, people_events.tell, self._batch.rows, self._last_turn)
             self._last_turn = told.last_turn
             if not told.has_more:
                 return

@@ -17,7 +17,7 @@ from core.accounts.providers import ADDED_NAME, IMPERSONATION, Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
-from core.sign_in.upstream import connection_wishes
+from core.sign_in.upstream import connection_fields
 from core.sign_in.upstream.added_providers import ADDED_SCOPES
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import ExternalProvider
@@ -177,9 +177,9 @@ def _issuer(value: Any) -> str:
             f"it takes an address of at most {ISSUER_CHARACTERS_MAX} characters such as https://id.example.com, without"
             " query and fragment. Copy it from the provider's discovery document."
         )
-    if connection_wishes.names_no_tenant(issuer):
+    if connection_fields.names_no_tenant(issuer):
         raise _Wrong("it has no id of a tenant. Write the id of your tenant in place of the placeholder.")
-    if not connection_wishes.is_protected(issuer):
+    if not connection_fields.is_protected(issuer):
         raise _Wrong("it takes an https address; http only on this machine. Change the address.")
     return issuer
 
@@ -202,7 +202,7 @@ def _scopes(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(scope, str) for scope in scopes):
         raise _Wrong('it takes a list of texts. Write it as in ["openid", "email"].')
     try:
-        return tuple(connection_wishes.checked_scopes(scopes))
+        return tuple(connection_fields.checked_scopes(scopes))
     except BadRequest as invalid:
         raise _Wrong(f"{invalid.details[0].message} Correct it.") from None
 

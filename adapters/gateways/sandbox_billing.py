@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.billing import sandbox
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, NothingForSale, ReadSubscription
 from core.lazy_dataclasses import dataclass
 
@@ -28,9 +28,9 @@ class SandboxGateway:
     async def close(self) -> None:
         """Close nothing: the database is not ours."""
 
-    async def create_customer(self, wish: CustomerWish) -> str:
+    async def create_customer(self, creation: CustomerCreation) -> str:
         self._require_open()
-        return await self.database.transact(sandbox.create_customer, wish)
+        return await self.database.transact(sandbox.create_customer, creation)
 
     async def open_checkout(self, order: CheckoutOrder, *, key: str) -> CheckoutSession:
         self._require_open()

@@ -27,7 +27,7 @@ from core.billing.provider import (
 from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from core.billing.customers import CustomerWish
+    from core.billing.customers import CustomerCreation
     from ports.clock import Clock
 
 _OK: Final = 200
@@ -67,11 +67,11 @@ class StripeGateway:
             return f"The provider refuses the key ({status})."
         return f"The provider answers with the status {status}." if status != _OK else None
 
-    async def create_customer(self, wish: CustomerWish) -> str:
-        form: dict[str, Any] = {"name": wish.name, "metadata": wish.metadata}
-        if wish.email is not None:
-            form["email"] = wish.email
-        return _id(await self._requests.post("/v1/customers", form, key=wish.idempotency_key))
+    async def create_customer(self, creation: CustomerCreation) -> str:
+        form: dict[str, Any] = {"name": creation.name, "metadata": creation.metadata}
+        if creation.email is not None:
+            form["email"] = creation.email
+        return _id(await self._requests.post("/v1/customers", form, key=creation.idempotency_key))
 
     async def open_checkout(self, order: CheckoutOrder, *, key: str) -> CheckoutSession:
         form: Mapping[str, Any] = {

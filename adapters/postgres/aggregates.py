@@ -44,7 +44,7 @@ from adapters.postgres.customers.made_for_us import PostgresMadeForUs
 from adapters.postgres.customers.my_applications import PostgresMyApplications
 from adapters.postgres.customers.own_customers import PostgresOwnCustomers
 from adapters.postgres.customers.people import PostgresCustomerPeople
-from adapters.postgres.customers.people_news import PostgresPeopleNews
+from adapters.postgres.customers.people_events import PostgresPeopleEvents
 from adapters.postgres.customers.product_sign_ins import PostgresProductSignIns
 from adapters.postgres.customers.products import PostgresProducts
 from adapters.postgres.customers.refused_sign_ins import PostgresRefusedSignIns
@@ -369,7 +369,7 @@ class Aggregates:
     product_sign_ins: PostgresProductSignIns
     own_customers: PostgresOwnCustomers
     my_applications: PostgresMyApplications
-    people_news: PostgresPeopleNews
+    people_events: PostgresPeopleEvents
     customer_setup_links: PostgresCustomerSetupLinks
     customer_setup_progress: PostgresCustomerSetupProgresses
     customer_group_rules: PostgresCustomerGroupRules

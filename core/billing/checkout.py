@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.billing import customers, subscriptions
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingFailed, BillingMode, CheckoutOrder
 from core.billing.provider_objects import SubscriptionBinding
 from core.errors import BadRequest, Conflict, all_valid
@@ -90,7 +90,7 @@ class Started:
 
     checkout: Checkout
     customer_id: str | None
-    customer: CustomerWish | None
+    customer: CustomerCreation | None
     plan: Plan
     service_name: str
 
@@ -174,8 +174,8 @@ def start(
         cancel_url=cancel_url,
         mode=mode,
     )
-    customer_id, wish = customer_or_wish(uow, organization, mode)
-    return Started(checkout=checkout, customer_id=customer_id, customer=wish, plan=plan, service_name=service.name)
+    customer_id, creation = customer_or_creation(uow, organization, mode)
+    return Started(checkout=checkout, customer_id=customer_id, customer=creation, plan=plan, service_name=service.name)
 
 
 def begin(
@@ -196,21 +196,21 @@ def begin(
     return uow.billing_checkouts.start(checkout, mode, unfinished_since=uow.now - REPEATABLE_FOR)
 
 
-def customer_or_wish(
+def customer_or_creation(
     uow: UnitOfWork, organization: Organization, mode: BillingMode
-) -> tuple[str, None] | tuple[None, CustomerWish]:
+) -> tuple[str, None] | tuple[None, CustomerCreation]:
     """Return the organization's customer, or the customer to make when it has none."""
     customer = uow.billing_customers.of_organization(organization.id, mode)
     if customer is not None:
         return customer.id, None
-    return None, customers.wish(uow, organization.id, organization.name, mode)
+    return None, customers.creation(uow, organization.id, organization.name, mode)
 
 
-def bind_wished(uow: UnitOfWork, wish: CustomerWish, customer_id: str, mode: BillingMode) -> str:
+def bind_created(uow: UnitOfWork, creation: CustomerCreation, customer_id: str, mode: BillingMode) -> str:
     """Bind a customer that the provider has made; return the customer to use, which may be another one."""
-    if wish.service_id is None or wish.user_id is None:
-        return bind_customer(uow, wish.organization_id, customer_id, mode)
-    of = (wish.organization_id, wish.service_id, wish.user_id)
+    if creation.service_id is None or creation.user_id is None:
+        return bind_customer(uow, creation.organization_id, customer_id, mode)
+    of = (creation.organization_id, creation.service_id, creation.user_id)
     if uow.billing_customers.bind_to_user(customer_id, *of, mode):
         subscriptions.settle_all_of(uow, customer_id)
         return customer_id

@@ -53,7 +53,7 @@ class BillingCustomer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerWish:
+class CustomerCreation:
     """A customer to be made; every request that needs this customer has the same key.
 
     With a service and a user, it is that end user's own.
@@ -82,24 +82,24 @@ class MethodEntry:
     payment_method: str | None
 
 
-def wish(uow: UnitOfWork, organization_id: UUID, name: str, mode: BillingMode) -> CustomerWish:
+def creation(uow: UnitOfWork, organization_id: UUID, name: str, mode: BillingMode) -> CustomerCreation:
     """Return the customer to make for an organization that has none."""
     # A customer that a concurrent request has just bound does not count, because both need the same key. A deleted one
     # counts, because the provider would answer its key with the deleted customer.
     number = uow.billing_customers.count_deleted(organization_id, mode) + 1
-    return CustomerWish(
+    return CustomerCreation(
         organization_id=organization_id,
         name=name,
         idempotency_key=f"gatehouse-customer-{organization_id}-{number}",
     )
 
 
-def wish_of_user(
+def creation_of_user(
     uow: UnitOfWork, organization_id: UUID, service_id: UUID, user_id: UUID, email: str, mode: BillingMode
-) -> CustomerWish:
-    """Return the customer to make for an end user of a service who has none, as `wish` does."""
+) -> CustomerCreation:
+    """Return the customer to make for an end user of a service who has none, as `creation` does."""
     number = uow.billing_customers.count_deleted_of_user(organization_id, service_id, user_id, mode) + 1
-    return CustomerWish(
+    return CustomerCreation(
         organization_id=organization_id,
         name=email,
         idempotency_key=f"gatehouse-customer-{service_id}-{user_id}-{number}",

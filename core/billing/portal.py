@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.billing import checkout
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
@@ -22,7 +22,7 @@ class PortalRequest:
 
     organization_id: UUID
     customer_id: str | None
-    customer: CustomerWish | None
+    customer: CustomerCreation | None
     return_url: str
 
 
@@ -30,8 +30,10 @@ def request(uow: UnitOfWork, slug: str, *, return_url: str, mode: BillingMode) -
     """Authorize the caller to open the portal of an organization."""
     organization = authorize(uow, slug, Operation.BILLING_PORTAL).organization
     checked = checkout.checked_url("return_url", return_url)
-    customer_id, wish = checkout.customer_or_wish(uow, organization, mode)
-    return PortalRequest(organization_id=organization.id, customer_id=customer_id, customer=wish, return_url=checked)
+    customer_id, creation = checkout.customer_or_creation(uow, organization, mode)
+    return PortalRequest(
+        organization_id=organization.id, customer_id=customer_id, customer=creation, return_url=checked
+    )
 
 
 def record_opened(uow: UnitOfWork, slug: str, *, mode: BillingMode) -> None:

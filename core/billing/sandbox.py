@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.billing import sandbox_events
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import CheckoutOrder, CheckoutSession, ReadSubscription
 from core.billing.provider_objects import Facts, subscription_facts
 from core.billing.sandbox_events import SandboxEvent
@@ -96,19 +96,19 @@ class PortalView:
 PROMPTLY: Final = Posting()
 
 
-def create_customer(uow: UnitOfWork, wish: CustomerWish) -> str:
+def create_customer(uow: UnitOfWork, creation: CustomerCreation) -> str:
     """Make a customer; the same key always returns the same one."""
     customer = SandboxCustomer(
         id=_new_id(uow, "cus"),
-        organization_id=wish.organization_id,
+        organization_id=creation.organization_id,
         # The sandbox keeps no data of persons.
-        name=wish.name if wish.user_id is None else "End user",
+        name=creation.name if creation.user_id is None else "End user",
         default_payment_method=None,
         created_at=uow.now,
-        service_id=wish.service_id,
-        user_id=wish.user_id,
+        service_id=creation.service_id,
+        user_id=creation.user_id,
     )
-    kept = uow.sandbox.add_customer(customer, wish.idempotency_key)
+    kept = uow.sandbox.add_customer(customer, creation.idempotency_key)
     if kept.id == customer.id:
         _post(uow, customer.id, [sandbox_events.customer_created(customer)])
     return kept.id

@@ -65,7 +65,7 @@ class PreviewedTokens:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewWish:
+class PreviewRequest:
     """The tokens to show: of a person, for a customer or none, with some or all scopes, with these or saved claims."""
 
     user_id: UUID | None = None
@@ -94,17 +94,21 @@ def preview_choices(
     )
 
 
-def preview(uow: UnitOfWork, slug: str, service_slug: str, wish: PreviewWish) -> PreviewedTokens:
+def preview(uow: UnitOfWork, slug: str, service_slug: str, request: PreviewRequest) -> PreviewedTokens:
     """Return what the tokens of a person would say; raise `PersonNotShown`, `CustomerUnknown` and `BadRequest`."""
     service = access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW).service
-    if wish.claims is not None:
-        service = replace(service, claims=list(wish.claims))
+    if request.claims is not None:
+        service = replace(service, claims=list(request.claims))
         own_claims.require_valid(service.claims, service.group_claims)
         management.require_apart(uow, service)
-    user_id = _named(uow, service, wish)
-    subject = _subject(uow, service, user_id, wish.customer_id)
+    user_id = _named(uow, service, request)
+    subject = _subject(uow, service, user_id, request.customer_id)
     subject = replace(subject, additions=replace(subject.additions, claims=service.claims))
-    asked = [*scopes.ALL, *service.scope_names] if wish.scope is None else scopes.known(wish.scope, service.scope_names)
+    asked = (
+        [*scopes.ALL, *service.scope_names]
+        if request.scope is None
+        else scopes.known(request.scope, service.scope_names)
+    )
     grant = token_grant(
         subject,
         Secret(""),
@@ -128,13 +132,13 @@ def preview(uow: UnitOfWork, slug: str, service_slug: str, wish: PreviewWish) ->
     )
 
 
-def _named(uow: UnitOfWork, service: Service, wish: PreviewWish) -> UUID:
+def _named(uow: UnitOfWork, service: Service, request: PreviewRequest) -> UUID:
     """Return the account; the organization names its own users by the ids that it knows."""
-    if wish.user_id is None:
-        return _by_address(uow, wish.email)
-    if wish.customer_id is not None:
-        return wish.user_id
-    return uow.known_ids.defer_accounts(service.organization_id, [wish.user_id])()[wish.user_id]
+    if request.user_id is None:
+        return _by_address(uow, request.email)
+    if request.customer_id is not None:
+        return request.user_id
+    return uow.known_ids.defer_accounts(service.organization_id, [request.user_id])()[request.user_id]
 
 
 def _by_address(uow: UnitOfWork, email: str | None) -> UUID:

@@ -22,7 +22,7 @@ from core.outbound import Network
 from core.sign_in.upstream import configuring, connections
 from core.sign_in.upstream.checks import ConnectionToCheck
 from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.failures import UpstreamFailure
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.saml import SamlDescription
@@ -94,18 +94,18 @@ def require_may_make(uow: UnitOfWork, path: CustomerPath) -> ServiceCustomer:
 
 
 def prepare_new(
-    uow: UnitOfWork, path: CustomerPath, kind: str, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+    uow: UnitOfWork, path: CustomerPath, kind: str, given: ConnectionFields, *, allowed: Iterable[Network]
 ) -> ConnectionToCheck:
     """Return the connection that the caller wants to make, for a check of its provider."""
-    return setup_callers.read(uow, path, Part.UPSTREAM, configuring.prepare_new, kind, wishes, allowed=allowed)
+    return setup_callers.read(uow, path, Part.UPSTREAM, configuring.prepare_new, kind, given, allowed=allowed)
 
 
 def prepare_change(
-    uow: UnitOfWork, path: CustomerPath, connection_id: UUID, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+    uow: UnitOfWork, path: CustomerPath, connection_id: UUID, given: ConnectionFields, *, allowed: Iterable[Network]
 ) -> ConnectionToCheck:
     """Return a connection as the caller wants it to be, for a check of its provider; raise `ConnectionUnknown`."""
     return setup_callers.read(
-        uow, path, Part.UPSTREAM, configuring.prepare_change, connection_id, wishes, allowed=allowed
+        uow, path, Part.UPSTREAM, configuring.prepare_change, connection_id, given, allowed=allowed
     )
 
 
@@ -118,14 +118,14 @@ def create(
     uow: UnitOfWork,
     path: CustomerPath,
     kind: str,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
 ) -> CustomerConnection:
     """Make a connection as `connections.create` says."""
     setup = setup_callers.enter_to_change(uow, path, Part.UPSTREAM)
-    made = connections.create(uow, setup.organization.slug, kind, wishes, described=described, allowed=allowed)
+    made = connections.create(uow, setup.organization.slug, kind, given, described=described, allowed=allowed)
     return _found(_shown(uow, setup), made.id)
 
 
@@ -133,7 +133,7 @@ def change(
     uow: UnitOfWork,
     path: CustomerPath,
     connection_id: UUID,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
@@ -141,7 +141,7 @@ def change(
     """Change the given fields of a connection as `connections.change` says."""
     setup = setup_callers.enter_to_change(uow, path, Part.UPSTREAM)
     slug = setup.organization.slug
-    connections.change(uow, slug, connection_id, wishes, described=described, allowed=allowed)
+    connections.change(uow, slug, connection_id, given, described=described, allowed=allowed)
     return _found(_shown(uow, setup), connection_id)
 
 

@@ -171,7 +171,7 @@ def record(uow: UnitOfWork, action: AuditAction, organization_id: UUID, user_id:
     """Record a change of a user, with the token as the actor.
 
     For a directory that a vendor has connected for a customer, the customer's log has the change, and the vendor gets
-    the events about people of its customers (`core/customers/people_news.py`).
+    the events about people of its customers (`core/customers/people_events.py`).
     """
     if uow.scim_caller.is_for_customer:
         user = uow.users.by_id(user_id)

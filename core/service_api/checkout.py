@@ -62,7 +62,7 @@ def start(
     return Started(
         checkout=begun,
         customer_id=customer.id if customer is not None else None,
-        customer=customers.wish_of_user(uow, *of, user.email, mode) if customer is None else None,
+        customer=customers.creation_of_user(uow, *of, user.email, mode) if customer is None else None,
         plan=plan,
         service_name=service.name,
     )

@@ -101,7 +101,7 @@ def refusal_of_stranger(standing: ConnectionStanding) -> Refusal | None:
     return NotOfOrganization().because(SignInReason.NOT_OF_ORGANIZATION)
 
 
-def refusal_of_word_alone(
+def refusal_by_connection_alone(
     standing: ConnectionStanding, confinement: Confinement, *, takes_code: bool, takes_code_again: bool = False
 ) -> Refusal | None:
     """Refuse what takes more than the connection's word alone: a role, and what `takes_code`.

@@ -184,7 +184,7 @@ def _address_confirmed(facts: SignInFacts) -> Answer:
     takes_code = lacks_second_factor or facts.destination.confirms_address
     # A session that is to add a passkey takes the code, whatever confirmed the identity before (`factors.py`).
     adds_passkey = facts.destination.confirms_address and standing.takes_passkeys_alone
-    return entitlement.refusal_of_word_alone(
+    return entitlement.refusal_by_connection_alone(
         standing,
         confinement,
         takes_code=takes_code,

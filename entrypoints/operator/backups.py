@@ -33,7 +33,7 @@ _RUNS: Final = {RecoveryRun.BACKUP: "a backup", RecoveryRun.RESTORE_DRILL: "a re
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class RestoreFlags:
     """The options of `gatehouse restore`."""
 
     replace: bool
@@ -42,7 +42,7 @@ class Wishes:
     without_migrating: bool
 
 
-_NO_WISHES: Final = Wishes(replace=False, end_sessions=False, without_master_key=False, without_migrating=False)
+_NO_FLAGS: Final = RestoreFlags(replace=False, end_sessions=False, without_master_key=False, without_migrating=False)
 
 
 def back_up(settings: Settings, file: str, *, report: Report) -> None:
@@ -76,7 +76,7 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
         )
 
 
-def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) -> None:
+def restore(settings: Settings, file: str, flags: RestoreFlags, *, report: Report) -> None:
     """Put a backup into the database, and bring its schema up to date, unless an earlier version is to serve it."""
     with Progress(sys.stderr) as progress:
 
@@ -86,7 +86,7 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
         with opened_backup(Path(file), show_check) as backup:
             manifest = backup.manifest
             require_known_schema(manifest, newest=database.newest_schema())
-            after = _after(settings, manifest, wishes)
+            after = _after(settings, manifest, flags)
             report(f"The backup is complete: {_described(manifest)}, made at {manifest.created_at:%Y-%m-%d %H:%M} UTC.")
 
             def show(share: float) -> None:
@@ -97,14 +97,14 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
 
             with _database_without_server(settings) as (address, is_pooled):
                 options = RestoreOptions(
-                    replace=wishes.replace, programs=settings.postgres_programs, after=after, is_pooled=is_pooled
+                    replace=flags.replace, programs=settings.postgres_programs, after=after, is_pooled=is_pooled
                 )
                 done = restoring.restore(address.reveal(), backup, options, progress.around(report), show)
-                applied = [] if wishes.without_migrating else database.migrate(address, progress.around(report))
+                applied = [] if flags.without_migrating else database.migrate(address, progress.around(report))
     _report_dropped(done.dropped, report)
     if done.sessions_ended is not None:
         report(f"Sessions ended: {done.sessions_ended}. Links and codes that were sent before no longer work.")
-    if manifest.schema_version < database.newest_schema() and wishes.without_migrating:
+    if manifest.schema_version < database.newest_schema() and flags.without_migrating:
         report(
             f"Restored with schema {manifest.schema_version}, and not migrated. Start the version of Gatehouse that had"
             " this schema, which ops/docs/upgrading.md lists; this version starts after `gatehouse migrate`."
@@ -114,9 +114,9 @@ def restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) ->
     report(f"Restored.{migrated} Run `gatehouse doctor`, then start the servers.")
 
 
-def try_restore(settings: Settings, file: str, wishes: Wishes, *, report: Report) -> None:
+def try_restore(settings: Settings, file: str, flags: RestoreFlags, *, report: Report) -> None:
     """Restore a backup into a database that is made for it and deleted again, and record that this has succeeded."""
-    if wishes != _NO_WISHES:
+    if flags != _NO_FLAGS:
         raise BackupError("--drill tries the backup as it is: it goes with no other option.")
     # Before the minutes that the restore takes.
     with database.address_of(settings) as address:
@@ -125,7 +125,7 @@ def try_restore(settings: Settings, file: str, wishes: Wishes, *, report: Report
     with tempfile.TemporaryDirectory(prefix="gatehouse-drill-") as folder:
         drill = replace(settings, database_url=None, database_listen_url=None, data_dir=Path(folder), master_keys=keys)
         with exits.ungrouped_errors(), database.address_of(drill) as restored:
-            restore(drill, file, wishes, report=lambda line: report(line.partition(" Run `gatehouse doctor`")[0]))
+            restore(drill, file, flags, report=lambda line: report(line.partition(" Run `gatehouse doctor`")[0]))
             trio.run(_require_readable_keys, drill, restored)
     record(settings, RecoveryRun.RESTORE_DRILL, report=report)
 
@@ -146,17 +146,17 @@ async def _require_readable_keys(settings: Settings, address: Secret) -> None:
         await signing_key_pairs.published(connected.installation)
 
 
-def _after(settings: Settings, manifest: Manifest, wishes: Wishes) -> AfterRestore:
+def _after(settings: Settings, manifest: Manifest, flags: RestoreFlags) -> AfterRestore:
     """Return what follows the restore; raise `CannotStart` when a master key is missing that is not given up."""
     missing = missing_keys(manifest, master_keys.present_ids(settings))
-    if missing and not wishes.without_master_key:
+    if missing and not flags.without_master_key:
         raise CannotStart(
             f"The backup needs the master key {_listed(missing)}, which {master_keys.place(settings)} does not have."
             " Put that key back. If it is lost, --without-master-key drops what it encrypts; see"
             " ops/runbooks/backup.md. Nothing was changed."
         )
-    vault = master_keys.vault(settings) if wishes.without_master_key else None
-    return AfterRestore(now=clocks.now(), ends_sessions=wishes.end_sessions, drops_unreadable_with=vault)
+    vault = master_keys.vault(settings) if flags.without_master_key else None
+    return AfterRestore(now=clocks.now(), ends_sessions=flags.end_sessions, drops_unreadable_with=vault)
 
 
 @contextmanager

@@ -233,15 +233,15 @@ def _record(settings: Settings, options: argparse.Namespace) -> int:
 def _restore(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import backups
 
-    wishes = backups.Wishes(
+    given = backups.RestoreFlags(
         replace=options.replace,
         end_sessions=options.end_sessions,
         without_master_key=options.without_master_key,
         without_migrating=options.without_migrating,
     )
     if options.drill:
-        return _operate(lambda: backups.try_restore(settings, options.file, wishes, report=_print_line))
-    return _operate(lambda: backups.restore(settings, options.file, wishes, report=_print_line))
+        return _operate(lambda: backups.try_restore(settings, options.file, given, report=_print_line))
+    return _operate(lambda: backups.restore(settings, options.file, given, report=_print_line))
 
 
 def _keys(settings: Settings, options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, ReadSubscription
 
 
@@ -14,7 +14,7 @@ class BillingGateway(Protocol):
         """Whether requests are about the provider's live data or its test data."""
         ...
 
-    async def create_customer(self, wish: CustomerWish) -> str:
+    async def create_customer(self, creation: CustomerCreation) -> str:
         """Make a customer and return its id; under the same key it is the same customer."""
         ...
 

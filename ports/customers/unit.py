@@ -13,7 +13,7 @@ from ports.customers.made_for_us import MadeForUs
 from ports.customers.my_applications import MyApplications
 from ports.customers.own_customers import OwnCustomers
 from ports.customers.people import CustomerPeople
-from ports.customers.people_news import PeopleNews
+from ports.customers.people_events import PeopleEvents
 from ports.customers.product_sign_ins import ProductSignIns
 from ports.customers.products import Products
 from ports.customers.refused_sign_ins import RefusedSignIns
@@ -45,7 +45,7 @@ class CustomersUnit(Protocol):
     product_sign_ins: Final[ProductSignIns]
     own_customers: Final[OwnCustomers]
     my_applications: Final[MyApplications]
-    people_news: Final[PeopleNews]
+    people_events: Final[PeopleEvents]
     customer_usage: Final[CustomerUsages]
     customer_setup_progress: Final[CustomerSetupProgresses]
     customer_setup_links: Final[CustomerSetupLinks]

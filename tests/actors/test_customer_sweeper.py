@@ -10,7 +10,7 @@ from trio.testing import MockClock
 
 from actors.customer_sweeper import CustomerSweeper
 from adapters.prometheus import PrometheusMetrics
-from core.customers.people_news import BATCH_PEOPLE_MAX, Told, tell
+from core.customers.people_events import BATCH_PEOPLE_MAX, Told, tell
 from core.sessions.customer_endings import BATCH_SESSIONS_MAX, recheck
 from ports.database import Database
 from tests.mailboxes import RecordedMailboxes, let_work

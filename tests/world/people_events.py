@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.customers.people_news import BATCH_PEOPLE_MAX, Told, tell
+from core.customers.people_events import BATCH_PEOPLE_MAX, Told, tell
 from ports.database import Database
 
 

@@ -109,7 +109,7 @@ class PostgresCustomerVisits(Aggregate):
         self._connection.execute_later(
             # From now on the vendor knows the user, with these data: later changes are compared with them. For a user
             # who was removed since the first time there are events. A user that a shared directory shows is only marked
-            # as known, because the event for the vendor is still to come (`people_news.py`).
+            # as known, because the event for the vendor is still to come (`people_events.py`).
             f"""
             WITH visit AS (
                 INSERT INTO customer_users AS visit (customer_id, organization_id, user_id, first_sign_in_at,

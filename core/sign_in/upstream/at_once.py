@@ -18,7 +18,7 @@ from uuid import UUID
 from core.accounts.users import User
 from core.email_addresses import domain_of
 from core.sign_in.entitlement import ConnectionStanding
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def vouch(
     editor: Editor,
     before: ConnectionRecord,
     after: ConnectionRecord,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     gains_key: bool,
 ) -> None:
@@ -60,7 +60,7 @@ def vouch(
     """
     organization_id = editor.organization_id
     if editor.may_trust:
-        is_said = _says_where_it_leads(after, wishes)
+        is_said = _says_where_it_leads(after, given)
         if is_said and uow.upstream_connections.save_vouched_for(organization_id, after.id, is_vouched_for=True):
             # What has not been vouched for may have answered a sign-in that is under way.
             uow.unfinished_sign_ins.end_by_connection(organization_id, after.id)
@@ -81,13 +81,13 @@ def lead_domain(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> UUID | 
     return None
 
 
-def _says_where_it_leads(after: ConnectionRecord, wishes: ConnectionWishes) -> bool:
-    """Return whether wishes name the provider, and what counts of its answers where that is unusual."""
-    names_provider = any(one is not None for one in (wishes.issuer, wishes.metadata_url, wishes.metadata_xml))
+def _says_where_it_leads(after: ConnectionRecord, given: ConnectionFields) -> bool:
+    """Return whether given name the provider, and what counts of its answers where that is unusual."""
+    names_provider = any(one is not None for one in (given.issuer, given.metadata_url, given.metadata_xml))
     # Another application at the same provider may get other addresses for the same people.
-    names_client = after.client_id is None or wishes.client_id is not None
-    names_mapping = not after.attribute_mapping or wishes.attribute_mapping is not None
-    names_format = after.name_id_format is None or wishes.name_id_format is not None
+    names_client = after.client_id is None or given.client_id is not None
+    names_mapping = not after.attribute_mapping or given.attribute_mapping is not None
+    names_format = after.name_id_format is None or given.name_id_format is not None
     return names_provider and names_client and names_mapping and names_format
 
 

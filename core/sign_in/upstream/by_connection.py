@@ -143,7 +143,7 @@ def join(uow: UnitOfWork, connected: Connected, user: User) -> None:
     if not members.defer_room(uow, connected.organization)():
         raise OrganizationFull().because(SignInReason.ORGANIZATION_FULL)
     if connected.made_for is not None:
-        # The vendor learns of the people of its customers (`core/customers/people_news.py`).
+        # The vendor learns of the people of its customers (`core/customers/people_events.py`).
         uow.audit_at_customer(
             AuditAction.CUSTOMER_USER_ADDED,
             user.id,

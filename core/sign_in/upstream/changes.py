@@ -29,9 +29,9 @@ from core.mail.mail import MailTemplate
 from core.organizations import group_roles
 from core.sessions import sessions
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream import at_once, connection_wishes, enforcement
+from core.sign_in.upstream import at_once, connection_fields, enforcement
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.saml import SamlMetadata
 
@@ -140,7 +140,7 @@ def require_allowed(
     editor: Editor,
     before: ConnectionRecord,
     after: ConnectionRecord,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     keeps_people: bool,
 ) -> None:
@@ -156,7 +156,7 @@ def require_allowed(
         editor.require_may_keep(uow, role)
     if before.trust_mfa or (has_identities and keeps_people):
         editor.require_may_trust()
-    if not before.is_saml and after.issuer != before.issuer and wishes.client_secret is None:
+    if not before.is_saml and after.issuer != before.issuer and given.client_secret is None:
         raise BadRequest.of_field("client_secret", "Another issuer takes the client secret that it has given you.")
 
 
@@ -165,7 +165,7 @@ def apply(
     editor: Editor,
     before: ConnectionRecord,
     after: ConnectionRecord,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     named: frozenset[str] | None,
 ) -> dict[str, Any]:
     """Store the new state of a connection whose organization is locked, and end what ends with the change.
@@ -177,7 +177,7 @@ def apply(
     found = judged(uow, organization_id, before, after, named)
     is_elsewhere = found.is_elsewhere
     if is_elsewhere or found.gains_key:
-        require_allowed(uow, editor, before, after, wishes, keeps_people=not is_elsewhere)
+        require_allowed(uow, editor, before, after, given, keeps_people=not is_elsewhere)
     if before.attribute_mapping.get("groups") != after.attribute_mapping.get("groups"):
         # From now on other values decide who has the roles of rules.
         for role in uow.group_rules.roles_of_connection(organization_id, before.id):
@@ -187,9 +187,9 @@ def apply(
         uow.upstream_connections.forget_groups(organization_id, before.id)
         uow.unfinished_sign_ins.end_by_connection(organization_id, before.id)
         group_roles.apply(uow, organization_id, None)
-    uow.upstream_connections.save(organization_id, after, connection_wishes.secret(wishes))
-    at_once.vouch(uow, editor, before, after, wishes, gains_key=found.gains_key)
-    vouch_for_certificates(uow, editor, before, after, wishes)
+    uow.upstream_connections.save(organization_id, after, connection_fields.secret(given))
+    at_once.vouch(uow, editor, before, after, given, gains_key=found.gains_key)
+    vouch_for_certificates(uow, editor, before, after, given)
     if named is not None:
         uow.upstream_connections.save_certificates(organization_id, after.id, named)
         if known is not None and not found.gains_key and not named <= known:
@@ -213,10 +213,10 @@ def certificates_of(uow: UnitOfWork, organization_id: UUID, connection_id: UUID)
 
 
 def vouch_for_certificates(
-    uow: UnitOfWork, editor: Editor, before: ConnectionRecord, after: ConnectionRecord, wishes: ConnectionWishes
+    uow: UnitOfWork, editor: Editor, before: ConnectionRecord, after: ConnectionRecord, given: ConnectionFields
 ) -> None:
     """Store whether new certificates at the address of the metadata are taken over, where an editor names it."""
-    if wishes.metadata_url is None:
+    if given.metadata_url is None:
         return
     if editor.may_vouch_for_certificates or after.metadata_url != before.metadata_url:
         uow.upstream_connections.save_taking(
@@ -280,7 +280,7 @@ def _takes_certificates(uow: UnitOfWork, organization_id: UUID, connection: Conn
     url = connection.metadata_url
     return (
         url is not None
-        and connection_wishes.is_protected(url)
+        and connection_fields.is_protected(url)
         and uow.upstream_connections.takes_certificates(organization_id, connection.id)
     )
 

@@ -14,8 +14,8 @@ from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
 from core.outbound import Network
 from core.secrets import Secret
-from core.sign_in.upstream import changes, connection_wishes, connections
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream import changes, connection_fields, connections
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import Finding
@@ -72,26 +72,26 @@ def changed(
     uow: UnitOfWork,
     editor: Editor,
     before: ConnectionRecord,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     allowed: Iterable[Network],
 ) -> ConnectionToCheck:
     """Return a connection as its editor wants it to be, to be checked before it is saved; raise what refuses that."""
-    after = connection_wishes.applied(uow, editor, before, wishes, None, tuple(allowed))
+    after = connection_fields.applied(uow, editor, before, given, None, tuple(allowed))
     if changes.leads_elsewhere(before, after, known=None, named=None):
         # The secret for one issuer must never be sent to another.
-        changes.require_allowed(uow, editor, before, after, wishes, keeps_people=False)
-    return to_check(uow, editor, after, wishes)
+        changes.require_allowed(uow, editor, before, after, given, keeps_people=False)
+    return to_check(uow, editor, after, given)
 
 
 def to_check(
-    uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, wishes: ConnectionWishes | None = None
+    uow: UnitOfWork, editor: Editor, connection: ConnectionRecord, given: ConnectionFields | None = None
 ) -> ConnectionToCheck:
-    """Return a connection with what is asked of its provider: the secret of the wishes, else the one that is stored."""
+    """Return a connection with what is asked of its provider: the secret of the given, else the one that is stored."""
     client = None
     if not connection.is_saml:
         assert connection.client_id is not None, "an OpenID connection has no client id"
-        secret = connection_wishes.secret(wishes) if wishes is not None else None
+        secret = connection_fields.secret(given) if given is not None else None
         client = ProviderClient(
             client_id=connection.client_id,
             client_secret=secret if secret is not None else _stored_secret(uow, editor, connection),

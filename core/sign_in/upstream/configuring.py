@@ -24,7 +24,7 @@ from core.organizations.memberships import MEMBER
 from core.outbound import Network
 from core.sign_in.upstream import checks, connections, domain_routes
 from core.sign_in.upstream.checks import CheckedChange, ConnectionChangedMeanwhile, ConnectionToCheck
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.domain_routes import DomainRoute
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.failures import SHOWN_MAX, ConnectionProgress, UpstreamFailure
@@ -210,7 +210,7 @@ def _require_seen_route(uow: UnitOfWork, slug: str, route_id: UUID, seen: SeenRo
 
 
 def prepare_new(
-    uow: UnitOfWork, slug: str, kind: str, wishes: ConnectionWishes, *, allowed: Iterable[Network]
+    uow: UnitOfWork, slug: str, kind: str, given: ConnectionFields, *, allowed: Iterable[Network]
 ) -> ConnectionToCheck:
     """Return the connection that the caller wants to make, for a check of its provider.
 
@@ -218,21 +218,21 @@ def prepare_new(
     """
     editor = Editor.of_reader(uow, slug, Operation.CONNECTION_CONFIGURE)
     connections.require_may_make(uow, editor)
-    connection = connections.checked(uow, editor, kind, wishes, None, tuple(allowed))
-    return checks.to_check(uow, editor, connection, wishes)
+    connection = connections.checked(uow, editor, kind, given, None, tuple(allowed))
+    return checks.to_check(uow, editor, connection, given)
 
 
 def create(
     uow: UnitOfWork,
     slug: str,
     kind: str,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     finding: Finding | None,
     *,
     allowed: Iterable[Network],
 ) -> ConnectionRecord:
     """Create a connection that is switched off, with what a check of it has found; None without one."""
-    made = connections.create(uow, slug, kind, replace(wishes, enabled=False), described=None, allowed=allowed)
+    made = connections.create(uow, slug, kind, replace(given, enabled=False), described=None, allowed=allowed)
     if finding is not None:
         organization_id = authorize(uow, slug, Operation.CONNECTION_CONFIGURE).organization.id
         uow.upstream_failures.save_check(organization_id, made.id, finding.problem, at=uow.now)
@@ -243,7 +243,7 @@ def prepare_change(
     uow: UnitOfWork,
     slug: str,
     connection_id: UUID,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     allowed: Iterable[Network],
     seen: datetime | None = None,
@@ -253,14 +253,14 @@ def prepare_change(
     before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
     connections.require_seen(before, seen)
     connections.require_may_change_it(uow, editor, before)
-    return checks.changed(uow, editor, before, wishes, allowed=allowed)
+    return checks.changed(uow, editor, before, given, allowed=allowed)
 
 
 def change(
     uow: UnitOfWork,
     slug: str,
     connection_id: UUID,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     checked: CheckedChange | None,
     *,
     allowed: Iterable[Network],
@@ -274,7 +274,7 @@ def change(
     if checked is not None and checked.connection is not None and seen is None:
         _require_as_checked(uow, slug, checked.connection)
     described = checked.described if checked is not None else None
-    after = connections.change(uow, slug, connection_id, wishes, described=described, allowed=allowed, seen=seen)
+    after = connections.change(uow, slug, connection_id, given, described=described, allowed=allowed, seen=seen)
     if checked is not None:
         uow.upstream_failures.save_check(organization_id, connection_id, checked.finding.problem, at=uow.now)
     return after

@@ -20,7 +20,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, authorize
 from core.sign_in.upstream import changes, connections
-from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connection_fields import ConnectionRecord
 from core.sign_in.upstream.editors import Editor
 
 if TYPE_CHECKING:

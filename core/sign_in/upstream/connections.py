@@ -2,7 +2,7 @@
 
 A session by a connection is confined to the organization. A connection asserts addresses of the organization's verified
 mail domains only (`domain_routes.py`), satisfies a second factor only if the organization trusts it to, and makes
-members only where `joins_as` names a role that its maker may give. `connection_wishes.py` says what its fields accept.
+members only where `joins_as` names a role that its maker may give. `connection_fields.py` says what its fields accept.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from core.organizations import group_roles
 from core.organizations.access import Operation, authorize
 from core.organizations.made_credentials import MadeCredentialKind, record_maker
 from core.outbound import Network
-from core.sign_in.upstream import at_once, changes, connection_wishes, setup_states
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
+from core.sign_in.upstream import at_once, changes, connection_fields, setup_states
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord, ConnectionType
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.saml import SamlDescription
 from core.sign_in.upstream.setup_states import ConnectionSetupState
@@ -98,7 +98,7 @@ def create(
     uow: UnitOfWork,
     slug: str,
     kind: str,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
@@ -112,15 +112,15 @@ def create(
     editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
     require_may_make(uow, editor)
     if editor.is_link:
-        wishes = replace(wishes, enabled=False)
-    return _create(uow, editor, kind, wishes, described, tuple(allowed))
+        given = replace(given, enabled=False)
+    return _create(uow, editor, kind, given, described, tuple(allowed))
 
 
 def change(
     uow: UnitOfWork,
     slug: str,
     connection_id: UUID,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
@@ -137,15 +137,15 @@ def change(
         require_seen(before, seen)
         require_may_change_it(uow, editor, before)
     if editor.is_link:
-        wishes = replace(wishes, enabled=None)
-    return _change(uow, editor, before, wishes, described, tuple(allowed))
+        given = replace(given, enabled=None)
+    return _change(uow, editor, before, given, described, tuple(allowed))
 
 
 def switch(
     uow: UnitOfWork, editor: Editor, before: ConnectionRecord, *, is_on: bool, allowed: Iterable[Network]
 ) -> ConnectionRecord:
     """Switch a connection whose organization the editor has locked; `enabling.py` says whether they may."""
-    return _change(uow, editor, before, ConnectionWishes(enabled=is_on), None, tuple(allowed))
+    return _change(uow, editor, before, ConnectionFields(enabled=is_on), None, tuple(allowed))
 
 
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | None = None, note: str = "") -> None:
@@ -218,7 +218,7 @@ def checked(
     uow: UnitOfWork,
     editor: Editor,
     kind: str,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     described: SamlDescription | None,
     allowed: Sequence[Network],
 ) -> ConnectionRecord:
@@ -227,8 +227,8 @@ def checked(
         raise BadRequest.of_field("type", "This must be oidc or saml.")
     empty = _empty(uow, ConnectionType(kind))
     _, connection = all_valid(
-        lambda: connection_wishes.require_complete(empty, wishes),
-        lambda: connection_wishes.applied(uow, editor, empty, wishes, described, allowed, is_new=True),
+        lambda: connection_fields.require_complete(empty, given),
+        lambda: connection_fields.applied(uow, editor, empty, given, described, allowed, is_new=True),
     )
     return connection
 
@@ -237,16 +237,16 @@ def _create(
     uow: UnitOfWork,
     editor: Editor,
     kind: str,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     described: SamlDescription | None,
     allowed: Sequence[Network],
 ) -> ConnectionRecord:
-    connection = checked(uow, editor, kind, wishes, described, allowed)
+    connection = checked(uow, editor, kind, given, described, allowed)
     if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
         raise TooManyConnections
-    uow.upstream_connections.add(editor.organization_id, connection, connection_wishes.secret(wishes))
-    at_once.vouch(uow, editor, connection, connection, wishes, gains_key=True)
-    changes.vouch_for_certificates(uow, editor, replace(connection, metadata_url=None), connection, wishes)
+    uow.upstream_connections.add(editor.organization_id, connection, connection_fields.secret(given))
+    at_once.vouch(uow, editor, connection, connection, given, gains_key=True)
+    changes.vouch_for_certificates(uow, editor, replace(connection, metadata_url=None), connection, given)
     _record_maker(uow, editor, connection)
     if described is not None:
         named = changes.fingerprints(described.certificates)
@@ -261,19 +261,19 @@ def _change(
     uow: UnitOfWork,
     editor: Editor,
     before: ConnectionRecord | None,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     described: SamlDescription | None,
     allowed: Sequence[Network],
 ) -> ConnectionRecord:
     # Invalid input is refused before an unknown connection.
     unknown = _empty(uow, ConnectionType.OIDC if described is None else ConnectionType.SAML)
-    after = connection_wishes.applied(uow, editor, before or unknown, wishes, described, allowed)
+    after = connection_fields.applied(uow, editor, before or unknown, given, described, allowed)
     before = found(before)
     after = replace(after, updated_at=uow.now)
     if after.enabled and not before.enabled:
         _require_tested_if_adopted(uow, editor.organization_id, after)
     named = changes.fingerprints(described.certificates) if described is not None else None
-    details = changes.apply(uow, editor, before, after, wishes, named)
+    details = changes.apply(uow, editor, before, after, given, named)
     _record_maker(uow, editor, after)
     changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_UPDATED, after, **details)
     if editor.is_for_customer:

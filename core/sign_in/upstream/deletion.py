@@ -9,7 +9,7 @@ from uuid import UUID
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.sign_in.upstream import connections
-from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connection_fields import ConnectionRecord
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

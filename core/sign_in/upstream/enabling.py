@@ -15,7 +15,7 @@ from core.errors import Conflict
 from core.organizations.access import Operation
 from core.outbound import Network
 from core.sign_in.upstream import connections
-from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connection_fields import ConnectionRecord
 from core.sign_in.upstream.connections import ConnectionInForce
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.trials import NothingToTry

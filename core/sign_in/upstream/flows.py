@@ -62,7 +62,7 @@ class ReturnAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtDomain:
-    """The custom domain at which a sign-in began, and ends (`at_domains.py`).
+    """The custom domain at which a sign-in began, and ends (`at_custom_domains.py`).
 
     `browser_hash` identifies the browser at the domain while it is under the base URL; None at the domain.
     """

@@ -25,7 +25,7 @@ from core.secrets import hash_token
 from core.sign_in.identities import IdentityContext
 from core.sign_in.upstream import provider_endings
 from core.sign_in.upstream.answers import CLOCK_SKEW
-from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connection_fields import ConnectionRecord
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

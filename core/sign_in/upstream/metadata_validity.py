@@ -14,7 +14,7 @@ from core.key_certificates import WARNING
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connection_fields import ConnectionRecord
 from core.sign_in.upstream.saml import SamlDescription
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.settings.domain import DomainUnproved
 from core.outbound import Network
-from core.sign_in.upstream import changes, connection_wishes, connections, domain_routes
-from core.sign_in.upstream.connection_wishes import ConnectionWishes
+from core.sign_in.upstream import changes, connection_fields, connections, domain_routes
+from core.sign_in.upstream.connection_fields import ConnectionFields
 from core.sign_in.upstream.domain_routes import RouteClaim
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.saml import SamlDescription
@@ -121,7 +121,7 @@ def preview_change(
     uow: UnitOfWork,
     slug: str,
     connection_id: UUID,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     *,
     described: SamlDescription | None,
     allowed: Iterable[Network],
@@ -129,11 +129,11 @@ def preview_change(
     """Return what a change of a connection ends; raise as `connections.change`."""
     editor = Editor.of_reader(uow, slug, Operation.CONNECTION_CONFIGURE)
     before = connections.found(uow.upstream_connections.find(editor.organization_id, connection_id))
-    after = connection_wishes.applied(uow, editor, before, wishes, described, tuple(allowed))
+    after = connection_fields.applied(uow, editor, before, given, described, tuple(allowed))
     named = changes.fingerprints(described.certificates) if described is not None else None
     found = changes.judged(uow, editor.organization_id, before, after, named)
     if found.is_elsewhere or found.gains_key:
-        changes.require_allowed(uow, editor, before, after, wishes, keeps_people=not found.is_elsewhere)
+        changes.require_allowed(uow, editor, before, after, given, keeps_people=not found.is_elsewhere)
     if not found.is_elsewhere:
         return NOTHING_ENDS
     return _effects_of_leading_elsewhere(uow, editor, connection_id)

@@ -18,7 +18,7 @@ from core.organizations import members
 from core.organizations.organizations import Organization
 from core.sign_in.identities import IdentityContext
 from core.sign_in.upstream import at_once, by_connection, returning, sign_in
-from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connection_fields import ConnectionRecord
 from core.sign_in.upstream.trials import TrialAnswer
 
 if TYPE_CHECKING:

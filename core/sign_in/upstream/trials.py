@@ -30,7 +30,7 @@ from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdent
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import connections, flows, setup_states
 from core.sign_in.upstream.by_connection import OpenConnection
-from core.sign_in.upstream.connection_wishes import ConnectionRecord
+from core.sign_in.upstream.connection_fields import ConnectionRecord
 from core.sign_in.upstream.flows import Departure, ProviderClient, ReturnAddress, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.saml import SamlAssertion

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.customers import claims
-from core.customers.claims import PersonNotShown, PreviewedTokens, PreviewWish
+from core.customers.claims import PersonNotShown, PreviewedTokens, PreviewRequest
 from core.customers.customers import CustomerUnknown
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
@@ -35,9 +35,9 @@ class ClaimsPreviewQuery(Query, kw_only=True):
         str | None, msgspec.Meta(description="The scopes that are asked for; all that there are by default.")
     ] = None
 
-    def wish(self, given: list[ServiceClaim] | None = None) -> PreviewWish:
+    def request(self, given: list[ServiceClaim] | None = None) -> PreviewRequest:
         """Return the request for a preview, with the given claims in place of the service's if there are any."""
-        return PreviewWish(
+        return PreviewRequest(
             user_id=self.user_id,
             customer_id=self.customer,
             scope=self.scope,
@@ -93,7 +93,7 @@ async def preview_claims(call: Call, org_slug: str, service_slug: str, query: Cl
     For members of your organization, people who have signed in to the service and, with `customer`, the people of the
     customer that you see. Nothing is issued and nothing is stored.
     """
-    return TokenPreview.of(call, await call.read(claims.preview, org_slug, service_slug, query.wish()))
+    return TokenPreview.of(call, await call.read(claims.preview, org_slug, service_slug, query.request()))
 
 
 @routes.post(PREVIEW, refuses=(ServiceUnknown, PersonNotShown, CustomerUnknown))
@@ -102,4 +102,4 @@ async def preview_given_claims(
     call: Call, org_slug: str, service_slug: str, query: ClaimsPreviewQuery, body: ClaimsToPreview
 ) -> TokenPreview:
     """Show the same with another list of claims, before it is saved."""
-    return TokenPreview.of(call, await call.read(claims.preview, org_slug, service_slug, query.wish(body.claims)))
+    return TokenPreview.of(call, await call.read(claims.preview, org_slug, service_slug, query.request(body.claims)))

@@ -13,7 +13,7 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.services.api_keys import Permission
 from core.services.services import ServiceUnknown
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.connections import ConnectionUnknown, TooManyConnections
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.shared.sign_in.upstream.upstream_providers import described
@@ -32,13 +32,13 @@ routes = Routes(
 _LEFT_OUT = ("joins_as", "trust_mfa")
 
 
-class CustomerConnectionChange(Input, SecretBody, of=ConnectionWishes, without=_LEFT_OUT):
+class CustomerConnectionChange(Input, SecretBody, of=ConnectionFields, without=_LEFT_OUT):
     """The fields to change; omitted fields keep their values."""
 
     @property
-    def wishes(self) -> ConnectionWishes:
+    def given(self) -> ConnectionFields:
         """The fields to set."""
-        return self.to(ConnectionWishes, joins_as=None, trust_mfa=None)
+        return self.to(ConnectionFields, joins_as=None, trust_mfa=None)
 
 
 class CustomerConnectionCreation(CustomerConnectionChange):
@@ -208,8 +208,8 @@ async def _create(call: Call, path: CustomerPath, body: CustomerConnectionCreati
         connections.create,
         path,
         body.type,
-        body.wishes,
-        described=await _described(call, path, body.wishes),
+        body.given,
+        described=await _described(call, path, body.given),
         allowed=call.installation.settings.outbound_allowed,
     )
     return CustomerConnectionRecord.shown(made)
@@ -222,8 +222,8 @@ async def _change(
         connections.change,
         path,
         provider_id,
-        body.wishes,
-        described=await _described(call, path, body.wishes),
+        body.given,
+        described=await _described(call, path, body.given),
         allowed=call.installation.settings.outbound_allowed,
     )
     return CustomerConnectionRecord.shown(changed)
@@ -233,9 +233,9 @@ async def _delete(call: Call, path: CustomerPath, provider_id: UUID) -> None:
     await call.transact(connections.delete, path, provider_id)
 
 
-async def _described(call: Call, path: CustomerPath, wishes: ConnectionWishes) -> SamlDescription | None:
+async def _described(call: Call, path: CustomerPath, given: ConnectionFields) -> SamlDescription | None:
     """Return what the metadata say that a caller has named; None without any."""
-    if wishes.metadata_url is None and wishes.metadata_xml is None:
+    if given.metadata_url is None and given.metadata_xml is None:
         return None
     # Before anything is fetched for them.
-    return await described(call, await call.read(connections.find_vendor, path), wishes)
+    return await described(call, await call.read(connections.find_vendor, path), given)

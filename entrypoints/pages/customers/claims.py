@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from core.customers import claims
-from core.customers.claims import PersonNotShown, PreviewWish
+from core.customers.claims import PersonNotShown, PreviewRequest
 from core.customers.customers import CustomerUnknown
 from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
@@ -159,8 +159,8 @@ async def _preview(call: Call, org_slug: str, service_slug: str, email: str, que
         customer_id = id_or_none(query.customer.strip())
         if customer_id is None:
             raise CustomerUnknown
-    wish = PreviewWish(email=email, customer_id=customer_id)
-    found = await call.read(claims.preview, org_slug, service_slug, wish)
+    request = PreviewRequest(email=email, customer_id=customer_id)
+    found = await call.read(claims.preview, org_slug, service_slug, request)
     payloads = payloads_of(call, found)
     tokens = {"ID token": payloads.id_token, "Access token": payloads.access_token, "Userinfo": found.user_info}
     said = tokens | {"SAML": dict(found.attributes) if found.attributes is not None else None}

@@ -11,7 +11,7 @@ from core.customers.connections import CustomerConnectionInDetail, CustomerConne
 from core.errors import BadRequest, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.sign_in.upstream.connection_wishes import ConnectionWishes
+from core.sign_in.upstream.connection_fields import ConnectionFields
 from core.sign_in.upstream.connections import ConnectionUnknown, TooManyConnections
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.pages.console.frame import Program, after
@@ -32,7 +32,7 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.setup import KindQuery
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_wishes import (
+from entrypoints.pages.sign_in.upstream.connection_fields import (
     NotUsable,
     copies_of,
     described_change,
@@ -149,15 +149,15 @@ async def save_customer_connection(
     """Ask the provider, and save a connection; programs use `POST …/customers/:customer_id/connections`."""
     await require_change(call, org_slug, service_slug, customer_id)
     path = path_of(org_slug, service_slug, customer_id)
-    wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
+    given, allowed = form.given, call.installation.settings.outbound_allowed
     kind = "saml" if form.type == "saml" else "oidc"
     # Before anything is asked for them.
     await call.read(connections.require_may_make, path)
     if kind != "saml":
         required(
-            await found_by_check(call, await call.read(connections.prepare_new, path, kind, wishes, allowed=allowed))
+            await found_by_check(call, await call.read(connections.prepare_new, path, kind, given, allowed=allowed))
         )
-    made = await call.transact(connections.create, path, kind, wishes, described=None, allowed=allowed)
+    made = await call.transact(connections.create, path, kind, given, described=None, allowed=allowed)
     page = f"{_page_of(org_slug, service_slug, customer_id, made.connection.id)}"
     return after(page, "customer-connection-made", provider=_word(form.provider))
 
@@ -227,19 +227,19 @@ async def change_connection_of_customer(
     """Ask the provider, and change a connection; programs use `PATCH …/connections/:provider_id`."""
     await require_change(call, org_slug, service_slug, customer_id)
     path = path_of(org_slug, service_slug, customer_id)
-    wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
+    given, allowed = form.given, call.installation.settings.outbound_allowed
     before = (await call.read(connections.show, path, provider_id)).connection
     described: SamlDescription | None = None
     if not before.is_saml:
         required(
             await found_by_check(
-                call, await call.read(connections.prepare_change, path, provider_id, wishes, allowed=allowed)
+                call, await call.read(connections.prepare_change, path, provider_id, given, allowed=allowed)
             )
         )
-    elif wishes.metadata_url is not None or wishes.metadata_xml is not None:
+    elif given.metadata_url is not None or given.metadata_xml is not None:
         vendor_id = await call.read(connections.find_vendor, path)
-        described = (await described_change(call, vendor_id, wishes)).described
-    await call.transact(connections.change, path, provider_id, wishes, described=described, allowed=allowed)
+        described = (await described_change(call, vendor_id, given)).described
+    await call.transact(connections.change, path, provider_id, given, described=described, allowed=allowed)
     page = _page_of(org_slug, service_slug, customer_id, provider_id)
     return after(page, "connection-saved", provider=_word(form.provider))
 
@@ -256,7 +256,7 @@ async def switch_connection_of_customer(
         connections.change,
         path_of(org_slug, service_slug, customer_id),
         provider_id,
-        ConnectionWishes(enabled=is_on),
+        ConnectionFields(enabled=is_on),
         described=None,
         allowed=call.installation.settings.outbound_allowed,
     )

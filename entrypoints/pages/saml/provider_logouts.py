@@ -22,7 +22,7 @@ from core.saml.messages import (
     SamlBinding,
     SamlLogoutRequest,
 )
-from core.sign_in.upstream import by_connection, changes, connection_wishes
+from core.sign_in.upstream import by_connection, changes, connection_fields
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.saml import ServiceProvider
@@ -64,7 +64,7 @@ async def to_provider(call: Call, step: ProviderMessage) -> OutgoingMessage | No
     connection_id, saml = step.connection.id, call.installation.saml
     try:
         endpoint = (await current_description(call, step.organization_id, step.connection)).logout
-        if endpoint is None or not all(map(connection_wishes.is_protected, (endpoint.url, endpoint.response_url))):
+        if endpoint is None or not all(map(connection_fields.is_protected, (endpoint.url, endpoint.response_url))):
             return None
         key = await ensure_key(call, step.organization_id, connection_id)
     except (UpstreamFailed, ConnectionClosed):

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from adapters.gateways.stripe import StripeGateway
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingFailed
 from core.secrets import Secret
 from core.services.subscriptions import SubscriptionStatus
@@ -81,9 +81,9 @@ async def test_the_gateway_makes_customers_and_reads_and_ends_subscriptions_of_l
 ) -> None:
     with running_localstripe(tmp_path) as url:
         gateway = StripeGateway(url=url, key=Secret(KEY), clock=clock)
-        wish = CustomerWish(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
+        creation = CustomerCreation(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
 
-        customer_id = await gateway.create_customer(wish)
+        customer_id = await gateway.create_customer(creation)
         made = subscribe(url, customer_id, seller.metadata)
         read = await gateway.read_subscription(made["id"])
         missing = await gateway.read_subscription("sub_nothing")
@@ -115,7 +115,7 @@ async def test_what_localstripe_does_not_know_is_a_billing_error(clock: Settable
         wrong_key = StripeGateway(url=url, key=Secret("no key of theirs"), clock=clock)
         with pytest.raises(BillingFailed) as refused:
             await wrong_key.create_customer(
-                CustomerWish(organization_id=UUID(int=1), name="Acme", idempotency_key="key")
+                CustomerCreation(organization_id=UUID(int=1), name="Acme", idempotency_key="key")
             )
         await gateway.close()
         await wrong_key.close()

@@ -11,7 +11,7 @@ import pytest
 
 from core.billing import checkout, customers, provider_events, receiver, sandbox
 from core.billing.checkout import Checkout, Started
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingFailed, BillingMode
 from core.billing.receiver import EventReceipt, Received
 from core.billing.sandbox import Posting, SandboxAction, SandboxSubscriptionUnknown
@@ -32,7 +32,7 @@ def deliver(transact: Transact, event: dict[str, Any]) -> Received:
 def started(seller: Seller, transact: Transact) -> Started:
     """Return a checkout of the plan `pro`."""
     plan = transact(lambda uow: uow.plans.find(seller.organization_id, seller.service.id, seller.plans["pro"]))
-    wish = CustomerWish(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
+    creation = CustomerCreation(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
     return Started(
         checkout=Checkout(
             id=NO_ID,
@@ -46,7 +46,7 @@ def started(seller: Seller, transact: Transact) -> Started:
             created_at=seller.world.clock(),
         ),
         customer_id=None,
-        customer=wish,
+        customer=creation,
         plan=plan,
         service_name="Shop",
     )
@@ -94,36 +94,43 @@ def test_a_customer_of_an_organization_that_was_deleted_meanwhile_is_a_billing_e
 def test_of_two_customers_that_were_made_for_an_end_user_the_first_one_stays(
     seller: Seller, transact: Transact
 ) -> None:
-    wish = transact(
-        customers.wish_of_user, seller.organization_id, seller.service.id, seller.buyer_id, "buyer@example.com", MODE
+    creation = transact(
+        customers.creation_of_user,
+        seller.organization_id,
+        seller.service.id,
+        seller.buyer_id,
+        "buyer@example.com",
+        MODE,
     )
 
-    bound = [transact(checkout.bind_wished, wish, made, MODE) for made in ("cus_1", "cus_2", "cus_1")]
+    bound = [transact(checkout.bind_created, creation, made, MODE) for made in ("cus_1", "cus_2", "cus_1")]
 
     assert bound == ["cus_1"] * 3
     # Nor does it become the organization's.
-    own = CustomerWish(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
+    own = CustomerCreation(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
     with pytest.raises(BillingFailed):
-        transact(checkout.bind_wished, own, "cus_1", MODE)
-    assert transact(checkout.bind_wished, own, "cus_2", MODE) == "cus_2"
+        transact(checkout.bind_created, own, "cus_1", MODE)
+    assert transact(checkout.bind_created, own, "cus_2", MODE) == "cus_2"
     with pytest.raises(BillingFailed):
-        transact(checkout.bind_wished, replace(wish, user_id=seller.world.user("bob@example.com")), "cus_2", MODE)
+        transact(checkout.bind_created, replace(creation, user_id=seller.world.user("bob@example.com")), "cus_2", MODE)
 
 
 def test_a_customer_of_an_end_user_who_was_deleted_meanwhile_is_a_billing_error(
     seller: Seller, transact: Transact
 ) -> None:
-    wish = transact(customers.wish_of_user, seller.organization_id, seller.service.id, NO_ID, "gone@example.com", MODE)
+    creation = transact(
+        customers.creation_of_user, seller.organization_id, seller.service.id, NO_ID, "gone@example.com", MODE
+    )
 
     with pytest.raises(BillingFailed):
-        transact(checkout.bind_wished, wish, "cus_1", MODE)
+        transact(checkout.bind_created, creation, "cus_1", MODE)
 
 
 def test_the_key_of_a_customer_does_not_depend_on_a_concurrent_request(seller: Seller, transact: Transact) -> None:
-    before = transact(customers.wish, seller.organization_id, "Acme", MODE)
+    before = transact(customers.creation, seller.organization_id, "Acme", MODE)
     seller.bind_customer()
 
-    assert transact(customers.wish, seller.organization_id, "Acme", MODE) == before
+    assert transact(customers.creation, seller.organization_id, "Acme", MODE) == before
 
 
 def test_an_invoice_without_a_customer_counts_for_its_subscription(seller: Seller, transact: Transact) -> None:
@@ -211,9 +218,9 @@ def test_an_operator_is_told_of_an_unknown_subscription(transact: Transact) -> N
 
 
 def test_the_sandbox_makes_a_customer_once_for_a_key(seller: Seller, transact: Transact) -> None:
-    wish = CustomerWish(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
+    creation = CustomerCreation(organization_id=seller.organization_id, name="Acme", idempotency_key="key")
 
-    first, second = transact(sandbox.create_customer, wish), transact(sandbox.create_customer, wish)
+    first, second = transact(sandbox.create_customer, creation), transact(sandbox.create_customer, creation)
 
     assert first == second
     assert waiting(seller) == 1

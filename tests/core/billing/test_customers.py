@@ -3,9 +3,9 @@
 from dataclasses import replace
 from uuid import UUID
 
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 
-ACME = CustomerWish(organization_id=UUID(int=1), name="Acme", idempotency_key="key")
+ACME = CustomerCreation(organization_id=UUID(int=1), name="Acme", idempotency_key="key")
 
 
 def test_the_customer_of_an_end_user_names_no_organization_which_it_would_bind() -> None:

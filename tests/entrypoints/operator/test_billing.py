@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.billing import sandbox
-from core.billing.customers import CustomerWish
+from core.billing.customers import CustomerCreation
 from core.billing.provider import CheckoutOrder
 from tests.processes import CommandsHere, commands, commands_here
 from tests.world.builder import Builder
@@ -19,9 +19,9 @@ __all__ = ["commands", "commands_here"]
 @pytest.fixture
 def subscription_id(builder: Builder, transact: Callable[..., Any]) -> str:
     """A subscription of the sandbox."""
-    wish = CustomerWish(organization_id=builder.organization(), name="Acme", idempotency_key="key")
+    creation = CustomerCreation(organization_id=builder.organization(), name="Acme", idempotency_key="key")
     order = CheckoutOrder(
-        customer_id=transact(sandbox.create_customer, wish),
+        customer_id=transact(sandbox.create_customer, creation),
         price_id="price_pro",
         success_url="https://app.example.com/thanks",
         cancel_url="https://app.example.com/prices",

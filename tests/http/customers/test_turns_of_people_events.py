@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from adapters.postgres.customers.people_news import ORGANIZATIONS_MAX
+from adapters.postgres.customers.people_events import ORGANIZATIONS_MAX
 from adapters.postgres.driver.connection import RawConnection
-from core.customers.people_news import Told, tell
+from core.customers.people_events import Told, tell
 from ports.unit_of_work import UnitOfWork
 from tests.waiting import waiting_for_a_lock
 from tests.world.customer_backend import CustomerBackend, insert_customer_backend

@@ -94,7 +94,7 @@ REVEALING = {
     "frame/forms.py typed_secret": "a secret that was typed, without its blanks",
     "frame/form_state.py _mark_of": "whether one was typed",
     "organizations/settings/smtp.py wanted": "whether one was typed",
-    "sign_in/upstream/connections.py wishes": "a secret that was typed, for its use case",
+    "sign_in/upstream/connections.py given": "a secret that was typed, for its use case",
     "sign_in/upstream/oauth_credentials.py save_credentials": "a secret that was typed, for its use case",
     "frame/impersonation_banner.py present_acting": "the token of a form",
     "frame/impersonation_banner.py past_acting": "the token of a form",

@@ -12,9 +12,9 @@ from core.sign_in.upstream import checks, connection_keys, connections, moves
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections import (
     AdoptedUntested,
+    ConnectionFields,
     ConnectionRecord,
     ConnectionUnknown,
-    ConnectionWishes,
     TooManyConnections,
 )
 from core.sign_in.upstream.moves import ChangeEffects
@@ -38,13 +38,13 @@ routes = Routes(
 )
 
 
-class ConnectionChange(Input, SecretBody, of=ConnectionWishes):
+class ConnectionChange(Input, SecretBody, of=ConnectionFields):
     """The fields to change; omitted fields keep their values, and an empty `joins_as` makes no members."""
 
     @property
-    def wishes(self) -> ConnectionWishes:
+    def given(self) -> ConnectionFields:
         """The fields to set."""
-        return self.to(ConnectionWishes)
+        return self.to(ConnectionFields)
 
 
 class ConnectionCreation(ConnectionChange):
@@ -97,8 +97,8 @@ async def create_upstream_provider(call: Call, slug: str, body: ConnectionCreati
         connections.create,
         slug,
         body.type,
-        body.wishes,
-        described=await _described(call, slug, body.wishes),
+        body.given,
+        described=await _described(call, slug, body.given),
         allowed=call.installation.settings.outbound_allowed,
     )
 
@@ -125,13 +125,13 @@ async def change_upstream_provider(
     what the metadata address of the connection publishes itself counts as staying. With `dry_run=true` nothing changes,
     and the answer says how many links and sessions would end.
     """
-    described, allowed = await _described(call, slug, body.wishes), call.installation.settings.outbound_allowed
+    described, allowed = await _described(call, slug, body.given), call.installation.settings.outbound_allowed
     if query.dry_run:
         effects = await call.read(
-            moves.preview_change, slug, provider_id, body.wishes, described=described, allowed=allowed
+            moves.preview_change, slug, provider_id, body.given, described=described, allowed=allowed
         )
         return ConnectionChangeEffects.of(effects)
-    return await call.transact(connections.change, slug, provider_id, body.wishes, described=described, allowed=allowed)
+    return await call.transact(connections.change, slug, provider_id, body.given, described=described, allowed=allowed)
 
 
 @routes.delete("/api/organizations/:slug/upstream-providers/:provider_id", status=204, refuses=(ConnectionUnknown,))
@@ -169,10 +169,10 @@ async def rotate_upstream_key(call: Call, slug: str, provider_id: UUID) -> Conne
     return ConnectionKeyRecord.of(rotated)
 
 
-async def _described(call: Call, slug: str, wishes: ConnectionWishes) -> SamlDescription | None:
+async def _described(call: Call, slug: str, given: ConnectionFields) -> SamlDescription | None:
     """Return what the metadata say that a caller has named; None without any."""
-    if wishes.metadata_url is None and wishes.metadata_xml is None:
+    if given.metadata_url is None and given.metadata_xml is None:
         return None
     # Before anything is fetched for them.
     organization_id = await call.read(connections.require_may_change, slug)
-    return await described(call, organization_id, wishes)
+    return await described(call, organization_id, given)

@@ -9,7 +9,7 @@ from quart import Response
 
 from core.accounts.providers import Provider
 from core.errors import on_the_way_to
-from core.sign_in.upstream import answers, at_domains, beginning, by_connection, flows, refused, trials
+from core.sign_in.upstream import answers, at_custom_domains, beginning, by_connection, flows, refused, trials
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.discovery import Discovered
@@ -79,7 +79,7 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
 @in_browser_or_not
 async def enter_from_domain(call: Call, query: ContinueQuery) -> PageOrRedirect:
     """Go on to the provider of a connection with a sign-in that began at a custom domain."""
-    departure = await call.transact(at_domains.enter, query.id, browser=bind(call))
+    departure = await call.transact(at_custom_domains.enter, query.id, browser=bind(call))
     began = departure.sign_in
     with on_the_way_of(call, began):
         async with repeatable(call, began):
@@ -89,7 +89,7 @@ async def enter_from_domain(call: Call, query: ContinueQuery) -> PageOrRedirect:
 
 
 async def _leave_domain(call: Call, query: ConnectionQuery, target: OpenConnection) -> Response:
-    ticket = await call.transact(at_domains.leave, target, query.wanted, browser=bind(call))
+    ticket = await call.transact(at_custom_domains.leave, target, query.wanted, browser=bind(call))
     return see_other(f"{call.installation.settings.base_url}{ENTER}?{urlencode({'id': ticket.reveal()})}")
 
 

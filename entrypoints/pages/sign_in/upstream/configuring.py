@@ -35,7 +35,7 @@ from core.sign_in.upstream import (
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.configuring import ConfiguredConnection, RulesSeenOtherwise
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
-from core.sign_in.upstream.connections import ConnectionUnknown, ConnectionWishes
+from core.sign_in.upstream.connections import ConnectionFields, ConnectionUnknown
 from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
 from core.sign_in.upstream.trials import NothingToTry
 from core.wording import Wording
@@ -59,19 +59,19 @@ from entrypoints.pages.organizations.setup import (
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_steps import (
-    DOMAIN,
-    StepAddresses,
-    steps_of,
-    steps_without_connection,
-)
-from entrypoints.pages.sign_in.upstream.connection_wishes import (
+from entrypoints.pages.sign_in.upstream.connection_fields import (
     NotUsable,
     copies_of,
     described_change,
     redirect_uri,
     required,
     stored,
+)
+from entrypoints.pages.sign_in.upstream.connection_steps import (
+    DOMAIN,
+    StepAddresses,
+    steps_of,
+    steps_without_connection,
 )
 from entrypoints.pages.sign_in.upstream.connections import ConnectionForm, TokenIssuerForm
 from entrypoints.pages.sign_in.upstream.domain_routes import MailDomainClaimForm
@@ -319,12 +319,12 @@ async def create_connection(call: Call, form: ConnectionForm) -> PageOrRedirect:
     One by OpenID Connect is refused when the provider cannot be read, or does not accept the client secret.
     """
     require_own_form(call, form)
-    wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
+    given, allowed = form.given, call.installation.settings.outbound_allowed
     finding = None
     if form.type != "saml":
-        to_check = await call.read(serve, configuring.prepare_new, form.type, wishes, allowed=allowed)
+        to_check = await call.read(serve, configuring.prepare_new, form.type, given, allowed=allowed)
         finding = required(await found_by_check(call, to_check))
-    made = await sent(call, form, configuring.create, form.type, wishes, finding, allowed=allowed)
+    made = await sent(call, form, configuring.create, form.type, given, finding, allowed=allowed)
     return done(f"{UPSTREAM}/{made.id}", "connection-made", provider=_known_word(form.provider))
 
 
@@ -340,16 +340,16 @@ async def create_connection(call: Call, form: ConnectionForm) -> PageOrRedirect:
 async def change_connection(call: Call, connection_id: UUID, form: ConnectionForm) -> PageOrRedirect:
     """Check a connection as it is to be, and change it, if the organization does not rely on it yet."""
     require_own_form(call, form)
-    wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
+    given, allowed = form.given, call.installation.settings.outbound_allowed
     # Before anything is fetched for them.
     organization_id, connection = await call.read(serve, connections.find_to_test, connection_id)
     if not connection.is_saml:
-        to_check = await call.read(serve, configuring.prepare_change, connection_id, wishes, allowed=allowed)
+        to_check = await call.read(serve, configuring.prepare_change, connection_id, given, allowed=allowed)
         finding = required(await found_by_check(call, to_check))
         checked = CheckedChange(finding=finding, connection=to_check.connection)
     else:
-        checked = await described_change(call, organization_id, wishes)
-    await sent(call, form, configuring.change, connection_id, wishes, checked, allowed=allowed)
+        checked = await described_change(call, organization_id, given)
+    await sent(call, form, configuring.change, connection_id, given, checked, allowed=allowed)
     return done(f"{UPSTREAM}/{connection_id}", "connection-saved", provider=_known_word(form.provider))
 
 
@@ -409,8 +409,8 @@ async def replace_key(call: Call, connection_id: UUID, form: ProtectedForm) -> P
 @shows_again(show_connection, BadRequest, Conflict)
 async def save_token_issuer(call: Call, connection_id: UUID, form: TokenIssuerForm) -> PageOrRedirect:
     """Say whose tokens end sessions by a connection by SAML on which the organization does not rely yet."""
-    wishes, allowed = ConnectionWishes(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
-    await sent(call, form, connections.change, connection_id, wishes, described=None, allowed=allowed)
+    given, allowed = ConnectionFields(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
+    await sent(call, form, connections.change, connection_id, given, described=None, allowed=allowed)
     return done(f"{UPSTREAM}/{connection_id}", "connection-saved", step="revocation")
 
 

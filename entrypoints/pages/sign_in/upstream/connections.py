@@ -18,7 +18,7 @@ from core.sign_in.upstream import checks, configuring, connection_keys, connecti
 from core.sign_in.upstream.checks import CheckedChange
 from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connection_keys import NoKeyOfConnection
-from core.sign_in.upstream.connections import ConnectionSeenOtherwise, ConnectionUnknown, ConnectionWishes
+from core.sign_in.upstream.connections import ConnectionFields, ConnectionSeenOtherwise, ConnectionUnknown
 from core.sign_in.upstream.saml import EMAIL_ADDRESS, PERSISTENT, UNSPECIFIED, SamlDescription
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
@@ -30,8 +30,7 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.setup import KindQuery
 from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_steps import StepAddresses, steps_of
-from entrypoints.pages.sign_in.upstream.connection_wishes import (
+from entrypoints.pages.sign_in.upstream.connection_fields import (
     NotUsable,
     copies_of,
     described_change,
@@ -40,6 +39,7 @@ from entrypoints.pages.sign_in.upstream.connection_wishes import (
     seen_at,
     stored,
 )
+from entrypoints.pages.sign_in.upstream.connection_steps import StepAddresses, steps_of
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.shared.sign_in.upstream.connection_keys import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
@@ -86,10 +86,10 @@ class ConnectionForm(ProtectedForm, kw_only=True):
             self.metadata_file = b""
 
     @property
-    def wishes(self) -> ConnectionWishes:
+    def given(self) -> ConnectionFields:
         """The fields to set."""
         secret = typed_secret(self.client_secret)
-        return ConnectionWishes(
+        return ConnectionFields(
             **{name: getattr(self, name).strip() or None for name in _FIELDS},
             client_secret=secret.reveal() if secret is not None else None,
         )
@@ -115,7 +115,7 @@ class OptionsForm(ProtectedForm, kw_only=True):
     signs_out_at_provider: str = ""
 
     @property
-    def wishes(self) -> ConnectionWishes:
+    def given(self) -> ConnectionFields:
         """The fields to set."""
         mapped = {
             "id": self.claim_of_id.strip(),
@@ -125,7 +125,7 @@ class OptionsForm(ProtectedForm, kw_only=True):
             "given_name": self.claim_of_given_name.strip(),
             "family_name": self.claim_of_family_name.strip(),
         }
-        return ConnectionWishes(
+        return ConnectionFields(
             name=self.name.strip() or None,
             scopes=self.scopes.split() or None,
             attribute_mapping={name: claim for name, claim in mapped.items() if claim},
@@ -200,15 +200,15 @@ async def begin_new_connection(call: Call, org_slug: str, query: KindQuery) -> P
 @shows_again(_new_page, BadRequest)
 async def save_new_connection(call: Call, org_slug: str, form: ConnectionForm) -> PageOrRedirect:
     """Ask the provider, and save a connection that is switched off; programs use `POST …/upstream-providers`."""
-    wishes, allowed = form.wishes, call.installation.settings.outbound_allowed
+    given, allowed = form.given, call.installation.settings.outbound_allowed
     kind = "saml" if form.type == "saml" else "oidc"
     # Before anything is asked for them.
     await call.read(connections.require_may_change, org_slug)
     finding = None
     if kind != "saml":
-        to_check = await call.read(configuring.prepare_new, org_slug, kind, wishes, allowed=allowed)
+        to_check = await call.read(configuring.prepare_new, org_slug, kind, given, allowed=allowed)
         finding = required(await found_by_check(call, to_check))
-    made = await call.transact(configuring.create, org_slug, kind, wishes, finding, allowed=allowed)
+    made = await call.transact(configuring.create, org_slug, kind, given, finding, allowed=allowed)
     return after(_page_of(org_slug, made.id), "connection-made", provider=_word(form.provider))
 
 
@@ -285,19 +285,19 @@ async def show_connection_settings(call: Call, org_slug: str, connection_id: UUI
 @shows_again(_page, BadRequest, ConnectionSeenOtherwise)
 async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: ConnectionForm) -> PageOrRedirect:
     """Ask the provider, and change where a connection leads; programs use `PATCH …/upstream-providers/:id`."""
-    wishes, allowed, seen = form.wishes, call.installation.settings.outbound_allowed, seen_at(form.seen)
+    given, allowed, seen = form.given, call.installation.settings.outbound_allowed, seen_at(form.seen)
     organization_id = await call.read(connections.require_may_change, org_slug)
     connection = await call.read(connections.show, org_slug, connection_id)
     if not connection.is_saml:
         to_check = await call.read(
-            configuring.prepare_change, org_slug, connection_id, wishes, allowed=allowed, seen=seen
+            configuring.prepare_change, org_slug, connection_id, given, allowed=allowed, seen=seen
         )
         finding = required(await found_by_check(call, to_check))
         checked = CheckedChange(finding=finding, connection=to_check.connection)
     else:
-        checked = await described_change(call, organization_id, wishes)
-    await _require_said(call, org_slug, connection_id, wishes, checked.described, is_said=form.ends_links == "on")
-    await call.transact(configuring.change, org_slug, connection_id, wishes, checked, allowed=allowed, seen=seen)
+        checked = await described_change(call, organization_id, given)
+    await _require_said(call, org_slug, connection_id, given, checked.described, is_said=form.ends_links == "on")
+    await call.transact(configuring.change, org_slug, connection_id, given, checked, allowed=allowed, seen=seen)
     return after(_page_of(org_slug, connection_id), "connection-saved", provider=_word(form.provider))
 
 
@@ -309,12 +309,12 @@ async def change_options(call: Call, org_slug: str, connection_id: UUID, form: O
     await call.read(connections.require_may_change, org_slug)
     await call.read(connections.show, org_slug, connection_id)
     await recent(call, page=_page_of(org_slug, connection_id))
-    await _require_said(call, org_slug, connection_id, form.wishes, None, is_said=form.ends_links == "on")
+    await _require_said(call, org_slug, connection_id, form.given, None, is_said=form.ends_links == "on")
     await call.transact(
         configuring.change,
         org_slug,
         connection_id,
-        form.wishes,
+        form.given,
         None,
         allowed=call.installation.settings.outbound_allowed,
         seen=seen_at(form.seen),
@@ -329,9 +329,9 @@ async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, fo
     """Say whose tokens end sessions by a connection by SAML; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
     await recent(call, page=_page_of(org_slug, connection_id))
-    wishes, allowed = ConnectionWishes(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
+    given, allowed = ConnectionFields(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
     await call.transact(
-        configuring.change, org_slug, connection_id, wishes, None, allowed=allowed, seen=seen_at(form.seen)
+        configuring.change, org_slug, connection_id, given, None, allowed=allowed, seen=seen_at(form.seen)
     )
     return after(_page_of(org_slug, connection_id), "connection-saved")
 
@@ -403,14 +403,14 @@ async def _require_said(
     call: Call,
     org_slug: str,
     connection_id: UUID,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     described: SamlDescription | None,
     *,
     is_said: bool,
 ) -> None:
     """Raise `BadRequest` of the field `ends_links` for a change that ends links, unless the member has said so."""
     allowed = call.installation.settings.outbound_allowed
-    ends = await call.read(moves.preview_change, org_slug, connection_id, wishes, described=described, allowed=allowed)
+    ends = await call.read(moves.preview_change, org_slug, connection_id, given, described=described, allowed=allowed)
     if ends.ends_links and not is_said:
         raise BadRequest.of_field(
             "ends_links",

@@ -11,7 +11,7 @@ from core.sign_in.upstream.enabling import ConnectionUntested
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.sign_in.upstream.connection_wishes import seen_at
+from entrypoints.pages.sign_in.upstream.connection_fields import seen_at
 from entrypoints.pages.sign_in.upstream.connections import CONNECTION, SeenForm
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console

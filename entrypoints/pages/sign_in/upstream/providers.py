@@ -26,7 +26,7 @@ from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.identities import ProvenIdentity
 from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
 from core.sign_in.refusals import SignInRefused
-from core.sign_in.upstream import at_domains, beginning, flows, sign_in
+from core.sign_in.upstream import at_custom_domains, beginning, flows, sign_in
 from core.sign_in.upstream.address_codes import AddressCodeDue
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
@@ -254,7 +254,7 @@ async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) ->
     """Conclude a sign-in with a proven identity, or link it; lead one that began at a custom domain back to there."""
     with on_the_way_of(call, began):
         if began.is_away:
-            ticket = await call.transact(at_domains.send_back, began, proven)
+            ticket = await call.transact(at_custom_domains.send_back, began, proven)
             return see_other(f"{_domain_of(call, began)}{RETURN}?{urlencode({'id': ticket.reveal()})}")
         return await _complete(call, began, proven)
 

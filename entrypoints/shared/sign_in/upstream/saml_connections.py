@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from core.saml.messages import OutgoingMessage
-from core.sign_in.upstream import connection_wishes, metadata_validity
+from core.sign_in.upstream import connection_fields, metadata_validity
 from core.sign_in.upstream.connections import ConnectionRecord
 from core.sign_in.upstream.saml import (
     MetadataExpired,
@@ -26,7 +26,7 @@ async def current_description(call: Call, organization_id: UUID, connection: Con
     found = await gateway.describe(organization_id, metadata)
     if found.is_expired(call.installation.clock()) and metadata.url is not None:
         found = await gateway.describe(organization_id, metadata, is_fresh=True)
-    if not connection_wishes.is_protected(found.sso_url):
+    if not connection_fields.is_protected(found.sso_url):
         raise MetadataUnusable("The SingleSignOnService of these metadata must have an https address.")
     if metadata_validity.differs(connection, found):
         await call.transact(metadata_validity.follow, organization_id, connection.id, found)

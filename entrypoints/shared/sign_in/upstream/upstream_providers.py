@@ -8,10 +8,10 @@ import msgspec
 
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
-from core.sign_in.upstream import changes, checks, connection_wishes, provider_problems
+from core.sign_in.upstream import changes, checks, connection_fields, provider_problems
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.checks import ConnectionToCheck
-from core.sign_in.upstream.connections import ConnectionWishes
+from core.sign_in.upstream.connections import ConnectionFields
 from core.sign_in.upstream.discovery import OtherIssuer
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
@@ -121,7 +121,7 @@ async def found_by_check(call: Call, to_check: ConnectionToCheck) -> Finding:
 async def _found_by_request(call: Call, to_check: ConnectionToCheck, described: SamlDescription) -> Finding:
     """Send an identity provider the request of a sign-in that no browser will continue."""
     organization_id = to_check.organization_id
-    if not connection_wishes.is_protected(described.sso_url):
+    if not connection_fields.is_protected(described.sso_url):
         return Finding(
             problem=ProviderProblem.METADATA,
             text="The SingleSignOnService of these metadata must have an https address.",
@@ -187,12 +187,12 @@ def as_answer(finding: Finding | None) -> ConnectionTested:
     return ConnectionTested(success=finding.problem is None or not finding.problem.fails_test, message=message)
 
 
-async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> SamlDescription | None:
+async def described(call: Call, organization_id: UUID, given: ConnectionFields) -> SamlDescription | None:
     """Return the description in the requested metadata; raise `BadRequest` of its field when they cannot be used."""
     try:
-        return await read_metadata(call, organization_id, wishes)
+        return await read_metadata(call, organization_id, given)
     except MetadataUnusable as unusable:
-        field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
+        field = "metadata_xml" if given.metadata_url is None else "metadata_url"
         raise BadRequest.of_field(field, unusable.problem) from None
     except UpstreamFailed as failed:
         problem = failed.problem or Wording("Check the address.")
@@ -200,9 +200,9 @@ async def described(call: Call, organization_id: UUID, wishes: ConnectionWishes)
         raise BadRequest.of_field("metadata_url", explained) from None
 
 
-async def read_metadata(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> SamlDescription:
+async def read_metadata(call: Call, organization_id: UUID, given: ConnectionFields) -> SamlDescription:
     """Return the description in the requested metadata; raise `UpstreamFailed`, of which `MetadataUnusable` is one."""
-    url, xml = connection_wishes.metadata_of(wishes, call.installation.settings.outbound_allowed)
+    url, xml = connection_fields.metadata_of(given, call.installation.settings.outbound_allowed)
     metadata = SamlMetadata(url=url, xml=xml)
     found = await call.installation.saml_connections.describe(organization_id, metadata, is_fresh=True)
     return require_current(found, at=call.installation.clock())

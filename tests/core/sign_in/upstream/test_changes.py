@@ -12,13 +12,13 @@ import pytest
 from core.key_certificates import SamlCertificate
 from core.sign_in.upstream import changes
 from core.sign_in.upstream.changes import PublishedMetadata
+from core.sign_in.upstream.connection_fields import ConnectionFields
 from core.sign_in.upstream.connection_keys import OVERLAP, metadata_valid_until
-from core.sign_in.upstream.connection_wishes import ConnectionWishes
 from core.sign_in.upstream.editors import Editor
 from core.sign_in.upstream.moves import ChangeEffects
 from core.sign_in.upstream.saml import PERSISTENT, UNSPECIFIED
 from ports.unit_of_work import UnitOfWork
-from tests.core.sign_in.upstream.test_connection_wishes import AT, CONNECTION
+from tests.core.sign_in.upstream.test_connection_fields import AT, CONNECTION
 
 PUBLISHED = PublishedMetadata(
     organization_id=UUID(int=1),
@@ -37,10 +37,10 @@ def test_published_metadata_are_pinned_to_their_provider_and_name_what_is_new() 
 
 
 def test_an_editor_who_may_not_vouch_and_names_the_same_address_stores_nothing() -> None:
-    wishes = ConnectionWishes(metadata_url=CONNECTION.metadata_url)
+    given = ConnectionFields(metadata_url=CONNECTION.metadata_url)
     nothing = cast("UnitOfWork", None)
 
-    changes.vouch_for_certificates(nothing, Editor(organization_id=UUID(int=1)), CONNECTION, CONNECTION, wishes)
+    changes.vouch_for_certificates(nothing, Editor(organization_id=UUID(int=1)), CONNECTION, CONNECTION, given)
 
 
 @pytest.mark.parametrize("days", [-1, 0, 1])

@@ -11,7 +11,7 @@ import pytest
 
 from core.sign_in.upstream import trials
 from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType
+from core.sign_in.upstream.connection_fields import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.failures import ConnectionProgress
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.trials import TrialAnswer, TrialResult

@@ -12,7 +12,7 @@ import pytest
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import metadata_validity, saml
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType
+from core.sign_in.upstream.connection_fields import ConnectionRecord, ConnectionType
 from core.sign_in.upstream.saml import (
     EMAIL_ADDRESS,
     SUCCESS,

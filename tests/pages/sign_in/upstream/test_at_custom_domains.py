@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.sign_in.upstream import at_domains
+from core.sign_in.upstream import at_custom_domains
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider, asked
@@ -119,7 +119,7 @@ async def test_a_ticket_to_the_base_url_is_good_once_and_for_a_minute(
     _assert_over(acme, await there.open(used))
 
     late = await _ticket(there, f"http://{DOMAIN}:8000{_path(acme)}")
-    clock.advance(at_domains.TICKET_LIFETIME + timedelta(seconds=1))
+    clock.advance(at_custom_domains.TICKET_LIFETIME + timedelta(seconds=1))
     _assert_over(acme, await there.open(late))
 
 
@@ -159,7 +159,7 @@ async def test_a_ticket_back_is_good_in_the_browser_that_has_left_the_domain_alo
 
 async def test_a_ticket_back_is_good_for_a_minute(acme: Acme, there: BrowserOfHosts, clock: SettableClock) -> None:
     back = await _ticket_back(acme, there)
-    clock.advance(at_domains.TICKET_LIFETIME + timedelta(seconds=1))
+    clock.advance(at_custom_domains.TICKET_LIFETIME + timedelta(seconds=1))
 
     _assert_over(acme, await there.open(back))
 

@@ -12,7 +12,7 @@ from adapters.postgres.customers.people import IS_SEEN
 from adapters.postgres.sessions.customer_contexts import CUSTOMER_ROLE, membership_of
 from adapters.postgres.sign_in.customer_choices import seen
 from adapters.postgres.transaction import Aggregate
-from core.customers.people_news import NewsBatch, PersonChange, PersonNews
+from core.customers.people_events import PersonChange, PersonEvent, PersonEventBatch
 from core.ids import FIRST_ID
 
 # The most organizations whose changes one transaction reads.
@@ -225,10 +225,10 @@ class _Read(NamedTuple):
     user_id: UUID | None
 
 
-class PostgresPeopleNews(Aggregate):
-    """The port `PeopleNews`."""
+class PostgresPeopleEvents(Aggregate):
+    """The port `PeopleEvents`."""
 
-    def check(self, people_max: int, *, last_turn: UUID | None) -> NewsBatch | None:
+    def check(self, people_max: int, *, last_turn: UUID | None) -> PersonEventBatch | None:
         if not self._value(_LOCK):
             return None
         turns = self._next(people_max, last_turn or FIRST_ID)
@@ -240,7 +240,7 @@ class PostgresPeopleNews(Aggregate):
         found = [row for kind in _KINDS for row in self._found(kind, taken)]
         self._release(taken, found)
         is_last_turn = len(turns) < ORGANIZATIONS_MAX
-        return NewsBatch(
+        return PersonEventBatch(
             news=self._compared(list({row[2:] for row in found if row.user_id is not None})),
             last_turn=None if is_last_turn else turns[-1][0].organization_id,
         )
@@ -296,7 +296,7 @@ class PostgresPeopleNews(Aggregate):
                 CONTINUE, {"ids": [row.id for row in continued], "after": [row.place for row in continued]}
             )
 
-    def _compared(self, pairs: Sequence[tuple[UUID | None, UUID | None, UUID | None]]) -> list[PersonNews]:
+    def _compared(self, pairs: Sequence[tuple[UUID | None, UUID | None, UUID | None]]) -> list[PersonEvent]:
         if not pairs:
             return []
         columns = ("organization_ids", "customer_ids", "user_ids")
@@ -317,9 +317,9 @@ def _taken(changes: Sequence[_Change]) -> list[_Change]:
     return [change for change in changes if change.user_id is not None] if first.user_id is not None else [first]
 
 
-def _news(*, change: str, data: dict[str, Any] | None, **of: Any) -> PersonNews:
+def _news(*, change: str, data: dict[str, Any] | None, **of: Any) -> PersonEvent:
     seen = data or {"email": None, "name": None, "service_roles": []}
-    return PersonNews(
+    return PersonEvent(
         change=PersonChange[change],
         email=seen["email"],
         name=seen["name"],

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from core.errors import BadRequest
-from core.sign_in.upstream import connection_wishes
-from core.sign_in.upstream.connection_wishes import ConnectionRecord, ConnectionType, ConnectionWishes
+from core.sign_in.upstream import connection_fields
+from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord, ConnectionType
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
 CONNECTION = ConnectionRecord(
@@ -42,8 +42,8 @@ def test_the_metadata_of_a_connection_are_pinned_to_its_provider() -> None:
 def test_metadata_are_sent_or_named_by_their_address_but_not_both() -> None:
     url, xml = "https://idp.example/metadata", "<EntityDescriptor/>"
 
-    assert connection_wishes.metadata_of(ConnectionWishes(), ()) == (None, None)
-    assert connection_wishes.metadata_of(ConnectionWishes(metadata_url=url), ()) == (url, None)
-    assert connection_wishes.metadata_of(ConnectionWishes(metadata_xml=xml), ()) == (None, xml)
+    assert connection_fields.metadata_of(ConnectionFields(), ()) == (None, None)
+    assert connection_fields.metadata_of(ConnectionFields(metadata_url=url), ()) == (url, None)
+    assert connection_fields.metadata_of(ConnectionFields(metadata_xml=xml), ()) == (None, xml)
     with pytest.raises(BadRequest):
-        connection_wishes.metadata_of(ConnectionWishes(metadata_url=url, metadata_xml=xml), ())
+        connection_fields.metadata_of(ConnectionFields(metadata_url=url, metadata_xml=xml), ())

@@ -105,7 +105,7 @@ class ConnectionRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionWishes:
+class ConnectionFields:
     """The fields to set; None leaves one as it is. An empty `joins_as` makes no members.
 
     An empty `token_issuer` takes no tokens of the identity provider, and an empty `name_id_format` asks for none.
@@ -127,10 +127,10 @@ class ConnectionWishes:
     enabled: bool | None = None
 
 
-def require_complete(connection: ConnectionRecord, wishes: ConnectionWishes) -> None:
+def require_complete(connection: ConnectionRecord, given: ConnectionFields) -> None:
     """Raise `BadRequest` that names the fields which a new connection lacks and cannot do without."""
     required = ("name",) if connection.is_saml else ("name", "issuer", "client_id", "client_secret")
-    missing = [name for name in required if getattr(wishes, name) is None]
+    missing = [name for name in required if getattr(given, name) is None]
     if missing:
         raise BadRequest.of_fields([FieldError(field=name, message="This is required.") for name in missing])
 
@@ -139,7 +139,7 @@ def applied(
     uow: UnitOfWork,
     editor: Editor,
     before: ConnectionRecord,
-    wishes: ConnectionWishes,
+    given: ConnectionFields,
     described: SamlDescription | None,
     allowed: Sequence[Network],
     *,
@@ -147,10 +147,10 @@ def applied(
 ) -> ConnectionRecord:
     """Return a connection with the fields that are to be set; raise one `BadRequest` for all that are not valid.
 
-    A connection that is made with its metadata is switched on, unless the wishes say otherwise; a change switches on
+    A connection that is made with its metadata is switched on, unless they say otherwise; a change switches on
     only what it names.
     """
-    given = {name: value for name, value in _values(wishes).items() if value is not None}
+    values = {name: value for name, value in _values(given).items() if value is not None}
     others = _OF_OPENID if before.is_saml else _OF_SAML
     checks: dict[str, Callable[[Any], Any]] = {
         "name": checked_public_name,
@@ -159,65 +159,65 @@ def applied(
         "client_secret": partial(_checked_text, name="client_secret"),
         "scopes": checked_scopes,
         "attribute_mapping": _checked_mapping,
-        "joins_as": lambda _: _role(uow, editor, before, wishes),
-        "trust_mfa": lambda _: _trust(editor, before, wishes),
+        "joins_as": lambda _: _role(uow, editor, before, given),
+        "trust_mfa": lambda _: _trust(editor, before, given),
         "token_issuer": partial(_checked_token_issuer, allowed=allowed),
         "name_id_format": _checked_format,
         **{name: partial(_refuse, name=name, kind=before.type) for name in others},
     }
-    checked = all_checked(given, checks)
+    checked = all_checked(values, checks)
     after = replace(before, **{name: value for name, value in checked.items() if name not in _APPLIED_APART})
     if described is not None:
-        after = _with_metadata(after, wishes, described)
-        if is_new and wishes.enabled is None:
+        after = _with_metadata(after, given, described)
+        if is_new and given.enabled is None:
             after = replace(after, enabled=True)
     if after.is_saml and after.enabled and after.issuer is None:
         raise BadRequest.of_field("enabled", "Set the metadata of the identity provider first.")
     return after
 
 
-def _values(wishes: ConnectionWishes) -> dict[str, Any]:
-    return {one.name: getattr(wishes, one.name) for one in fields(wishes)}
+def _values(given: ConnectionFields) -> dict[str, Any]:
+    return {one.name: getattr(given, one.name) for one in fields(given)}
 
 
 def _refuse(_: Any, *, name: str, kind: ConnectionType) -> None:
     raise BadRequest.of_field(name, Wording("A connection of the type %(kind)s has no such field.", kind=kind))
 
 
-def metadata_of(wishes: ConnectionWishes, allowed: Sequence[Network]) -> tuple[str | None, str | None]:
+def metadata_of(given: ConnectionFields, allowed: Sequence[Network]) -> tuple[str | None, str | None]:
     """Return the address and the text of the metadata that are to be set, of which at most one is there."""
-    if wishes.metadata_url is not None and wishes.metadata_xml is not None:
+    if given.metadata_url is not None and given.metadata_xml is not None:
         raise BadRequest.of_field("metadata_xml", "Send the metadata or their address, not both.")
-    url = wishes.metadata_url
-    return _checked_https(url, allowed, "metadata_url") if url is not None else None, wishes.metadata_xml
+    url = given.metadata_url
+    return _checked_https(url, allowed, "metadata_url") if url is not None else None, given.metadata_xml
 
 
-def secret(wishes: ConnectionWishes) -> Secret | None:
+def secret(given: ConnectionFields) -> Secret | None:
     """Return the client secret that is to be set; None for none."""
-    return None if wishes.client_secret is None else Secret(_checked_text(wishes.client_secret, "client_secret"))
+    return None if given.client_secret is None else Secret(_checked_text(given.client_secret, "client_secret"))
 
 
 def _with_metadata(
-    connection: ConnectionRecord, wishes: ConnectionWishes, described: SamlDescription
+    connection: ConnectionRecord, given: ConnectionFields, described: SamlDescription
 ) -> ConnectionRecord:
     if not is_protected(described.sso_url):
-        field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
+        field = "metadata_xml" if given.metadata_url is None else "metadata_url"
         raise BadRequest.of_field(field, "The SingleSignOnService of these metadata must have an https address.")
-    url = wishes.metadata_url.strip() if wishes.metadata_url is not None else None
+    url = given.metadata_url.strip() if given.metadata_url is not None else None
     return replace(
         connection,
         issuer=described.entity_id,
         metadata_url=url,
-        metadata_xml=wishes.metadata_xml,
+        metadata_xml=given.metadata_xml,
         metadata_valid_until=described.valid_until,
         signs_requests=described.wants_signed_requests,
     )
 
 
-def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> str | None:
+def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, given: ConnectionFields) -> str | None:
     """Return the role that people join with; raise for one that the editor may not give."""
     # A person who signs in by a connection that a vendor made for a customer does not become a member.
-    wished = wishes.joins_as if not editor.is_for_customer else None
+    wished = given.joins_as if not editor.is_for_customer else None
     if wished is None or wished == (before.joins_as or ""):
         return before.joins_as
     if wished and not editor.require_may_give(uow, wished):
@@ -225,13 +225,13 @@ def _role(uow: UnitOfWork, editor: Editor, before: ConnectionRecord, wishes: Con
     return wished or None
 
 
-def _trust(editor: Editor, before: ConnectionRecord, wishes: ConnectionWishes) -> bool:
+def _trust(editor: Editor, before: ConnectionRecord, given: ConnectionFields) -> bool:
     """Return whether the connection replaces a second factor; raise `Forbidden` where the editor may not let it."""
-    if wishes.trust_mfa is None or wishes.trust_mfa == before.trust_mfa or editor.is_for_customer:
+    if given.trust_mfa is None or given.trust_mfa == before.trust_mfa or editor.is_for_customer:
         return before.trust_mfa
-    if wishes.trust_mfa:
+    if given.trust_mfa:
         editor.require_may_trust()
-    return wishes.trust_mfa
+    return given.trust_mfa
 
 
 def names_no_tenant(issuer: str) -> bool:

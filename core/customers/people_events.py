@@ -32,7 +32,7 @@ class PersonChange(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonNews:
+class PersonEvent:
     """An event about a person of a customer, for the vendor; without address and name if the person was removed."""
 
     change: PersonChange
@@ -48,10 +48,10 @@ class PersonNews:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewsBatch:
+class PersonEventBatch:
     """The changes of a batch of people, and the last organization that had its turn; None when all had theirs."""
 
-    news: Sequence[PersonNews]
+    news: Sequence[PersonEvent]
     last_turn: UUID | None
 
 
@@ -68,7 +68,7 @@ def tell(uow: UnitOfWork, people_max: int, last_turn: UUID | None = None) -> Tol
 
     There is no more when nothing waits, and while another transaction does this.
     """
-    batch = uow.people_news.check(people_max, last_turn=last_turn)
+    batch = uow.people_events.check(people_max, last_turn=last_turn)
     if batch is None:
         return Told(has_more=False, last_turn=last_turn)
     for change in PersonChange:
@@ -77,7 +77,7 @@ def tell(uow: UnitOfWork, people_max: int, last_turn: UUID | None = None) -> Tol
     return Told(has_more=True, last_turn=batch.last_turn)
 
 
-def _told(news: PersonNews) -> tuple[UUID, UUID, Mapping[str, Any], Mapping[str, Any]]:
+def _told(news: PersonEvent) -> tuple[UUID, UUID, Mapping[str, Any], Mapping[str, Any]]:
     details: dict[str, Any] = {
         "customer_id": str(news.customer_id),
         "external_id": news.external_id,

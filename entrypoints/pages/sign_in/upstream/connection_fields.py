@@ -8,7 +8,7 @@ from core.errors import BadRequest
 from core.rate_limits import RateLimit
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.checks import CheckedChange
-from core.sign_in.upstream.connections import ConnectionRecord, ConnectionWishes
+from core.sign_in.upstream.connections import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem, problem_of
 from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
 from entrypoints.pages.frame.languages import marked
@@ -37,14 +37,14 @@ def required(finding: Finding) -> Finding:
     return finding
 
 
-async def described_change(call: Call, organization_id: UUID, wishes: ConnectionWishes) -> CheckedChange:
+async def described_change(call: Call, organization_id: UUID, given: ConnectionFields) -> CheckedChange:
     """Return the description in the requested metadata, which are read now; raise `BadRequest` or `NotUsable`."""
-    field = "metadata_xml" if wishes.metadata_url is None else "metadata_url"
-    if wishes.metadata_url is None and wishes.metadata_xml is None:
+    field = "metadata_xml" if given.metadata_url is None else "metadata_url"
+    if given.metadata_url is None and given.metadata_xml is None:
         raise BadRequest.of_field("metadata_url", "Enter the address of the metadata, or paste the file.")
     call.limit_organization(organization_id, RateLimit.CONNECTION_CHECK)
     try:
-        described = await read_metadata(call, organization_id, wishes)
+        described = await read_metadata(call, organization_id, given)
     except MetadataUnusable as unusable:
         raise NotUsable(Finding(problem=ProviderProblem.METADATA, text=unusable.problem), field) from None
     except UpstreamFailed as failed:
