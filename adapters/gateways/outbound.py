@@ -10,19 +10,18 @@ connections of a client and of the look-ups of names, however many targets it na
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator, Iterable, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from http.cookiejar import CookieJar
 from ipaddress import ip_network
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
 import httpcore
 import httpx
 import trio
-from httpcore._backends.trio import TrioBackend
 
 from adapters.gateways.name_lookups import NameLookups, NameUnknown
 from adapters.gateways.shares import Shares
@@ -43,6 +42,14 @@ CONNECT_SECONDS_MAX: Final = 10.0
 # Of a name with more; an attempt has no time for all of them.
 ADDRESSES_TRIED_MAX: Final = 8
 _EXTENSION: Final = "organization_id"
+# With their subclasses; httpx has an error of each name.
+_ERRORS: Final = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.TimeoutException,
+    httpcore.UnsupportedProtocol,
+)
 # The organization whose request opens a connection; the library passes no more than the host and the port.
 _organization_id: ContextVar[UUID | None] = ContextVar("organization_id", default=None)
 
@@ -69,7 +76,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     def __init__(self, allowed: Sequence[Network], lookups: NameLookups) -> None:
         self._allowed = allowed
         self._lookups = lookups
-        self._backend: httpcore.AsyncNetworkBackend = TrioBackend()
+        self._backend = cast("httpcore.AsyncNetworkBackend", httpcore.TrioBackend())
 
     async def connect_tcp(
         self,
@@ -94,8 +101,11 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         await trio.sleep(seconds)
 
 
-class _CheckedTransport(httpx.AsyncHTTPTransport):
-    """The transport of httpx, over connections that are checked, and shared among organizations."""
+class _CheckedTransport(httpx.AsyncBaseTransport):
+    """A transport over connections that are checked, and shared among organizations.
+
+    That of httpx takes no network backend for its pool, so this one has a pool of its own.
+    """
 
     def __init__(
         self,
@@ -105,15 +115,11 @@ class _CheckedTransport(httpx.AsyncHTTPTransport):
         connections_max: int,
         of_an_organization_max: int,
     ) -> None:
-        # The base class only makes a pool, and has no parameter for the backend of it.
         self._shares = Shares(of_an_organization_max)
-        self._pool = _Pool(
-            ssl_context=tls,
-            max_connections=connections_max,
-            max_keepalive_connections=IDLE_CONNECTIONS_MAX,
-            keepalive_expiry=IDLE_SECONDS_MAX,
-            network_backend=backend,
-        )
+        self._backend = backend
+        self._tls = tls
+        self._connections_max = connections_max
+        self._pool: httpcore.AsyncConnectionPool | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request when its organization has a place, which it keeps until the response is closed."""
@@ -123,37 +129,69 @@ class _CheckedTransport(httpx.AsyncHTTPTransport):
                 await place.enter_async_context(self._shares.place(organization_id))
             before = _organization_id.set(organization_id)
             try:
-                response = await super().handle_async_request(request)
+                with _errors_of_httpx():
+                    response = await self._connections().handle_async_request(_request_of_httpcore(request))
             finally:
                 _organization_id.reset(before)
-            assert isinstance(response.stream, httpx.AsyncByteStream)
-            response.stream = _SharedStream(response.stream, place.pop_all())
-        return response
+            body = _SharedStream(response, place.pop_all())
+        extensions = cast("dict[str, Any]", response.extensions)
+        return httpx.Response(response.status, headers=response.headers, stream=body, extensions=extensions)
 
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._pool is not None:
+            await self._pool.aclose()
 
-class _Pool(httpcore.AsyncConnectionPool):
-    """The connections of a client, which reads the certificates of the system for the first one only."""
-
-    def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
-        self._ssl_context = self._ssl_context or tls_of_the_system()
-        return super().create_connection(origin)
+    def _connections(self) -> httpcore.AsyncConnectionPool:
+        """Return the pool, which is made for the first request: reading the certificates of the system takes long."""
+        if self._pool is None:
+            self._pool = httpcore.AsyncConnectionPool(
+                ssl_context=self._tls or tls_of_the_system(),
+                max_connections=self._connections_max,
+                max_keepalive_connections=IDLE_CONNECTIONS_MAX,
+                keepalive_expiry=IDLE_SECONDS_MAX,
+                network_backend=self._backend,
+            )
+        return self._pool
 
 
 class _SharedStream(httpx.AsyncByteStream):
     """The body of a response; closing it gives the place of its organization back."""
 
-    def __init__(self, body: httpx.AsyncByteStream, place: AsyncExitStack) -> None:
-        self._body = body
+    def __init__(self, response: httpcore.Response, place: AsyncExitStack) -> None:
+        self._response = response
         self._place = place
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._body:
-            yield chunk
+        with _errors_of_httpx():
+            async for chunk in cast("AsyncIterable[bytes]", self._response.stream):
+                yield chunk
 
     async def aclose(self) -> None:
         """Close the body, and give the place back."""
         async with self._place:
-            await self._body.aclose()
+            await self._response.aclose()
+
+
+def _request_of_httpcore(request: httpx.Request) -> httpcore.Request:
+    url = request.url
+    return httpcore.Request(
+        request.method,
+        httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        headers=request.headers.raw,
+        content=cast("httpx.AsyncByteStream", request.stream),
+        extensions=request.extensions,
+    )
+
+
+@contextmanager
+def _errors_of_httpx() -> Generator[None]:
+    """Raise the error of httpx that has the name of that of httpcore, or of its nearest base class."""
+    try:
+        yield
+    except _ERRORS as error:
+        name = next(each.__name__ for each in type(error).__mro__ if hasattr(httpx, each.__name__))
+        raise getattr(httpx, name)(str(error)) from error
 
 
 class _Client(httpx.AsyncClient):
