@@ -1,7 +1,7 @@
 """Modules that libraries import at a start, though a server uses nothing of them (ops/decisions/0101-a-lean-start.md).
 
 Quart imports its command line, its client for tests and a server for asyncio; Hypercorn imports HTTP/2 and WebSocket,
-which `web/serving/protocols.py` never begins; structlog and httpx load rich where they find it.
+which `web/serving/protocols.py` never begins; structlog and httpx load rich and Pygments where they find them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STOOD_IN: Final = (
     "werkzeug.test",
 )
 # These are not found while a server is imported, and what imports them does without.
-HIDDEN: Final = ("httpx._main", "rich")
+HIDDEN: Final = ("pygments", "rich")
 
 
 class _StandIn(ModuleType):
