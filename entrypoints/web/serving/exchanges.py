@@ -38,12 +38,12 @@ class Exchange(TrioASGIHTTPConnection):
         """Handle the request and send its response."""
         request = GatehouseRequest.of(self.scope, receive)
         try:
-            await self._send_response(send, await self.app.handle_request(request))
+            await self._respond(send, await self.app.handle_request(request))
         finally:
             # A request and its call know each other. The garbage collector would have to find each pair.
             request.forget_call()
 
-    async def _send_response(self, send: ASGISendCallable, response: ResponseTypes) -> None:
+    async def _respond(self, send: ASGISendCallable, response: ResponseTypes) -> None:
         body = response.response
         await send(
             {

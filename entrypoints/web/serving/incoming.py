@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Final, Self, cast
 
 import trio
 from hypercorn.typing import ASGIReceiveCallable, HTTPRequestEvent, HTTPScope
 from quart_trio.wrappers import TrioRequest
-from werkzeug.datastructures import Headers, MIMEAccept
-from werkzeug.exceptions import RequestEntityTooLarge, RequestTimeout
+from werkzeug.datastructures import EnvironHeaders, Headers, MIMEAccept
+from werkzeug.exceptions import BadRequestKeyError, RequestEntityTooLarge, RequestTimeout
 from werkzeug.http import parse_accept_header
 
 from core.errors import Refusal
@@ -26,16 +27,30 @@ ACCEPT_CHARACTERS_MAX: Final = 500
 _NO_PEER: Final = "<local>"
 
 
-class RequestHeaders(Headers):
-    """The headers of a request; a look-up does not compare all names, which are in lower case."""
+class RequestHeaders(EnvironHeaders):
+    """The headers of a request; a look-up does not compare all names, which are in lower case.
+
+    The base class is werkzeug's for headers that are read elsewhere and never changed; its own environment is empty.
+    """
 
     def __init__(self, peer: str, sent: Iterable[tuple[bytes, bytes]]) -> None:
-        super().__init__()
+        super().__init__({})
         # Quart reads the address of the peer from a header, which comes before one of this name that the client sends.
-        self._list = [("remote-addr", peer)]
-        self._list += [(name.decode("latin1"), value.decode("latin1")) for name, value in sent]
+        self._sent = [("remote-addr", peer)]
+        self._sent += [(name.decode("latin1"), value.decode("latin1")) for name, value in sent]
         # The first value of each name.
-        self._values = dict(reversed(self._list))
+        self._values = dict(reversed(self._sent))
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Return all headers, as they were sent."""
+        return iter(self._sent)
+
+    def __getitem__(self, key: str) -> str:
+        """Return the first value of a header."""
+        try:
+            return self._values[key.lower()]
+        except KeyError:
+            raise BadRequestKeyError(key) from None
 
     def __contains__(self, key: object) -> bool:
         """Return whether the client has sent a header."""
@@ -51,7 +66,9 @@ class RequestHeaders(Headers):
         value = self._values.get(key.lower())
         if value is None or type is None:
             return default if value is None else value
-        return super().get(key, default, type)
+        with suppress(ValueError):
+            return type(value)
+        return default
 
     def getlist(
         self,
@@ -59,10 +76,14 @@ class RequestHeaders(Headers):
         type: Callable[[str], Any] | None = None,  # noqa: A002 - werkzeug's name
     ) -> list[Any]:
         """Return all values of a header, and what `type` makes of them."""
-        if type is not None:
-            return super().getlist(key, type)
-        name = key.lower()
-        return [value for each, value in self._list if each == name] if name in self._values else []
+        name, values = key.lower(), list[Any]()
+        if name not in self._values:
+            return values
+        for each, value in self._sent:
+            if each == name:
+                with suppress(ValueError):
+                    values.append(value if type is None else type(value))
+        return values
 
 
 class RequestBody:
