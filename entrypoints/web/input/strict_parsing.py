@@ -4,7 +4,8 @@ h11 accepts lines that end with LF alone, and headers that are folded over sever
 may see another request in such bytes, so they are refused. Two things that h11 refuses are accepted: an empty line
 before a request, and bytes after the last request of a connection.
 
-`StrictConnection` overrides private parts of h11, so pyproject.toml pins its minor version.
+`StrictConnection` overrides private parts of h11, so pyproject.toml pins its minor version
+(ops/decisions/0115-private-parts-of-the-stack.md).
 
 Nearly every request is plain: its head has the simplest form of each of its parts. Such a request is parsed here by one
 regular expression, which accepts less than h11 does, and h11 sees neither it nor its response; that saves most of the
@@ -20,8 +21,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import h11
-from h11._headers import Headers
-from h11._readers import ContentLengthReader
 from h11._receivebuffer import ReceiveBuffer
 
 # Browsers and proxies send some thirty. Each takes time to parse, and 16 KiB have room for thousands.
@@ -52,6 +51,13 @@ class PlainRequest:
     headers: list[tuple[bytes, bytes]]
     body: bytes
     missing: int
+
+    def head_of_the_missing(self) -> bytes:
+        """Return the head of the same request with no more of a body than the missing part."""
+        lines = [b"%b %b HTTP/1.1\r\n" % (self.method, self.target)]
+        for name, value in self.headers:
+            lines.append(b"%b: %b\r\n" % (name, b"%d" % self.missing if name == b"content-length" else value))
+        return b"".join(lines) + b"\r\n"
 
 
 class StrictConnection(h11.Connection):
@@ -89,11 +95,6 @@ class StrictConnection(h11.Connection):
     def has_last_request(self) -> bool:
         """Whether the client has sent the last request of this connection, all of it."""
         return self.their_state in _LAST
-
-    @property
-    def is_head(self) -> bool:
-        """Whether the request that h11 has parsed takes a response without its body."""
-        return self._request_method == b"HEAD"
 
     @property
     def _awaits_head(self) -> bool:
@@ -146,18 +147,11 @@ class StrictConnection(h11.Connection):
         if self._plain is None:
             return
         request, self._plain = self._plain, None
-        # As `next_event` does with what it parses.
-        headers = Headers([(name, name, value) for name, value in request.headers])
-        self._process_event(
-            h11.CLIENT,
-            h11.Request(
-                method=request.method, headers=headers, target=request.target, http_version=b"1.1", _parsed=True
-            ),
-        )
-        if request.missing:
-            self._reader = ContentLengthReader(request.missing)
-        else:
-            self._process_event(h11.CLIENT, h11.EndOfMessage())
+        # h11 parses the head, as if the missing part were all of the body.
+        self._receive_buffer.put_back(request.head_of_the_missing())
+        super().next_event()
+        if not request.missing:
+            super().next_event()
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the client, `b""` for the end; what follows the last request is not part of any."""
@@ -208,6 +202,12 @@ class _StrictBuffer(ReceiveBuffer):
     def extract_at_most(self, count: int) -> bytes:
         """Extract bytes, fewer if fewer have arrived."""
         return bytes(self._extract(min(count, len(self._data)))) if count else b""
+
+    def put_back(self, data: bytes) -> None:
+        """Put bytes before those that are not parsed yet."""
+        self._data[:0] = data
+        # Also the searches of the base class begin again.
+        self._extract(0)
 
     def skip_empty_line(self) -> bool:
         """Remove an empty line at the beginning; return whether there was one."""

@@ -133,7 +133,9 @@ class ClientConnection:
         """Carry out an event of the protocol."""
         match event:
             case RawData(data):
-                await self._send(data)
+                # The end of a message is often no bytes.
+                if data:
+                    await self._send(data)
             case Updated(is_idle):
                 self._set_deadline(is_idle=is_idle)
             case _:

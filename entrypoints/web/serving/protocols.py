@@ -5,7 +5,8 @@ neither, so it ignores such proposals, as a server may (RFC 9110, 7.8). Ambiguou
 become a request, with the same error body as everywhere. Plain requests, which are nearly all, pass h11 by
 (`input/strict_parsing.py`).
 
-`Protocol` overrides private methods of Hypercorn, so pyproject.toml pins its minor version.
+`Protocol` overrides private methods of Hypercorn, so pyproject.toml pins its minor version
+(ops/decisions/0115-private-parts-of-the-stack.md).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ConnectionState, H11SendableEvent
+from hypercorn.typing import ConnectionState
 from quart.utils import encode_headers
 
 from core.wording import Wording
@@ -69,7 +70,6 @@ class Protocol(H11Protocol):
         self.connection = self._parser = StrictConnection(head_bytes_max=config.h11_max_incomplete_size)
         self._application = application
         self._spawn: Callable[[Callable[[], Awaitable[None]]], None] = requests.spawn  # pyright: ignore[reportUnknownMemberType] - of any function
-        self._unsent = b""
 
     @property
     def is_between_requests(self) -> bool:
@@ -126,6 +126,9 @@ class Protocol(H11Protocol):
             # The rest of the body will not be read, so the start of the next request would not be found; or the client
             # sends no other request.
             event = replace(event, headers=[*event.headers, (b"connection", b"close")])
+        elif isinstance(event, StreamClosed):
+            # A plain request without a response ends the connection.
+            self._parser.hand_over()
         await super().stream_send(event)
 
     async def _handle_events(self) -> None:
@@ -168,7 +171,7 @@ class Protocol(H11Protocol):
         path = _path(request)
         objection = _objection(request)
         if path is None or objection is not None:
-            await self._refuse(objection or "The request line has no path.")
+            await self._refuse(objection or "The request line has no path.", is_to_head=request.method == b"HEAD")
             await self.send(Closed())
             return
         self._begin(request.method, path, request.headers, request.http_version.decode())
@@ -181,35 +184,18 @@ class Protocol(H11Protocol):
         self.stream = cast("HTTPStream", stream)
         self._spawn(stream.answer)
 
-    async def _maybe_recycle(self) -> None:
-        # A plain request without a response ends the connection.
-        self._parser.hand_over()
-        await super()._maybe_recycle()
-
     async def _send_error_response(self, status_code: int) -> None:
-        await self._refuse(_OBJECTIONS.get(status_code, "The request is malformed."))
+        message = _OBJECTIONS.get(status_code, "The request is malformed.")
+        stream = cast("Stream | None", self.stream)
+        await self._refuse(message, is_to_head=stream is not None and stream.is_head)
 
-    async def _refuse(self, message: str) -> None:
+    async def _refuse(self, message: str, *, is_to_head: bool) -> None:
         response = self._application.malformed(message, peer=self.client[0] if self.client else None)
         headers = [*encode_headers(response.headers), (b"connection", b"close"), *self.config.response_headers("h11")]
         await self._send_h11_event(h11.Response(status_code=response.status_code, headers=headers))
-        if not self._parser.is_head:
+        if not is_to_head:
             await self._send_h11_event(h11.Data(data=await response.get_data(as_text=False)))
         await self._send_h11_event(h11.EndOfMessage())
-
-    async def _send_h11_event(self, event: H11SendableEvent) -> None:
-        try:
-            data = self.connection.send(event) or b""
-        except h11.LocalProtocolError:
-            # No response can be sent to a client that violated the protocol; anything else is a defect.
-            if self.connection.their_state is not h11.ERROR:
-                raise
-            return
-        if isinstance(event, h11.Response):
-            self._unsent = data
-        else:
-            head, self._unsent = self._unsent, b""
-            await self._send_together(head, data)
 
     async def _send_together(self, head: bytes, body: bytes) -> None:
         """Send both in one piece if the body is short; many responses may share a large one, which is not copied."""

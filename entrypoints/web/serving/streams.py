@@ -84,6 +84,11 @@ class Stream:
         self._start: Any = None
         self._has_body = False
 
+    @property
+    def is_head(self) -> bool:
+        """Whether the request takes a response without its body."""
+        return self._scope["method"] == "HEAD"
+
     async def handle(self, event: Event) -> None:
         """Take a part of the body, its end, or the end of the stream, which cancels the application."""
         match event:

@@ -190,6 +190,36 @@ def test_h11_continues_with_an_exchange_that_began_plain() -> None:
     assert parser.is_between_requests
 
 
+@given(
+    length=st.integers(0, 12),
+    arrived=st.integers(0, 12),
+    taken=st.booleans(),
+    is_named=st.booleans(),
+    following=st.sampled_from([b"", b"GET ", b"\r\n"]),
+)
+def test_h11_reads_the_missing_part_of_a_body_and_no_more(
+    length: int, arrived: int, taken: bool, is_named: bool, following: bytes
+) -> None:
+    length = length if is_named else 0
+    body = b"abcdefghijkl"[:length]
+    named = b"Content-Length: %d\r\n" % length if is_named else b""
+    parser, request = plain_request(b"PUT / HTTP/1.1\r\nX: y\r\n" + named + HOST + b"\r\n" + body[:arrived])
+    read = request.body
+    if rest := body[arrived:] + following:
+        parser.receive_data(rest)
+    if taken:
+        read += parser.take_body()
+
+    parser.hand_over()
+    while isinstance(event := parser.next_event(), h11.Data):
+        read += event.data
+
+    assert read == body
+    assert isinstance(event, h11.EndOfMessage) or parser.their_state is h11.DONE
+    assert parser.trailing_data[0] == following
+    assert parser.our_state is h11.SEND_RESPONSE
+
+
 @pytest.mark.parametrize(
     ("method", "status", "headers", "body", "sent"),
     [
