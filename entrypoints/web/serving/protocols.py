@@ -5,7 +5,8 @@ neither, so it ignores such proposals, as a server may (RFC 9110, 7.8). Ambiguou
 become a request, with the same error body as everywhere. Plain requests, which are nearly all, pass h11 by
 (`input/strict_parsing.py`).
 
-`Protocol` overrides private methods of Hypercorn, so pyproject.toml pins its minor version
+`Protocol` reads the connection itself, and leaves to Hypercorn how a response is sent and a connection goes on. The
+class that it extends is not documented, so pyproject.toml pins the minor version of Hypercorn
 (ops/decisions/0115-private-parts-of-the-stack.md).
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from email.utils import formatdate
 from functools import lru_cache
+from http import HTTPStatus
 from itertools import chain
 from typing import Any, Final, cast
 
@@ -120,6 +122,14 @@ class Protocol(H11Protocol):
             await self.send(Updated(idle=True))
         return True
 
+    async def handle(self, event: Event) -> None:
+        """Take bytes from the client, or the end of the connection."""
+        if isinstance(event, RawData):
+            self._parser.receive_data(event.data)
+            await self._read()
+        else:
+            await super().handle(event)
+
     async def stream_send(self, event: StreamEvent) -> None:
         """Pass an event of the application's response on."""
         if isinstance(event, Response) and self._parser.their_state in {h11.SEND_BODY, h11.CLOSED}:
@@ -131,12 +141,12 @@ class Protocol(H11Protocol):
             self._parser.hand_over()
         await super().stream_send(event)
 
-    async def _handle_events(self) -> None:
+    async def _read(self) -> None:
         while True:
             if self._parser.plain is None:
                 request = self._parser.take_plain()
                 if request is None:
-                    await super()._handle_events()
+                    await self._read_by_h11()
                     return
                 await self._begin_plain(request)
             elif self._parser.plain.missing:
@@ -164,10 +174,30 @@ class Protocol(H11Protocol):
         if part:
             await stream.append(part)
 
-    async def _check_protocol(self, event: h11.Request) -> None:
-        """Ignore every upgrade that the client proposes."""
+    async def _read_by_h11(self) -> None:
+        while True:
+            if self._parser.they_are_waiting_for_100_continue:
+                await super().stream_send(Response(STREAM_ID, [], HTTPStatus.CONTINUE))
+            try:
+                event = self._parser.next_event()
+            except h11.RemoteProtocolError as error:
+                await self._end_malformed(error)
+                return
+            match event:
+                case h11.Request():
+                    await self.send(Updated(idle=False))
+                    await self._begin_of_h11(event)
+                case h11.PAUSED:
+                    await self.can_read.clear()
+                    await self.can_read.wait()
+                case h11.Data() if self.stream is not None:
+                    await self.stream.handle(Body(STREAM_ID, bytes(event.data)))
+                case h11.EndOfMessage() if self.stream is not None:
+                    await self.stream.handle(EndBody(STREAM_ID))
+                case _:
+                    return
 
-    async def _create_stream(self, request: h11.Request) -> None:
+    async def _begin_of_h11(self, request: h11.Request) -> None:
         path = _path(request)
         objection = _objection(request)
         if path is None or objection is not None:
@@ -184,18 +214,21 @@ class Protocol(H11Protocol):
         self.stream = cast("HTTPStream", stream)
         self._spawn(stream.answer)
 
-    async def _send_error_response(self, status_code: int) -> None:
-        message = _OBJECTIONS.get(status_code, "The request is malformed.")
-        stream = cast("Stream | None", self.stream)
-        await self._refuse(message, is_to_head=stream is not None and stream.is_head)
+    async def _end_malformed(self, error: h11.RemoteProtocolError) -> None:
+        """Refuse a malformed request, unless a response to it has begun, and end the connection."""
+        if self._parser.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            message = _OBJECTIONS.get(error.error_status_hint, "The request is malformed.")
+            stream = cast("Stream | None", self.stream)
+            await self._refuse(message, is_to_head=stream is not None and stream.is_head)
+        await self.send(Closed())
 
     async def _refuse(self, message: str, *, is_to_head: bool) -> None:
         response = self._application.malformed(message, peer=self.client[0] if self.client else None)
-        headers = [*encode_headers(response.headers), (b"connection", b"close"), *self.config.response_headers("h11")]
-        await self._send_h11_event(h11.Response(status_code=response.status_code, headers=headers))
+        headers = [*encode_headers(response.headers), (b"connection", b"close")]
+        await super().stream_send(Response(STREAM_ID, headers, response.status_code))
         if not is_to_head:
-            await self._send_h11_event(h11.Data(data=await response.get_data(as_text=False)))
-        await self._send_h11_event(h11.EndOfMessage())
+            await super().stream_send(Body(STREAM_ID, await response.get_data(as_text=False)))
+        await super().stream_send(EndBody(STREAM_ID))
 
     async def _send_together(self, head: bytes, body: bytes) -> None:
         """Send both in one piece if the body is short; many responses may share a large one, which is not copied."""

@@ -93,6 +93,7 @@ async def test_a_client_that_expects_100_continue_gets_it(server: Running) -> No
         answer = await wire.answer()
 
     assert (interim.status, answer.status) == (100, 200)
+    assert "connection" not in interim.headers
 
 
 @pytest.mark.usefixtures("complaints")
