@@ -5,7 +5,8 @@ attacker prepared for the address. So everything that was set up before it is re
 the link of a registration then gives the account its password and name.
 
 What organizations give hangs on the address until the user confirms it: it stays with an address that is first proved,
-even if another account proves it, and ends when the account leaves it (ops/decisions/0030-access-hangs-on-addresses.md).
+even if another account proves it, and ends when the account leaves it
+(ops/decisions/0030-access-hangs-on-addresses.md).
 """
 
 from __future__ import annotations
