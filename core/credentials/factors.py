@@ -25,9 +25,8 @@ class SecondFactorNotProved(Forbidden):
     """The session began with one factor, or on a device that was trusted in place of the second one."""
 
     default_message = (
-        "This takes a session that has proved your second factor. Sign in again with a code, or with a passkey that"
-        " checks your PIN, finger or face, and repeat this. If your browser is trusted and not asked for a code, use a"
-        " private window."
+        "Sign in again with your second factor to do this: with a code, or with a passkey that checks your PIN, finger"
+        " or face. If your browser is trusted and not asked for a code, use a private window."
     )
 
 

@@ -34,7 +34,7 @@ class CredentialWhileImpersonating(Forbidden):
     """An impersonator makes no credential: it would outlive the impersonation."""
 
     default_message = (
-        "No credential is made or changed while impersonating a user. Ask the user, or an owner or admin of the"
+        "Credentials cannot be created or changed while impersonating a user. Ask the user, or an owner or admin of the"
         " organization."
     )
 

@@ -72,7 +72,7 @@ class CustomerMembershipSuspended(MembershipSuspended):
 class CustomerDue(Forbidden):
     """The user has to choose for which customer they sign in, and this way cannot ask."""
 
-    default_message = "Choose first for which organization you use this application, and repeat this."
+    default_message = "First choose the organization for which you use this application, then try again."
 
 
 class CustomerRequired(Refusal):

@@ -73,7 +73,7 @@ class SignInReason(StrEnum):
 
     # The second factor
     WRONG_CODE = "wrong_code", "The code of the second factor was wrong, or was used before."
-    TOO_MANY_WRONG_CODES = "too_many_wrong_codes", "Five codes of the second factor were wrong, which ends a sign-in."
+    TOO_MANY_WRONG_CODES = "too_many_wrong_codes", "Five wrong codes of the second factor ended the sign-in."
     SIGN_IN_OVER = (
         "sign_in_over",
         "The second factor came too late, or the sign-in that it belongs to was completed or ended.",
@@ -95,18 +95,21 @@ class SignInReason(StrEnum):
     NOT_A_MEMBER = "not_a_member", "The user is not a member of the organization."
     OTHER_WAY = (
         "other_way",
-        "The service has a security profile: it is signed in to by requests alone that it has pushed.",
+        "The service has a security profile: it accepts only sign-ins that began with a pushed request.",
     )
-    SUSPENDED = "suspended", "The membership is deactivated by the directory of the organization."
+    SUSPENDED = "suspended", "The user's membership in the organization is deactivated."
     SSO_REQUIRED = "sso_required", "The organization requires its own single sign-on for this address."
     CONFINED_ELSEWHERE = "confined_elsewhere", "The user has signed in for another organization or service alone."
-    CUSTOMER_ASKED = "customer_asked", "The user was asked for which customer of the service they come."
+    CUSTOMER_ASKED = "customer_asked", "The user was asked to choose the customer of the service."
     CUSTOMER_CLOSED = (
         "customer_closed",
         "The service is not open to the user for the customer that was named. That customer is unknown or paused, or"
-        " the user is no active member whom it assigns.",
+        " the user is not an active member with an assignment.",
     )
-    NO_CUSTOMER = "no_customer", "The service is for people of its customers, and the user is of none that is open."
+    NO_CUSTOMER = (
+        "no_customer",
+        "The service is for people of its customers, and the user belongs to no customer that is open to them.",
+    )
     # Stored by version 0.1.0: a removal and a sign-in now wait for each other.
     DEVICE_REMOVED = "device_removed", "The device was removed during the sign-in."
 
@@ -117,8 +120,8 @@ class SignInReason(StrEnum):
     )
     ADDRESS_NOT_CONFIRMED = (
         "address_not_confirmed",
-        "The role of the user, or a second factor that is still to be set up, takes more than the word of the"
-        " connection: a code mailed to the address, once.",
+        "The user's role, or a second factor that is still to be set up, requires a code mailed to the address once;"
+        " the connection alone is not enough.",
     )
     DOMAIN_NOT_PROVED = (
         "domain_not_proved",
@@ -126,11 +129,11 @@ class SignInReason(StrEnum):
     )
     ADDRESS_NOT_VERIFIED_THERE = (
         "address_not_verified_there",
-        "The provider gave no address that it has verified. That of a connection gave none at all.",
+        "The provider gave no verified address; for a connection, it gave no address at all.",
     )
     ADDRESS_UNUSABLE_THERE = (
         "address_unusable_there",
-        "What the connection gave as the address is none, such as a name without @.",
+        "The connection gave something that is not an email address, such as a name without @.",
     )
     LINK_REQUIRED = (
         "link_required",

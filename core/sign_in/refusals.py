@@ -71,6 +71,6 @@ class NotAdmitted(Forbidden):
     """The service is for members, and for users known to the organization or the service."""
 
     default_message = (
-        "Your account cannot use this service. It is for people whom the organization has given access. Ask an"
-        " administrator of the organization."
+        "Your account cannot use this service. Only people with access from the organization can use it."
+        " Ask an administrator of the organization."
     )

@@ -119,7 +119,7 @@ def log_out(uow: UnitOfWork, connection_id: UUID, token: LogoutToken) -> None:
 def _named(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, token: LogoutToken) -> Sequence[UUID]:
     """Return the sessions that a connection has begun for a user, or for one session there, ended ones too."""
     if token.subject is None:
-        assert token.session_id is not None, "a logout token that names nobody was accepted"
+        assert token.session_id is not None, "a logout token that names no user or session was accepted"
         return uow.provider_sessions.of_index(organization_id, connection_id, token.session_id, limit=SESSIONS_MAX)
     indexes = [token.session_id] if token.session_id is not None else []
     return uow.provider_sessions.named(organization_id, connection_id, token.subject, indexes, limit=SESSIONS_MAX)
@@ -158,7 +158,7 @@ def _problem_of_names(claims: Mapping[str, Any]) -> str | None:
         return "no_subject"
     if "sid" in claims and not is_session_id(claims["sid"]):
         return "no_session"
-    return None if claims.keys() & {"sub", "sid"} else "names_nobody"
+    return None if claims.keys() & {"sub", "sid"} else "no_subject_or_session"
 
 
 def _moment(value: object) -> datetime | None:

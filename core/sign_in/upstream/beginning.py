@@ -129,7 +129,7 @@ def _way_for(uow: UnitOfWork, made_for: InternalPlace, wanted: Wanted) -> Return
 
 
 def _elsewhere() -> NotFound:
-    return NotFound("There is no such organization, or the connection is another one's.")
+    return NotFound("There is no such organization, or the connection belongs to another organization.")
 
 
 def depart_by_connection(

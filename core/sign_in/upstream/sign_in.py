@@ -73,8 +73,8 @@ class AddressUnusable(NoVerifiedAddress):
     """The identity is not linked, and what the identity provider of an organization has sent is no address."""
 
     default_message = (
-        "What your organization's identity provider sent as your email address is none. Ask the people who run it to"
-        " send the address, with its @, in the claim or attribute email, and sign in again."
+        "Your organization's identity provider sent something that is not an email address. Ask the people who run it"
+        " to send the address, with its @, in the claim or attribute email, and sign in again."
     )
 
 

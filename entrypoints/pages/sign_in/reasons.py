@@ -51,7 +51,9 @@ REASONS: Final = {
     SignInReason.ADDRESS_NOT_CONFIRMED: marked("Your role takes a code that is mailed to you, once."),
     SignInReason.DOMAIN_NOT_PROVED: marked("The organization had not verified the mail domain of your address."),
     SignInReason.ADDRESS_NOT_VERIFIED_THERE: marked("The other provider had not confirmed your email address."),
-    SignInReason.ADDRESS_UNUSABLE_THERE: marked("What your organization's sign-in gave as your email address is none."),
+    SignInReason.ADDRESS_UNUSABLE_THERE: marked(
+        "Your organization's sign-in gave something that is not an email address."
+    ),
     SignInReason.LINK_REQUIRED: marked("The other account was not linked yet. Sign in once, to link the two."),
     SignInReason.IDENTITY_UNLINKED: marked("The other account was unlinked at the same time."),
     SignInReason.ORGANIZATION_FULL: marked("The organization had as many members as it may have."),

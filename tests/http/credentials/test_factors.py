@@ -16,7 +16,7 @@ from tests.world.world import World, assert_refused
 
 Session: TypeAlias = Callable[[Person], Awaitable[None]]
 
-PROVED = "This takes a session that has proved your second factor."
+PROVED = "Sign in again with your second factor to do this"
 SELECT = "/api/organizations/engines/select"
 PATH = "/api/organizations/engines"
 

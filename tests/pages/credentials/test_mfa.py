@@ -156,7 +156,7 @@ async def test_a_session_on_a_trusted_device_cannot_turn_it_off(
     refused = await visitor.submit(page, DISABLE)
 
     assert refused.status == 403
-    assert "This takes a session that has proved your second factor" in refused.text
+    assert "Sign in again with your second factor to do this" in refused.text
     assert (await world.log_in()).json["mfa_required"]
 
 

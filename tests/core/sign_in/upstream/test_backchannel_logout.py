@@ -97,8 +97,8 @@ def test_any_other_token_is_refused(changes: dict[str, Any], reason: str) -> Non
     assert refused.value.reason == reason
 
 
-def test_a_token_that_names_nobody_is_refused() -> None:
+def test_a_token_that_names_no_user_or_session_is_refused() -> None:
     with pytest.raises(LogoutTokenRefused) as refused:
         judged(without("sub", "sid"), None, ISSUER, at=NOW)
 
-    assert refused.value.reason == "names_nobody"
+    assert refused.value.reason == "no_subject_or_session"

@@ -123,7 +123,7 @@ async def test_a_value_that_is_no_address_is_called_so(acme: Acme, given: Any) -
     page = await acme.sign_in()
 
     assert page.status == 403
-    assert "sent as your email address is none" in page.text
+    assert "sent something that is not an email address" in page.text
     assert acme.world.rows("SELECT problem FROM upstream_failures") == [("not_an_address",)]
 
 
