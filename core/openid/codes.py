@@ -154,12 +154,12 @@ def _redeem(
 
 def _granted(client: Client, code: AuthorizationCode, presented: PresentedCode, proof: DpopProof | None) -> ClientGrant:
     if presented.redirect_uri != code.redirect_uri:
-        refusal = GrantInvalid("The redirect_uri is not that of the authorization request.")
+        refusal = GrantInvalid("The redirect_uri does not match the authorization request.")
         raise refusal.about(ProblemKind.REDIRECT_URI, presented.redirect_uri, [code.redirect_uri])
     security_profile.require_challenged(client.security_profile, code.code_challenge)
     pkce.require_verified(code.code_challenge, presented.code_verifier)
     if presented.resource is not None and presented.resource != code.audience:
-        raise TargetInvalid("The resource is not that of the authorization request.")
+        raise TargetInvalid("The resource does not match the authorization request.")
     return ClientGrant(
         scopes=code.scopes,
         audience=code.audience,

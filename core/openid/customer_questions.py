@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Note = Callable[[SignInReason], None]
 # What the service reads when its user sees no page; it tells nothing of a membership, such as that it is deactivated.
-_FOR_CUSTOMER: Final = "The user cannot use this application, or not for that customer."
+_FOR_CUSTOMER: Final = "The user has no access to this application, or not for that customer."
 # What the service reads about a user who may not use it at all.
 NOT_LET_IN: Final = "This person may not use this application."
 

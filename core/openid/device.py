@@ -166,7 +166,7 @@ def begin(
     service = client.service if client is not None else None
     known = {None, client.organization_slug} if client is not None else {None}
     if organization_slug not in known or service_slug not in {None, service.slug if service is not None else None}:
-        raise RequestInvalid("The client_id is not that of this organization's service.")
+        raise RequestInvalid("The client_id does not match the given org or service.")
     device_code = uow.randomness.token()
     waiting = DeviceCode(
         organization_id=service.organization_id if service is not None else None,

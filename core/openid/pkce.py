@@ -50,7 +50,7 @@ def require_verified(challenge: str | None, verifier: str | None) -> None:
         )
     digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     if not hmac.compare_digest(digest, challenge):
-        refusal = GrantInvalid("The code_verifier is not that of the code_challenge.")
+        refusal = GrantInvalid("The code_verifier does not match the code_challenge.")
         raise refusal.about(ProblemKind.PKCE, VERIFIER, [METHOD])
 
 

@@ -73,4 +73,4 @@ def require_proof_if_any(profile: SecurityProfile | None, proof: DpopProof | Non
     if proof.algorithm not in CLIENT_ALGORITHMS:
         raise ProofInvalid("This service signs its DPoP proofs by ES256 or PS256.")
     if proof.valid_from > at.timestamp() + AHEAD_SECONDS_MAX:
-        raise ProofInvalid("The DPoP proof is from the future. Set the clock of the service.")
+        raise ProofInvalid("The DPoP proof is from the future. Correct the clock of the service.")
