@@ -46,7 +46,7 @@ class SignInsNotReadable(Forbidden):
     """The receiver would read sign-ins that the caller may not read."""
 
     default_message = Wording(
-        "A receiver reads the sign-ins, so who sets it needs the capability %(capability)s. Ask an owner or admin, or"
+        "A receiver reads the sign-ins, so setting it needs the capability %(capability)s. Ask an owner or admin, or"
         " let it have the audit log alone.",
         capability=Capability.END_USERS_VIEW,
     )

@@ -67,8 +67,8 @@ class ClaimOfOther(Forbidden):
     """The link was sent to another address than that of the caller's account."""
 
     default_message = (
-        "This link is for another address than that of your account. Sign out, and sign in with the address to which"
-        " it was sent."
+        "The address of your account does not match this link. Sign out, and sign in with the address to which the link"
+        " was sent."
     )
 
 

@@ -42,8 +42,8 @@ class PersonNotShown(NotFound):
     """The vendor may not see the tokens of this account, whether or not it exists."""
 
     default_message = (
-        "No person whom you may see has this id: a member of your organization, somebody who has signed in to the"
-        " service, or one of the people of the customer."
+        "You may not see a person with this id. You can see members of your organization, people who have signed in to"
+        " the service, and people of the customer."
     )
 
 

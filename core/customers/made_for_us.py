@@ -115,7 +115,7 @@ class LinkNotAdopted(Conflict):
     """A setup link cannot be adopted."""
 
     default_message = (
-        "A setup link cannot be adopted: it sets up what is the vendor's. Remove it. Your organization creates setup"
+        "A setup link cannot be adopted: it belongs to the vendor's setup. Remove it. Your organization creates setup"
         " links of its own."
     )
 

@@ -104,7 +104,7 @@ class PermissionBeyondMaker(Forbidden):
     def __init__(self, beyond: Mapping[Permission, Sequence[Capability]]) -> None:
         super().__init__(
             Wording(
-                "A key allows nothing that you may not do yourself. Your role lacks what it takes for"
+                "A key allows nothing that you may not do yourself. Your role lacks the rights for"
                 " %(lacking)s. Leave these permissions out, or ask the owner of the organization.",
                 lacking=_listed(beyond),
             )

@@ -85,7 +85,7 @@ def require_policy(customers: CustomerPolicy, individuals: Individuals) -> None:
     """Raise `BadRequest` for a service that limits individuals without having customers."""
     if customers is CustomerPolicy.NONE and individuals is not Individuals.ALL:
         raise BadRequest.of_field(
-            "individuals", "Only a service with customers limits who comes without one. Set access instead."
+            "individuals", "Only a service with customers can limit use without a customer. Set access instead."
         )
 
 

@@ -98,6 +98,6 @@ def remove(uow: UnitOfWork, slug: str, service_slug: str, *, typed_slug: str, no
     """Delete a service after its slug was typed; raise `BadRequest` for another text, and as `management.delete`."""
     service = access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
     if typed_slug.strip() != service.slug:
-        raise BadRequest.of_field("slug", "This is not the slug of the service. Type it as it is shown.")
+        raise BadRequest.of_field("slug", "This is not the slug of the service. Type the slug exactly as shown.")
     management.delete(uow, slug, service_slug, note=checked_note(note))
     return service

@@ -40,13 +40,11 @@ def require_valid(claims: Sequence[OwnClaim], group_claims: Sequence[str]) -> No
         raise BadRequest.of_field("claims", Wording("At most %(maximum)s claims.", maximum=CLAIMS_MAX))
     names = [one.claim.lower() for one in claims]
     if len(set(names)) < len(names):
-        raise BadRequest.of_field("claims", "Each claim stands once, in upper or lower case.")
+        raise BadRequest.of_field("claims", "Name each claim once; upper and lower case count as the same.")
     for one in claims:
         _require_claim(one)
     if GROUPS in names and group_claims:
-        raise BadRequest.of_field(
-            "claims", "The claim groups says already which groups of your directory you have chosen."
-        )
+        raise BadRequest.of_field("claims", "The claim groups already lists the groups that you have chosen.")
 
 
 def clashing(claims: Iterable[OwnClaim], attributes: Iterable[str]) -> str | None:
