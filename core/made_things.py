@@ -115,7 +115,7 @@ class MadeKind(Enum):
         Operation.CUSTOMERS_CHANGE,
     )
     # Also of a program: the maker of its key counts as the maker.
-    CUSTOMER_SETUP = _made("what customers are set up with", _SWITCHED_OFF, Operation.CUSTOMER_SETUP)
+    CUSTOMER_SETUP = _made("setup made for customers", _SWITCHED_OFF, Operation.CUSTOMER_SETUP)
     CUSTOMER_PERSON = _made("roles of people of customers", _FALLS_BACK, Operation.CUSTOMER_PEOPLE_CHANGE)
     PRODUCT = _made(
         "product", _TAKEN_BACK, Operation.PRODUCT_ACCEPT, Operation.PRODUCTS_CHANGE, Operation.VENDOR_SETUP_CHANGE
@@ -124,7 +124,7 @@ class MadeKind(Enum):
     SAML = _made("SAML settings of a service", _FALLS_BACK, Operation.SAML_CHANGE)
     PROVIDER_CREDENTIALS = _made("credentials at a provider", _TAKEN_BACK, Operation.OAUTH_CREDENTIALS_SET)
     SIGN_IN = _made("session at a service", _ENDS_WITH_MAKER, Operation.SAML_LOGIN, Operation.SERVICE_TRY)
-    JOB = _made("list that is being worked off", _ENDS_WITH_MAKER, bulk_jobs="maker_id")
+    JOB = _made("running bulk job", _ENDS_WITH_MAKER, bulk_jobs="maker_id")
     BRANDING_VERSION = _made("earlier branding", _LISTED, branding_versions="made_by")
     DOMAIN = _made("domain", _LISTED, Operation.DOMAIN_CHANGE, Operation.DOMAIN_ROUTES_CHANGE)
     METADATA = _made("metadata", _LISTED, Operation.ORGANIZATION_UPDATE, Operation.SERVICE_USER_CHANGE)

@@ -112,11 +112,11 @@ class WhileImpersonating(Enum):
     """
 
     READS = "it changes nothing"
-    TAKES_AWAY = "it revokes, removes, ends or tries what there is, and gives nobody anything"
-    HARMLESS = "what it changes stays, and gives nobody access to anything"
+    TAKES_AWAY = "it revokes, removes, ends or tries what exists, and gives no access"
+    HARMLESS = "its changes last, and give no access"
     # The use case calls `OrganizationAccess.forbid_lasting` for what outlasts the impersonation.
-    JUDGED = "a part of what it changes is closed"
-    CLOSED = "it is closed"
+    JUDGED = "some of its changes are refused"
+    CLOSED = "it is refused"
 
 
 _ACTIVE: Final = frozenset({OrganizationStatus.ACTIVE})
@@ -178,7 +178,7 @@ class Operation(Enum):
     SERVICE_USER_READ = ("read a user of a service", Capability.END_USERS_VIEW, _ACTIVE, _READS)
     SERVICE_USER_CHANGE = ("change what a service notes about a user", Capability.END_USERS_MANAGE, _ACTIVE, _CLOSED)
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _READS)
-    WEBHOOK_CONFIGURE = ("say where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE, _CLOSED)
+    WEBHOOK_CONFIGURE = ("configure where events are sent", Capability.WEBHOOKS_MANAGE, _ACTIVE, _CLOSED)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE, _TAKES_AWAY)
     EVENTS_READ = ("read the feed of events", Capability.WEBHOOKS_MANAGE, _ACTIVE, _READS)
     SIEM_READ = ("read the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
@@ -189,9 +189,9 @@ class Operation(Enum):
     PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE, _HARMLESS)
     CUSTOMERS_READ = ("read the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     CUSTOMER_OFFER = ("offer a service to an organization", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
-    CUSTOMER_OWNER_NAME = ("say who shall own a customer", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
+    CUSTOMER_OWNER_NAME = ("name the owner of a customer", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     CUSTOMERS_CHANGE = ("change the customers of a service", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
-    CUSTOMER_SETUP_READ = ("read what customers are set up with", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
+    CUSTOMER_SETUP_READ = ("read the setup of customers", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     CUSTOMER_SETUP = ("set customers up", Capability.SERVICES_MANAGE, _ACTIVE, _CLOSED)
     CUSTOMER_PEOPLE_READ = ("read the people of customers", Capability.SERVICES_MANAGE, _ACTIVE, _READS)
     CUSTOMER_PEOPLE_CHANGE = ("give the people of customers roles", Capability.SERVICES_MANAGE, _ACTIVE, _JUDGED)
@@ -199,7 +199,7 @@ class Operation(Enum):
     PRODUCTS_READ = ("read the products of other organizations", RequiredStanding.MEMBER, _ACTIVE, _READS)
     PRODUCT_ACCEPT = ("accept a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _CLOSED)
     PRODUCTS_CHANGE = ("change who may use a product", Capability.PRODUCTS_MANAGE, _ACTIVE, _JUDGED)
-    VENDOR_SETUP_CHANGE = ("say what a vendor may set up", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
+    VENDOR_SETUP_CHANGE = ("choose what a vendor may set up", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
     PRODUCT_END = ("end a product of another organization", Capability.PRODUCTS_MANAGE, _ACTIVE, _TAKES_AWAY)
     MADE_FOR_US_READ = ("read what vendors have made for it", RequiredStanding.OWNER, _ACTIVE, _READS)
     MADE_FOR_US_ADOPT = ("adopt what a vendor has made", RequiredStanding.OWNER, _ACTIVE, _CLOSED)
@@ -217,7 +217,7 @@ class Operation(Enum):
     SAML_LOGIN = ("sign in to a service by SAML", RequiredStanding.MEMBER, _ACTIVE, _CLOSED)
     CHECKOUT = ("buy a plan", RequiredStanding.MEMBER, _ACTIVE, _HARMLESS)
     CONNECTIONS_READ = ("read the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
-    CONNECTION_CONFIGURE = ("say where a connection leads", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
+    CONNECTION_CONFIGURE = ("configure a connection", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)
     CONNECTIONS_CHANGE = ("change the upstream connections", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _TAKES_AWAY)
     DOMAIN_ROUTES_READ = ("read the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _READS)
     DOMAIN_ROUTES_CHANGE = ("change the domain routes", Capability.INTEGRATIONS_MANAGE, _ACTIVE, _CLOSED)

@@ -44,9 +44,9 @@ class TooManyJobs(Conflict):
 
 
 class ListChanged(Conflict):
-    """The search finds another number of rows than the page had shown."""
+    """The number of matches has changed since the page was shown."""
 
-    default_message = "Meanwhile the search finds another number than this page had shown. Check it, and confirm again."
+    default_message = "The number of matches has changed since this page was shown. Check it, and confirm again."
 
 
 class JobOver(Conflict):

@@ -100,7 +100,9 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
     organization = authorized.organization
     authorized.caller.require(Act.IN_PERSON)
     if typed_slug is not None and typed_slug.strip() != organization.slug:
-        raise BadRequest.of_field("slug", "This is not the slug of the organization. Type it as it is shown above.")
+        raise BadRequest.of_field(
+            "slug", "This is not the slug of the organization. Type the slug exactly as shown above."
+        )
     if not uow.deleted_organizations.had_other_members(organization.id):
         delete_for_good(uow, organization)
         return None

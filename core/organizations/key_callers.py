@@ -72,8 +72,8 @@ class BeyondKey(Forbidden):
     def __init__(self, lacking: str) -> None:
         super().__init__(
             Wording(
-                "A key makes nothing that allows more than the key itself, or than the member who made it may do now."
-                " It lacks what it takes for %(lacking)s.",
+                "A key cannot create anything with more rights than it has itself, or than the member who made it has"
+                " now. It lacks the rights for %(lacking)s.",
                 lacking=lacking,
             )
         )
@@ -202,7 +202,7 @@ class KeyCaller(TokenCaller):
 def forbid_admins(access: OrganizationAccess, role: str) -> None:
     """Raise `ClosedToKeys` when a key would make an admin, who could create keys that outlive it."""
     if role == ADMIN and access.caller.limits.key_id is not None:
-        raise ClosedToKeys("A key of an organization makes no admin. Ask the owner or an admin to do it.")
+        raise ClosedToKeys("A key cannot make anyone an admin. Ask the owner or an admin to do it.")
 
 
 def is_open_to_keys(operation: Operation) -> bool:

@@ -17,8 +17,8 @@ class SecondFactorRequired(Forbidden):
     """The organization requires two factors of its members, and this session began with one."""
 
     default_message = (
-        "This organization requires multi-factor authentication. Set up MFA on your account if you have not, signed in"
-        " without naming an organization, and sign in again with a code."
+        "This organization requires multi-factor authentication. If your account has no MFA yet, sign in without"
+        " naming an organization and set it up. Then sign in again with a code."
     )
 
 

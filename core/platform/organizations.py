@@ -219,7 +219,9 @@ def delete_for_reason(
     authorize_platform(uow)
     organization = _lock(uow, organization_id, seen_status)
     if typed_slug.strip() != organization.slug:
-        raise BadRequest.of_field("slug", "This is not the slug of the organization. Type it as it is shown above.")
+        raise BadRequest.of_field(
+            "slug", "This is not the slug of the organization. Type the slug exactly as shown above."
+        )
     deletion.delete_for_good(uow, organization, reason=checked_reason(reason))
     return organization
 

@@ -125,7 +125,7 @@ def set_domain(
     if seen_state not in {None, seen_state_of(before)}:
         raise DomainChanged
     if domain in own_names:
-        raise BadRequest.of_field("domain", "This domain is that of the platform itself. Choose one of your own.")
+        raise BadRequest.of_field("domain", "This domain belongs to the platform itself. Choose one of your own.")
     if before is not None and before.proof.domain == domain:
         return shown(before.proof)
     if before is not None:

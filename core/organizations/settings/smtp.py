@@ -351,13 +351,13 @@ def _checked_password(wanted: WantedServer, stored: MailServer | None) -> Secret
             raise BadRequest.of_field("username", "A login needs both a user name and a password.")
         return None
     if wanted.tls is TlsMode.NONE:
-        raise BadRequest.of_field("tls", "A login is sent encrypted only: choose starttls or tls.")
+        raise BadRequest.of_field("tls", "A login needs encryption: choose starttls or tls.")
     password = wanted.password
     # The stored password goes only to its own server: a member who sets another server must not get it.
     if password is None and stored is not None and _destination(wanted) == _destination(stored):
         password = stored.password
     if password is None:
-        raise BadRequest.of_field("password", "Send the password too: the server or the login is another one.")
+        raise BadRequest.of_field("password", "Send the password too, because the server or the login has changed.")
     _check_login(wanted.username, password.reveal())
     return password
 

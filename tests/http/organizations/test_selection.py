@@ -213,7 +213,9 @@ class TestSecondFactor:
         answer = await ada.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
+        assert answer.json["error"].startswith(
+            "This organization requires multi-factor authentication. If your account has no MFA"
+        )
         assert world.value("SELECT organization_id FROM sessions") is None
 
     async def test_a_session_with_one_factor_cannot_use_it_without_selecting_it(
@@ -230,7 +232,7 @@ class TestSecondFactor:
 
                 assert_refused(answer, 403, "FORBIDDEN")
                 assert answer.json["error"].startswith(
-                    "This organization requires multi-factor authentication. Set up MFA"
+                    "This organization requires multi-factor authentication. If your account has no MFA"
                 )
                 assert world.value("SELECT mfa_required FROM organizations") is True
 
@@ -251,7 +253,7 @@ class TestSecondFactor:
         answer = await world.log_in(ada.email, org_slug="acme")
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert "Set up MFA on your account" in answer.json["error"]
+        assert "If your account has no MFA yet" in answer.json["error"]
 
     async def test_a_session_with_two_factors_can_use_and_select_it(self, grace: Person, client: Client) -> None:
         await grace.sign_in_with_second_factor()

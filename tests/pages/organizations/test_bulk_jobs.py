@@ -249,7 +249,7 @@ async def test_a_list_that_changed_is_shown_again_and_nothing_begins(crowd: Team
     answer = await send(ann, page, CHANGE, all="on", role="clerk")
 
     assert answer.status == 409
-    assert "Meanwhile the search finds another number" in answer.text
+    assert "The number of matches has changed" in answer.text
     assert f"All {MANY + 1} that are found" in answer.text
     assert re.search(r'<option value="clerk" selected', answer.text)
     assert "There is no job yet" in (await ann.open(JOBS)).text

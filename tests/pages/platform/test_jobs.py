@@ -104,4 +104,4 @@ async def test_a_job_of_an_organization_is_none_of_the_platform(pending: Callers
     changed = await platform_owner.submit(page, action, {"decision": "approve", "all": "on"})
 
     assert changed.status == 409
-    assert "Meanwhile the search finds another number" in changed.text
+    assert "The number of matches has changed" in changed.text

@@ -83,7 +83,7 @@ async def test_a_password_is_kept_for_the_same_server_and_never_shown(acme: Team
     assert LOGIN["password"] not in page.text
     assert "The mail server is saved." in kept.text
     assert other.status == 400
-    assert "the server or the login is another one" in other.text
+    assert "the server or the login has changed" in other.text
     assert 'value="mail.example.com"' in other.text
     assert acme.world.value("SELECT host FROM mail_servers") == "127.0.0.1"
 
