@@ -11,7 +11,7 @@ from core.lazy_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionData(EventData):
-    """A connection to an identity provider as it is now, or was last, and what the change has ended."""
+    """A connection to an identity provider as it is now, or was last, and what the change ended."""
 
     provider_id: UUID
     provider_name: str
@@ -32,7 +32,7 @@ class ConnectionData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificatesReplacedData(EventData):
-    """Of which connection how many certificates are others."""
+    """The connection, and the numbers of its new and its removed certificates."""
 
     provider_id: UUID
     provider_name: str
@@ -43,7 +43,7 @@ class CertificatesReplacedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainRouteData(EventData):
-    """Which mail domain leads to which connection, and how many sessions enforcing it has ended."""
+    """The mail domain, its connection, and the number of sessions that enforcing it ended."""
 
     route_id: UUID
     domain: str
@@ -54,7 +54,7 @@ class DomainRouteData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderCredentialsData(EventData):
-    """For which identity provider of the installation the organization has credentials of its own, or has none."""
+    """The identity provider of the installation for which the organization set or removed credentials of its own."""
 
     provider: str
     client_id: str | None
@@ -64,7 +64,7 @@ class ProviderCredentialsData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlConfigurationData(EventData):
-    """How a service is connected by SAML."""
+    """The SAML configuration of a service."""
 
     service_id: EventOnly[UUID]
     service_slug: str
@@ -79,7 +79,7 @@ class SamlConfigurationData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamlCertificateData(EventData):
-    """Which certificate signs for a service, and until when."""
+    """The certificate that signs for a service, and the end of its validity."""
 
     service_id: EventOnly[UUID]
     service_slug: str

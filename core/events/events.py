@@ -134,7 +134,7 @@ class EventType(Enum):
     ACCOUNT_LOCKED = (
         "account.locked",
         "Account locked",
-        "An account was locked: by its person, by the organization whose own it is, or by the platform.",
+        "An account was locked: by its person, by the organization that created it, or by the platform.",
     )
     SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended other than by signing out.")
     INVITATION_ACCEPTED = ("invitation.accepted", "Invitation accepted", "An invitation was accepted.")
@@ -170,7 +170,7 @@ class EventType(Enum):
     SERVICE_ACCESS_CHANGED = (
         "service.access_changed",
         "Service access changed",
-        "Who of the organization's own people may sign in to a service, or with which roles, was changed.",
+        "The rules of who in the organization may sign in to a service, or with which roles, were changed.",
     )
     SERVICE_DELETED = ("service.deleted", "Service deleted", "A service was deleted.")
     SERVICE_OAUTH_CREDENTIALS_UPDATED = (

@@ -12,7 +12,7 @@ from core.lazy_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationUpdatedData(EventData):
-    """What was changed: `changes` of its own fields, else `change` names it, or `setup_link` is what it is about."""
+    """The change: `changes` of the organization's own fields, else its name in `change`, or a `setup_link`."""
 
     changes: Changes = ABSENT
     change: str = ABSENT
@@ -41,7 +41,7 @@ class OrganizationUpdatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationDeletedData(EventData):
-    """Until when it can be restored, and how many subscriptions were live."""
+    """The time until which the organization can be restored, and the number of live subscriptions."""
 
     restorable_until: datetime
     subscriptions: int
@@ -54,7 +54,7 @@ class OrganizationRestoredData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationClaimedData(EventData):
-    """For which product its vendor had made the organization, and what the vendor may go on setting up."""
+    """The product for which its vendor made the organization, and what the vendor may still set up."""
 
     customer_id: UUID
     client_id: UUID
@@ -69,7 +69,7 @@ class OrganizationClaimedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServerData(EventData):
-    """Which mail server was removed or tested."""
+    """The mail server that was removed or tested."""
 
     host: str
     to: EntryOnly[str] = ABSENT
@@ -77,7 +77,7 @@ class MailServerData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServerConfiguredData(EventData):
-    """Which mail server was set."""
+    """The mail server that was set."""
 
     host: str
     port: int
@@ -89,21 +89,21 @@ class MailServerConfiguredData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrandingUpdatedData(EventData):
-    """Which fields of the branding were changed."""
+    """The changed fields of the branding."""
 
     changes: Changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainData(EventData):
-    """Which custom domain was verified or removed."""
+    """The custom domain that was verified or removed."""
 
     domain: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainSetData(EventData):
-    """Which custom domain was set, and which one it replaces."""
+    """The new custom domain, and the one that it replaces."""
 
     domain: str
     replaced: str | None
@@ -111,7 +111,7 @@ class DomainSetData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationKeyCreatedData(EventData):
-    """Which management key was created."""
+    """The new management key."""
 
     key_id: EventOnly[UUID]
     key_name: str
@@ -122,7 +122,7 @@ class OrganizationKeyCreatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationKeyDeletedData(EventData):
-    """Which management key was deleted, and why if no person has deleted it."""
+    """The deleted management key, and the reason if no person deleted it."""
 
     key_id: EventOnly[UUID]
     key_name: str
@@ -132,7 +132,7 @@ class OrganizationKeyDeletedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScimTokenData(EventData):
-    """Which token for a directory was created or revoked."""
+    """The token for a directory that was created or revoked."""
 
     scim_token_id: UUID
     scim_token_name: str
@@ -143,7 +143,7 @@ class ScimTokenData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemConfiguredData(EventData):
-    """Where the audit log is sent, or from when it is sent again."""
+    """The receiver of the audit log, or the time from which the log is sent again."""
 
     provider: str
     host: str | None
@@ -160,7 +160,7 @@ class SiemRemovedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiemTestedData(EventData):
-    """To which receiver a test event was sent."""
+    """The receiver of a test event."""
 
     provider: str
     host: str | None
@@ -168,7 +168,7 @@ class SiemTestedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLogExportedData(EventData):
-    """Up to which position of the chain the log was exported, or in which format what a search has found."""
+    """The position of the chain up to which the log was exported, or the format of exported search results."""
 
     sealed_through: int = ABSENT
     format: str = ABSENT
@@ -176,7 +176,7 @@ class AuditLogExportedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortalOpenedData(EventData):
-    """In which mode the portal was opened; and for which user of which service, if it is theirs."""
+    """The mode of the opened portal; for the portal of a user of a service, also that user and that service."""
 
     mode: str
     service_id: UUID = ABSENT
@@ -186,7 +186,7 @@ class PortalOpenedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookTestData(EventData):
-    """Which webhook is tested; and as which event, with the data that it is sent with, if another type was chosen."""
+    """The tested webhook; and the event type with its sample data, if another type was chosen."""
 
     webhook_id: UUID
     event_type: str = ABSENT
@@ -195,7 +195,7 @@ class WebhookTestData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookTestedData(EventData):
-    """For which webhook a test was requested."""
+    """The webhook for which a test was requested."""
 
     webhook_id: UUID
     webhook_name: str
@@ -205,7 +205,7 @@ class WebhookTestedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookRedeliveredData(EventData):
-    """How many deliveries were queued again: one, or all that have failed since a moment."""
+    """The number of deliveries that were queued again: one, or all that failed since a given time."""
 
     webhook_id: UUID
     webhook_name: str

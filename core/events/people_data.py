@@ -12,7 +12,7 @@ from core.lazy_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginSuccessData(EventData):
-    """Who signed in is the actor."""
+    """The actor is the user who signed in."""
 
     provider: str
     service_id: UUID | None
@@ -21,7 +21,7 @@ class LoginSuccessData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginFailedData(EventData):
-    """Whose sign-in was refused is the actor."""
+    """The actor is the user whose sign-in was refused."""
 
     provider: str
     reason: str
@@ -29,12 +29,12 @@ class LoginFailedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogoutData(EventData):
-    """Who signed out is the actor."""
+    """The actor is the user who signed out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignupSuccessData(EventData):
-    """The new user is the actor, unless a directory or the backend of a service has created them."""
+    """The actor is the new user, unless a directory or the backend of a service created the account."""
 
     provider: str = ABSENT
     service_id: UUID | None = ABSENT
@@ -46,7 +46,7 @@ class SignupSuccessData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorsChangedData(EventData):
-    """Whose second factors were changed is the actor; `user_id` is there when somebody else has changed them."""
+    """The actor is the user whose second factors changed, or the person who changed those of `user_id`."""
 
     user_id: EventOnly[UUID] = ABSENT
     user_email: UserAddress = ABSENT
@@ -55,26 +55,26 @@ class FactorsChangedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorAskedData(EventData):
-    """Who was asked for a second factor is the actor."""
+    """The actor is the user who was asked for a second factor."""
 
     method: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PasswordChangedData(EventData):
-    """Whose password was changed is the actor."""
+    """The actor is the user whose password was changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLockedData(EventData):
-    """Whose account was locked is the actor, or the target of the entry."""
+    """The actor, or the target of the entry, is the user whose account was locked."""
 
     by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRevokedData(EventData):
-    """Whose sessions were ended is the actor."""
+    """The actor is the user whose sessions were ended."""
 
     sessions: int
     reason: str = ABSENT
@@ -87,7 +87,7 @@ class SessionRevokedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInvitedData(EventData):
-    """Who was invited, as what."""
+    """The invited person and the role."""
 
     invited_email: str
     role: str
@@ -96,7 +96,7 @@ class UserInvitedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserJoinedData(EventData):
-    """Who has become a member, and by what: an invitation, a directory or a connection."""
+    """The new member, and what let them join: an invitation, a directory or a connection."""
 
     user_id: EventOnly[UUID]
     user_email: UserAddress
@@ -109,7 +109,7 @@ class UserJoinedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRemovedData(EventData):
-    """Who was removed, from the organization or from one of its services."""
+    """The person who was removed from the organization or from one of its services."""
 
     user_id: UUID
     user_email: UserAddress
@@ -123,7 +123,7 @@ class UserRemovedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserRoleUpdatedData(EventData):
-    """Whose role was changed; `role_source` is there when the rule of a group has given it."""
+    """The member whose role was changed; `role_source` is there when the rule of a group gave the new role."""
 
     user_id: EventOnly[UUID]
     user_email: UserAddress
@@ -136,7 +136,7 @@ class UserRoleUpdatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserUpdatedData(EventData):
-    """What of a user was changed; who has changed their own name is the actor."""
+    """The changed fields of a user; the actor is the user if they changed their own name."""
 
     changed: list[str]
     user_id: EventOnly[UUID] = ABSENT
@@ -168,7 +168,7 @@ class UserAnonymizedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserExportedData(EventData):
-    """Whose data were exported."""
+    """The user whose data were exported."""
 
     user_id: EventOnly[UUID]
     user_email: UserAddress
@@ -176,7 +176,7 @@ class UserExportedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserImpersonatedData(EventData):
-    """The user as whom the platform acts, and the customer; it names the other organization to each of the two."""
+    """The impersonated user and the customer; each side's event names the other organization."""
 
     user_id: UUID
     user_email: UserAddress
@@ -195,7 +195,7 @@ class UserImpersonatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitationAcceptedData(EventData):
-    """Which invitation was accepted, and who has become a member as what."""
+    """The accepted invitation, the new member and the role."""
 
     invitation_id: EventOnly[UUID]
     user_id: UUID
@@ -206,7 +206,7 @@ class InvitationAcceptedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitationEndedData(EventData):
-    """Which invitation was declined or withdrawn, or has expired."""
+    """The invitation that was declined, was withdrawn or has expired."""
 
     invitation_id: EventOnly[UUID]
     reason: str = ABSENT
@@ -216,7 +216,7 @@ class InvitationEndedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCreatedData(EventData):
-    """Which group a directory has created, with how many members."""
+    """The group that a directory created, and the number of its members."""
 
     group_id: EventOnly[UUID]
     name: str
@@ -227,7 +227,7 @@ class GroupCreatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChangedData(EventData):
-    """How a group of a directory was changed."""
+    """The changed group of a directory."""
 
     group_id: EventOnly[UUID]
     name: str
@@ -241,7 +241,7 @@ class GroupChangedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDeletedData(EventData):
-    """Which group was deleted; only its id when the organization has left its directory."""
+    """The deleted group; only its id when the organization has left its directory."""
 
     group_id: EventOnly[UUID]
     name: str = ABSENT
@@ -253,7 +253,7 @@ class GroupDeletedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersKeptData(EventData):
-    """Which members a directory could not take out, the first of them, and how many they are."""
+    """The first members that a directory could not take out, and the number of all of them."""
 
     scim_token_id: UUID
     kept: list[UUID]
@@ -263,7 +263,7 @@ class MembersKeptData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerChangedData(EventData):
-    """Who was the owner, and who is."""
+    """The old and the new owner."""
 
     old_owner_user_id: UUID
     old_owner_user_email: Annotated[Address, AddressOf(key="old_owner_user_id")]

@@ -12,7 +12,7 @@ from core.lazy_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceData(EventData):
-    """Which service was created or deleted."""
+    """The service that was created or deleted."""
 
     service_id: EventOnly[UUID]
     service_slug: str
@@ -23,9 +23,9 @@ class ServiceData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceUpdatedData(EventData):
-    """What was changed: `changes` of its own fields, else `change` names it.
+    """The change: `changes` of the service's own fields, else its name in `change`.
 
-    A grant names the user and the relation, a changed customer what the vendor sees of it.
+    For a grant also the user and the relation, for a changed customer what the vendor sees of it.
     """
 
     service_slug: str
@@ -59,7 +59,7 @@ class ChangedAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccessChangedData(EventData):
-    """Who may sign in to a service now, and which assignments were added and removed."""
+    """The present access to a service, and the assignments that were added and removed."""
 
     service_id: EventOnly[UUID]
     service_slug: str
@@ -74,7 +74,7 @@ class ServiceAccessChangedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKeyData(EventData):
-    """Which API key was created or deleted."""
+    """The API key that was created or deleted."""
 
     api_key_id: UUID
     service_id: UUID
@@ -87,7 +87,7 @@ class ApiKeyData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadData(EventData):
-    """Which program may authenticate without a secret, or may not any more: of a service, or as a management key."""
+    """The program that may authenticate without a secret, or no longer may: for a service, or as a management key."""
 
     workload_id: UUID
     name: str
@@ -103,7 +103,7 @@ class WorkloadData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanCreatedData(EventData):
-    """Which plan was created, and what it costs."""
+    """The new plan and its price."""
 
     plan_id: UUID
     plan_name: str
@@ -115,7 +115,7 @@ class PlanCreatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanUpdatedData(EventData):
-    """Which fields of a plan were changed."""
+    """The changed fields of a plan."""
 
     plan_id: UUID
     plan_name: str
@@ -126,7 +126,7 @@ class PlanUpdatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDeletedData(EventData):
-    """Which plan was deleted."""
+    """The deleted plan."""
 
     plan_id: UUID
     plan_name: str
@@ -136,7 +136,7 @@ class PlanDeletedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionCreatedData(EventData):
-    """Who has subscribed to which plan."""
+    """The new subscription, its user and its plan."""
 
     subscription_id: UUID
     service_id: UUID
@@ -151,7 +151,7 @@ class SubscriptionCreatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionUpdatedData(EventData):
-    """How a subscription was changed."""
+    """The changed subscription."""
 
     subscription_id: UUID
     service_id: UUID
@@ -167,7 +167,7 @@ class SubscriptionUpdatedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionCanceledData(EventData):
-    """Which subscription was cancelled, or deleted together with its user; only its id when its user has left."""
+    """The subscription that was cancelled, or deleted together with its user; only its id when its user has left."""
 
     subscription_id: UUID
     service_id: UUID = ABSENT
@@ -186,7 +186,7 @@ class SubscriptionCanceledData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerOfferedData(EventData):
-    """To which organization a service was offered."""
+    """The organization to which a service was offered."""
 
     customer_id: UUID
     client_id: UUID
@@ -197,7 +197,7 @@ class CustomerOfferedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerData(EventData):
-    """What happened to a customer or an offer, and which side did it; an offer has no name."""
+    """The customer or the offer, and the side that acted; an offer has no name."""
 
     by: str
     customer_id: UUID
@@ -212,7 +212,7 @@ class CustomerData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerOwnerNamedData(EventData):
-    """To which address the link was mailed that makes its reader the owner of a customer."""
+    """The customer, and the address to which the link that makes its reader the owner was mailed."""
 
     customer_id: UUID
     client_id: UUID
@@ -225,7 +225,7 @@ class CustomerOwnerNamedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerClaimedData(EventData):
-    """The slug and the name that its owner chose for a customer, and what the vendor may go on setting up."""
+    """The slug and the name that its owner chose for a customer, and what the vendor may still set up."""
 
     by: str
     customer_id: UUID
@@ -239,10 +239,10 @@ class CustomerClaimedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerChangedData(EventData):
-    """The names of what the vendor has noted of a customer and has removed, or that it has no owner again.
+    """The names of the notes on a customer that the vendor set and removed; `unclaimed` if it has no owner again.
 
-    `setup_withdrawn` says that what was made for it with the power of a takeover is ended or switched off, and
-    `made_for_customer` what the customer has adopted or removed of what the vendor had made for it.
+    `setup_withdrawn` marks that what was made for the customer during a takeover was ended or switched off, and
+    `made_for_customer` names what the customer adopted or removed of what the vendor had made for it.
     """
 
     customer_id: UUID
@@ -261,7 +261,7 @@ class CustomerChangedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerSetupData(EventData):
-    """Of which customer something is that the vendor has set up."""
+    """The customer for which the vendor has set something up."""
 
     customer_id: UUID
     client_id: UUID
@@ -273,7 +273,7 @@ class CustomerSetupData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerConnectionData(CustomerSetupData):
-    """How far a connection of a customer is: configured, tested, failing or removed, and why it fails."""
+    """The state of a connection of a customer (configured, tested, failing or removed), and why it fails."""
 
     provider_id: UUID
     state: str
@@ -282,7 +282,7 @@ class CustomerConnectionData(CustomerSetupData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerDomainData(CustomerSetupData):
-    """Which mail domain of a customer was proved or lost, and why it was lost."""
+    """The mail domain of a customer that was proved or lost, and why it was lost."""
 
     domain: str
     reason: str = ABSENT
@@ -290,7 +290,7 @@ class CustomerDomainData(CustomerSetupData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerDirectoryData(CustomerSetupData):
-    """How far the directory of a customer is: configured, connected or removed, and which token that is about."""
+    """The state of the directory of a customer (configured, connected or removed), and its token."""
 
     scim_token_id: UUID
     state: str
@@ -298,7 +298,7 @@ class CustomerDirectoryData(CustomerSetupData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerUserData(EventData):
-    """Who may use a service for a customer; the address is in `email`."""
+    """The person who may use a service for a customer; the address is in `email`."""
 
     customer_id: UUID
     external_id: str | None
@@ -320,7 +320,7 @@ class CustomerUserData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerUserRemovedData(EventData):
-    """The person who may not use a service for a customer any more, without address and name."""
+    """The person who may no longer use a service for a customer, without address and name."""
 
     customer_id: UUID
     external_id: str | None
@@ -333,7 +333,7 @@ class CustomerUserRemovedData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductAccessData(EventData):
-    """What happened to the use of a product, and which side did it."""
+    """The use of a product, and the side that acted."""
 
     customer_id: UUID
     client_id: UUID
@@ -346,7 +346,7 @@ class ProductAccessData(EventData):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductAccessUpdatedData(EventData):
-    """Which settings of the use of a product were changed, or what was adopted or removed that the vendor had made."""
+    """The changed settings of the use of a product, or what was adopted or removed of what the vendor had made."""
 
     customer_id: UUID
     client_id: UUID
