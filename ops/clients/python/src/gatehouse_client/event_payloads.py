@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class AccountLockedData(TypedDict):
-    """Whose account was locked is the actor, or the target of the entry."""
+    """The actor, or the target of the entry, is the user whose account was locked."""
 
     by: str
     organization_key_id: NotRequired[str]
@@ -20,7 +20,7 @@ class AccountLockedData(TypedDict):
 
 
 class ApiKeyData(TypedDict):
-    """Which API key was created or deleted."""
+    """The API key that was created or deleted."""
 
     api_key_id: str
     service_id: str
@@ -37,7 +37,7 @@ class ApiKeyData(TypedDict):
 
 
 class AuditLogExportedData(TypedDict):
-    """Up to which position of the chain the log was exported, or in which format what a search has found."""
+    """The position of the chain up to which the log was exported, or the format of exported search results."""
 
     sealed_through: NotRequired[int]
     format: NotRequired[str]
@@ -49,7 +49,7 @@ class AuditLogExportedData(TypedDict):
 
 
 class BrandingUpdatedData(TypedDict):
-    """Which fields of the branding were changed."""
+    """The changed fields of the branding."""
 
     changes: dict[str, Any]
     organization_key_id: NotRequired[str]
@@ -60,7 +60,7 @@ class BrandingUpdatedData(TypedDict):
 
 
 class CertificatesReplacedData(TypedDict):
-    """Of which connection how many certificates are others."""
+    """The connection, and the numbers of its new and its removed certificates."""
 
     provider_id: str
     provider_name: str
@@ -83,7 +83,7 @@ class ChangedAssignment(TypedDict):
 
 
 class ConnectionData(TypedDict):
-    """A connection to an identity provider as it is now, or was last, and what the change has ended."""
+    """A connection to an identity provider as it is now, or was last, and what the change ended."""
 
     provider_id: str
     provider_name: str
@@ -108,7 +108,7 @@ class ConnectionData(TypedDict):
 
 
 class CustomerChangedData(TypedDict):
-    """The names of what the vendor has noted of a customer and has removed, or that it has no owner again."""
+    """The names of the notes on a customer that the vendor set and removed; `unclaimed` if it has no owner again."""
 
     customer_id: str
     client_id: str
@@ -130,7 +130,7 @@ class CustomerChangedData(TypedDict):
 
 
 class CustomerClaimedData(TypedDict):
-    """The slug and the name that its owner chose for a customer, and what the vendor may go on setting up."""
+    """The slug and the name that its owner chose for a customer, and what the vendor may still set up."""
 
     by: str
     customer_id: str
@@ -148,7 +148,7 @@ class CustomerClaimedData(TypedDict):
 
 
 class CustomerConnectionData(TypedDict):
-    """How far a connection of a customer is: configured, tested, failing or removed, and why it fails."""
+    """The state of a connection of a customer (configured, tested, failing or removed), and why it fails."""
 
     customer_id: str
     client_id: str
@@ -167,7 +167,7 @@ class CustomerConnectionData(TypedDict):
 
 
 class CustomerData(TypedDict):
-    """What happened to a customer or an offer, and which side did it; an offer has no name."""
+    """The customer or the offer, and the side that acted; an offer has no name."""
 
     by: str
     customer_id: str
@@ -186,7 +186,7 @@ class CustomerData(TypedDict):
 
 
 class CustomerDirectoryData(TypedDict):
-    """How far the directory of a customer is: configured, connected or removed, and which token that is about."""
+    """The state of the directory of a customer (configured, connected or removed), and its token."""
 
     customer_id: str
     client_id: str
@@ -204,7 +204,7 @@ class CustomerDirectoryData(TypedDict):
 
 
 class CustomerDomainData(TypedDict):
-    """Which mail domain of a customer was proved or lost, and why it was lost."""
+    """The mail domain of a customer that was proved or lost, and why it was lost."""
 
     customer_id: str
     client_id: str
@@ -222,7 +222,7 @@ class CustomerDomainData(TypedDict):
 
 
 class CustomerOfferedData(TypedDict):
-    """To which organization a service was offered."""
+    """The organization to which a service was offered."""
 
     customer_id: str
     client_id: str
@@ -237,7 +237,7 @@ class CustomerOfferedData(TypedDict):
 
 
 class CustomerOwnerNamedData(TypedDict):
-    """To which address the link was mailed that makes its reader the owner of a customer."""
+    """The customer, and the address to which the link that makes its reader the owner was mailed."""
 
     customer_id: str
     client_id: str
@@ -254,7 +254,7 @@ class CustomerOwnerNamedData(TypedDict):
 
 
 class CustomerUserData(TypedDict):
-    """Who may use a service for a customer; the address is in `email`."""
+    """The person who may use a service for a customer; the address is in `email`."""
 
     customer_id: str
     external_id: str | None
@@ -272,7 +272,7 @@ class CustomerUserData(TypedDict):
 
 
 class CustomerUserRemovedData(TypedDict):
-    """The person who may not use a service for a customer any more, without address and name."""
+    """The person who may no longer use a service for a customer, without address and name."""
 
     customer_id: str
     external_id: str | None
@@ -287,7 +287,7 @@ class CustomerUserRemovedData(TypedDict):
 
 
 class DomainData(TypedDict):
-    """Which custom domain was verified or removed."""
+    """The custom domain that was verified or removed."""
 
     domain: str
     organization_key_id: NotRequired[str]
@@ -298,7 +298,7 @@ class DomainData(TypedDict):
 
 
 class DomainRouteData(TypedDict):
-    """Which mail domain leads to which connection, and how many sessions enforcing it has ended."""
+    """The mail domain, its connection, and the number of sessions that enforcing it ended."""
 
     route_id: str
     domain: str
@@ -313,7 +313,7 @@ class DomainRouteData(TypedDict):
 
 
 class DomainSetData(TypedDict):
-    """Which custom domain was set, and which one it replaces."""
+    """The new custom domain, and the one that it replaces."""
 
     domain: str
     replaced: str | None
@@ -325,7 +325,7 @@ class DomainSetData(TypedDict):
 
 
 class FactorAskedData(TypedDict):
-    """Who was asked for a second factor is the actor."""
+    """The actor is the user who was asked for a second factor."""
 
     method: str
     organization_key_id: NotRequired[str]
@@ -336,7 +336,7 @@ class FactorAskedData(TypedDict):
 
 
 class FactorsChangedData(TypedDict):
-    """Whose second factors were changed is the actor; `user_id` is there when somebody else has changed them."""
+    """The actor is the user whose second factors changed, or the person who changed those of `user_id`."""
 
     user_id: NotRequired[str]
     user_email: NotRequired[str | None]
@@ -348,7 +348,7 @@ class FactorsChangedData(TypedDict):
 
 
 class GroupChangedData(TypedDict):
-    """How a group of a directory was changed."""
+    """The changed group of a directory."""
 
     group_id: str
     name: str
@@ -366,7 +366,7 @@ class GroupChangedData(TypedDict):
 
 
 class GroupCreatedData(TypedDict):
-    """Which group a directory has created, with how many members."""
+    """The group that a directory created, and the number of its members."""
 
     group_id: str
     name: str
@@ -381,7 +381,7 @@ class GroupCreatedData(TypedDict):
 
 
 class GroupDeletedData(TypedDict):
-    """Which group was deleted; only its id when the organization has left its directory."""
+    """The deleted group; only its id when the organization has left its directory."""
 
     group_id: str
     name: NotRequired[str]
@@ -397,7 +397,7 @@ class GroupDeletedData(TypedDict):
 
 
 class InvitationAcceptedData(TypedDict):
-    """Which invitation was accepted, and who has become a member as what."""
+    """The accepted invitation, the new member and the role."""
 
     invitation_id: str
     user_id: str
@@ -412,7 +412,7 @@ class InvitationAcceptedData(TypedDict):
 
 
 class InvitationEndedData(TypedDict):
-    """Which invitation was declined or withdrawn, or has expired."""
+    """The invitation that was declined, was withdrawn or has expired."""
 
     invitation_id: str
     reason: NotRequired[str]
@@ -426,7 +426,7 @@ class InvitationEndedData(TypedDict):
 
 
 class LoginFailedData(TypedDict):
-    """Whose sign-in was refused is the actor."""
+    """The actor is the user whose sign-in was refused."""
 
     provider: str
     reason: str
@@ -438,7 +438,7 @@ class LoginFailedData(TypedDict):
 
 
 class LoginSuccessData(TypedDict):
-    """Who signed in is the actor."""
+    """The actor is the user who signed in."""
 
     provider: str
     service_id: str | None
@@ -451,7 +451,7 @@ class LoginSuccessData(TypedDict):
 
 
 class LogoutData(TypedDict):
-    """Who signed out is the actor."""
+    """The actor is the user who signed out."""
 
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
@@ -461,7 +461,7 @@ class LogoutData(TypedDict):
 
 
 class MailServerConfiguredData(TypedDict):
-    """Which mail server was set."""
+    """The mail server that was set."""
 
     host: str
     port: int
@@ -477,7 +477,7 @@ class MailServerConfiguredData(TypedDict):
 
 
 class MailServerData(TypedDict):
-    """Which mail server was removed or tested."""
+    """The mail server that was removed or tested."""
 
     host: str
     organization_key_id: NotRequired[str]
@@ -488,7 +488,7 @@ class MailServerData(TypedDict):
 
 
 class MembersKeptData(TypedDict):
-    """Which members a directory could not take out, the first of them, and how many they are."""
+    """The first members that a directory could not take out, and the number of all of them."""
 
     scim_token_id: str
     kept: list[str]
@@ -502,7 +502,7 @@ class MembersKeptData(TypedDict):
 
 
 class OrganizationClaimedData(TypedDict):
-    """For which product its vendor had made the organization, and what the vendor may go on setting up."""
+    """The product for which its vendor made the organization, and what the vendor may still set up."""
 
     customer_id: str
     client_id: str
@@ -521,7 +521,7 @@ class OrganizationClaimedData(TypedDict):
 
 
 class OrganizationDeletedData(TypedDict):
-    """Until when it can be restored, and how many subscriptions were live."""
+    """The time until which the organization can be restored, and the number of live subscriptions."""
 
     restorable_until: str
     subscriptions: int
@@ -533,7 +533,7 @@ class OrganizationDeletedData(TypedDict):
 
 
 class OrganizationKeyCreatedData(TypedDict):
-    """Which management key was created."""
+    """The new management key."""
 
     key_id: str
     key_name: str
@@ -548,7 +548,7 @@ class OrganizationKeyCreatedData(TypedDict):
 
 
 class OrganizationKeyDeletedData(TypedDict):
-    """Which management key was deleted, and why if no person has deleted it."""
+    """The deleted management key, and the reason if no person deleted it."""
 
     key_id: str
     key_name: str
@@ -572,7 +572,7 @@ class OrganizationRestoredData(TypedDict):
 
 
 class OrganizationUpdatedData(TypedDict):
-    """What was changed: `changes` of its own fields, else `change` names it, or `setup_link` is what it is about."""
+    """The change: `changes` of the organization's own fields, else its name in `change`, or a `setup_link`."""
 
     changes: NotRequired[dict[str, Any]]
     change: NotRequired[str]
@@ -596,7 +596,7 @@ class OrganizationUpdatedData(TypedDict):
 
 
 class OwnerChangedData(TypedDict):
-    """Who was the owner, and who is."""
+    """The old and the new owner."""
 
     old_owner_user_id: str
     old_owner_user_email: str | None
@@ -610,7 +610,7 @@ class OwnerChangedData(TypedDict):
 
 
 class PasswordChangedData(TypedDict):
-    """Whose password was changed is the actor."""
+    """The actor is the user whose password was changed."""
 
     organization_key_id: NotRequired[str]
     organization_key_name: NotRequired[str]
@@ -620,7 +620,7 @@ class PasswordChangedData(TypedDict):
 
 
 class PlanCreatedData(TypedDict):
-    """Which plan was created, and what it costs."""
+    """The new plan and its price."""
 
     plan_id: str
     plan_name: str
@@ -636,7 +636,7 @@ class PlanCreatedData(TypedDict):
 
 
 class PlanDeletedData(TypedDict):
-    """Which plan was deleted."""
+    """The deleted plan."""
 
     plan_id: str
     plan_name: str
@@ -650,7 +650,7 @@ class PlanDeletedData(TypedDict):
 
 
 class PlanUpdatedData(TypedDict):
-    """Which fields of a plan were changed."""
+    """The changed fields of a plan."""
 
     plan_id: str
     plan_name: str
@@ -665,7 +665,7 @@ class PlanUpdatedData(TypedDict):
 
 
 class PortalOpenedData(TypedDict):
-    """In which mode the portal was opened; and for which user of which service, if it is theirs."""
+    """The mode of the opened portal; for the portal of a user of a service, also that user and that service."""
 
     mode: str
     service_id: NotRequired[str]
@@ -679,7 +679,7 @@ class PortalOpenedData(TypedDict):
 
 
 class ProductAccessData(TypedDict):
-    """What happened to the use of a product, and which side did it."""
+    """The use of a product, and the side that acted."""
 
     customer_id: str
     client_id: str
@@ -696,7 +696,7 @@ class ProductAccessData(TypedDict):
 
 
 class ProductAccessUpdatedData(TypedDict):
-    """Which settings of the use of a product were changed, or what was adopted or removed that the vendor had made."""
+    """The changed settings of the use of a product, or what was adopted or removed of what the vendor had made."""
 
     customer_id: str
     client_id: str
@@ -715,7 +715,7 @@ class ProductAccessUpdatedData(TypedDict):
 
 
 class ProviderCredentialsData(TypedDict):
-    """For which identity provider of the installation the organization has credentials of its own, or has none."""
+    """The identity provider of the installation for which the organization set or removed credentials of its own."""
 
     provider: str
     client_id: str | None
@@ -729,7 +729,7 @@ class ProviderCredentialsData(TypedDict):
 
 
 class SamlCertificateData(TypedDict):
-    """Which certificate signs for a service, and until when."""
+    """The certificate that signs for a service, and the end of its validity."""
 
     service_id: str
     service_slug: str
@@ -743,7 +743,7 @@ class SamlCertificateData(TypedDict):
 
 
 class SamlConfigurationData(TypedDict):
-    """How a service is connected by SAML."""
+    """The SAML configuration of a service."""
 
     service_id: str
     service_slug: str
@@ -761,7 +761,7 @@ class SamlConfigurationData(TypedDict):
 
 
 class ScimTokenData(TypedDict):
-    """Which token for a directory was created or revoked."""
+    """The token for a directory that was created or revoked."""
 
     scim_token_id: str
     scim_token_name: str
@@ -776,7 +776,7 @@ class ScimTokenData(TypedDict):
 
 
 class ServiceAccessChangedData(TypedDict):
-    """Who may sign in to a service now, and which assignments were added and removed."""
+    """The present access to a service, and the assignments that were added and removed."""
 
     service_id: str
     service_slug: str
@@ -795,7 +795,7 @@ class ServiceAccessChangedData(TypedDict):
 
 
 class ServiceData(TypedDict):
-    """Which service was created or deleted."""
+    """The service that was created or deleted."""
 
     service_id: str
     service_slug: str
@@ -810,7 +810,7 @@ class ServiceData(TypedDict):
 
 
 class ServiceUpdatedData(TypedDict):
-    """What was changed: `changes` of its own fields, else `change` names it."""
+    """The change: `changes` of the service's own fields, else its name in `change`."""
 
     service_slug: str
     service_id: NotRequired[str]
@@ -836,7 +836,7 @@ class ServiceUpdatedData(TypedDict):
 
 
 class SessionRevokedData(TypedDict):
-    """Whose sessions were ended is the actor."""
+    """The actor is the user whose sessions were ended."""
 
     sessions: int
     reason: NotRequired[str]
@@ -853,7 +853,7 @@ class SessionRevokedData(TypedDict):
 
 
 class SiemConfiguredData(TypedDict):
-    """Where the audit log is sent, or from when it is sent again."""
+    """The receiver of the audit log, or the time from which the log is sent again."""
 
     provider: str
     host: str | None
@@ -879,7 +879,7 @@ class SiemRemovedData(TypedDict):
 
 
 class SiemTestedData(TypedDict):
-    """To which receiver a test event was sent."""
+    """The receiver of a test event."""
 
     provider: str
     host: str | None
@@ -891,7 +891,7 @@ class SiemTestedData(TypedDict):
 
 
 class SignupSuccessData(TypedDict):
-    """The new user is the actor, unless a directory or the backend of a service has created them."""
+    """The actor is the new user, unless a directory or the backend of a service created the account."""
 
     provider: NotRequired[str]
     service_id: NotRequired[str | None]
@@ -907,7 +907,7 @@ class SignupSuccessData(TypedDict):
 
 
 class SubscriptionCanceledData(TypedDict):
-    """Which subscription was cancelled, or deleted together with its user; only its id when its user has left."""
+    """The subscription that was cancelled, or deleted together with its user; only its id when its user has left."""
 
     subscription_id: str
     service_id: NotRequired[str]
@@ -930,7 +930,7 @@ class SubscriptionCanceledData(TypedDict):
 
 
 class SubscriptionCreatedData(TypedDict):
-    """Who has subscribed to which plan."""
+    """The new subscription, its user and its plan."""
 
     subscription_id: str
     service_id: str
@@ -949,7 +949,7 @@ class SubscriptionCreatedData(TypedDict):
 
 
 class SubscriptionUpdatedData(TypedDict):
-    """How a subscription was changed."""
+    """The changed subscription."""
 
     subscription_id: str
     service_id: str
@@ -980,7 +980,7 @@ class UserAnonymizedData(TypedDict):
 
 
 class UserExportedData(TypedDict):
-    """Whose data were exported."""
+    """The user whose data were exported."""
 
     user_id: str
     user_email: str | None
@@ -992,7 +992,7 @@ class UserExportedData(TypedDict):
 
 
 class UserImpersonatedData(TypedDict):
-    """The user as whom the platform acts, and the customer; it names the other organization to each of the two."""
+    """The impersonated user and the customer; each side's event names the other organization."""
 
     user_id: str
     user_email: str | None
@@ -1015,7 +1015,7 @@ class UserImpersonatedData(TypedDict):
 
 
 class UserInvitedData(TypedDict):
-    """Who was invited, as what."""
+    """The invited person and the role."""
 
     invited_email: str
     role: str
@@ -1028,7 +1028,7 @@ class UserInvitedData(TypedDict):
 
 
 class UserJoinedData(TypedDict):
-    """Who has become a member, and by what: an invitation, a directory or a connection."""
+    """The new member, and what let them join: an invitation, a directory or a connection."""
 
     user_id: str
     user_email: str | None
@@ -1044,7 +1044,7 @@ class UserJoinedData(TypedDict):
 
 
 class UserRemovedData(TypedDict):
-    """Who was removed, from the organization or from one of its services."""
+    """The person who was removed from the organization or from one of its services."""
 
     user_id: str
     user_email: str | None
@@ -1062,7 +1062,7 @@ class UserRemovedData(TypedDict):
 
 
 class UserRoleUpdatedData(TypedDict):
-    """Whose role was changed; `role_source` is there when the rule of a group has given it."""
+    """The member whose role was changed; `role_source` is there when the rule of a group gave the new role."""
 
     user_id: str
     user_email: str | None
@@ -1093,7 +1093,7 @@ class UserStateData(TypedDict):
 
 
 class UserUpdatedData(TypedDict):
-    """What of a user was changed; who has changed their own name is the actor."""
+    """The changed fields of a user; the actor is the user if they changed their own name."""
 
     changed: list[str]
     user_id: NotRequired[str]
@@ -1112,7 +1112,7 @@ class UserUpdatedData(TypedDict):
 
 
 class WebhookRedeliveredData(TypedDict):
-    """How many deliveries were queued again: one, or all that have failed since a moment."""
+    """The number of deliveries that were queued again: one, or all that failed since a given time."""
 
     webhook_id: str
     webhook_name: str
@@ -1127,7 +1127,7 @@ class WebhookRedeliveredData(TypedDict):
 
 
 class WebhookTestData(TypedDict):
-    """Which webhook is tested; and as which event, with the data that it is sent with, if another type was chosen."""
+    """The tested webhook; and the event type with its sample data, if another type was chosen."""
 
     webhook_id: str
     event_type: NotRequired[str]
@@ -1140,7 +1140,7 @@ class WebhookTestData(TypedDict):
 
 
 class WebhookTestedData(TypedDict):
-    """For which webhook a test was requested."""
+    """The webhook for which a test was requested."""
 
     webhook_id: str
     webhook_name: str
@@ -1154,7 +1154,7 @@ class WebhookTestedData(TypedDict):
 
 
 class WorkloadData(TypedDict):
-    """Which program may authenticate without a secret, or may not any more: of a service, or as a management key."""
+    """The program that may authenticate without a secret, or no longer may: for a service, or as a management key."""
 
     workload_id: str
     name: str
@@ -1485,7 +1485,7 @@ class ProductAccessUpdatedEvent(EventBase):
 
 
 class AccountLockedEvent(EventBase):
-    """An account was locked: by its person, by the organization whose own it is, or by the platform."""
+    """An account was locked: by its person, by the organization that created it, or by the platform."""
 
     event: Literal["account.locked"]
     data: AccountLockedData
@@ -1597,7 +1597,7 @@ class ServiceUpdatedEvent(EventBase):
 
 
 class ServiceAccessChangedEvent(EventBase):
-    """Who of the organization's own people may sign in to a service, or with which roles, was changed."""
+    """The rules of who in the organization may sign in to a service, or with which roles, were changed."""
 
     event: Literal["service.access_changed"]
     data: ServiceAccessChangedData
