@@ -22,9 +22,9 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "audit log",
-    "What was changed in an organization, by whom and from where. An entry is written in the transaction of the change,"
-    " so neither exists without the other, and entries are never deleted. A few seconds later each entry is sealed into"
-    " a chain of hashes, which shows every later change.",
+    "What was changed in an organization, who did it and from where. An entry is written in the transaction of the"
+    " change, so neither exists without the other, and entries are never deleted. A few seconds later each entry is"
+    " sealed into a chain of hashes, which shows every later change.",
 )
 
 

@@ -20,8 +20,8 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes(
     "mail domains of customers",
     "Mail domains whose addresses sign in to your service by a connection of the customer. The TXT record `txt_name`"
-    " with the value `txt_value` proves that the domain is the customer's. The proof has no other power, and is in"
-    " nobody's way: others may prove the same domain.",
+    " with the value `txt_value` proves that the domain is the customer's. The proof has no other power, and"
+    " others may prove the same domain.",
 )
 
 

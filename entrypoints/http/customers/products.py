@@ -38,7 +38,7 @@ AssignedRoles = Annotated[
 ProductAccessField = Annotated[
     ProductAccess,
     msgspec.Meta(
-        description="Who may use the product: `members` for every active member, `assigned` for those alone whom an"
+        description="Who may use the product: `members` for every active member, `assigned` for members that an"
         " assignment fits."
     ),
 ]
@@ -46,7 +46,7 @@ HiddenField = Annotated[
     bool,
     msgspec.Meta(
         description="Whether the sign-in of the product does not lead addresses of your mail domains to your own"
-        " sign-in, so that nobody sees that you use it."
+        " sign-in, so that no one sees that you use it."
     ),
 ]
 CustomerPaused = Annotated[
@@ -84,7 +84,7 @@ class ProductAssignment(msgspec.Struct, kw_only=True):
 ProductAssignments = Annotated[
     list[ProductAssignment],
     msgspec.Meta(
-        description=f"Whom the product is assigned to, each subject once; at most {ASSIGNMENTS_MAX}. The roles of all"
+        description=f"The assignments of the product, each subject once; at most {ASSIGNMENTS_MAX}. The roles of all"
         " that fit a member add up."
     ),
 ]

@@ -69,7 +69,7 @@ class CreatedInvitation(SecretBody, kw_only=True):
 
 
 class InvitationsWanted(Paged, kw_only=True):
-    """Which invitations to list; without `status` those of every status."""
+    """Which invitations to list; without `status`, all."""
 
     status: InvitationStatus | None = None
 

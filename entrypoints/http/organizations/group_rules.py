@@ -22,7 +22,7 @@ READ_MAX: Final = 500
 routes = Routes(
     "group rules",
     "Which role the members of a group have. The first rule that fits gives the role; when none fits any longer, the"
-    " role is `member`. Nobody becomes a member by a rule, and the owner is changed by none.",
+    " role is `member`. A rule adds no members and does not change the owner.",
 )
 
 Source = Annotated[

@@ -62,9 +62,9 @@ _CHANGES = (
 async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
     """List the groups of the organization: itself, unless the filter selects another name, id or member.
 
-    With a token that manages groups, list those of the directory, the oldest first. They are filtered by `displayName`,
-    `externalId`, `id` and `members.value`, each by `eq`, and several by `and`. Send `excludedAttributes=members` where
-    groups are large.
+    With a token that manages groups, list the groups of the directory, the oldest first. They are filtered by
+    `displayName`, `externalId`, `id` and `members.value`, each by `eq`, and several by `and`. Send
+    `excludedAttributes=members` where groups are large.
     """
     base_url = call.installation.settings.base_url
     page = await call.step(

@@ -47,7 +47,7 @@ async def offer_service(call: Call, body: NewCustomer) -> CustomerRecord:
     """Offer your service to another organization, which has 30 days to accept, or make an organization for a customer.
 
     An offer is answered alike whether there is an organization with that slug. An organization that takes the slug
-    later does not see the offer. Your organization may make 100 offers an hour, those of its members included.
+    later does not see the offer. Your organization may make 100 offers an hour, including offers by its members.
 
     With a `name` the answer is a customer that is active at once, whose organization no person owns yet. Your
     organization may make 100 an hour, and have 1,000 that no person has claimed. With an `owner_email` as well, a link

@@ -109,7 +109,8 @@ class CustomerUsersQuery(Paged, kw_only=True):
         msgspec.Meta(max_length=SEARCH_CHARACTERS_MAX, description="Finds people whose address or name contains it."),
     ] = ""
     role: Annotated[
-        str | None, msgspec.Meta(description="Finds people who have this role of the service, whoever gives it.")
+        str | None,
+        msgspec.Meta(description="Finds people who have this role of the service, given by you or by the customer."),
     ] = None
     after: Annotated[
         UUID | None,

@@ -84,7 +84,7 @@ class ServiceAssignment(msgspec.Struct, kw_only=True):
 ServiceAssignments = Annotated[
     list[ServiceAssignment],
     msgspec.Meta(
-        description=f"Whom of your members the service is assigned to; at most {ASSIGNMENTS_MAX}. The roles of all that"
+        description=f"The assignments of the service to your members; at most {ASSIGNMENTS_MAX}. The roles of all that"
         " fit a member, and of a repeated subject, add up. It takes `org.members.view` to read and to set them."
     ),
 ]

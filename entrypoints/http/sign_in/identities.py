@@ -16,7 +16,7 @@ from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
     "identities",
-    "Accounts at other providers that sign a user in. Those of a service's token are the ones for that service alone.",
+    "Accounts at other providers that sign a user in. With a service's token, only the accounts for that service.",
 )
 
 

@@ -16,7 +16,7 @@ _ROLES: Final = {
 
 _ACCESS: Final = {
     "description": "Who may sign in to the service without a customer: `everyone`, `members` of your organization, or"
-    " those whom `assignments` fit (`assigned`). End users whom a key of the service has linked always may.",
+    " members that `assignments` fit (`assigned`). End users that a key of the service has linked always may.",
 }
 _WANTED: Final = {
     "description": "The customer of the service for which its user comes, by its id or slug; empty for one who comes as"
@@ -53,7 +53,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         sent="The page of the service that begins a sign-in, to which a tile of the service leads; or null.",
     ),
     "ServiceRole.name": _field(
-        "The name in tokens, unique in the service. A role that gets another name is another one, to which nobody is"
+        "The name in tokens, unique in the service. A role that gets another name is another one, to which no one is"
         " assigned.",
         pattern="^[a-z0-9_.-]{1,50}$",
         examples=["editor"],
@@ -91,7 +91,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         " share it."
     ),
     "CustomerPerson.service_roles": _field("The roles of the service that the customer and you give, sorted."),
-    "own_roles": _field("Those of them that you give.", examples=[["editor"]]),
+    "own_roles": _field("The roles among `service_roles` that you give.", examples=[["editor"]]),
     "PersonalDataExport.customers": _field(
         "The organizations for which the person has signed in to services that they use as customers."
     ),
@@ -140,7 +140,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "Who may sign in: `everyone`, `members` or `assigned`; empty for a program without a user.",
         examples=["assigned"],
     ),
-    "ProductSightForm.hidden": _field("Whether nobody sees before signing in that the organization uses the product."),
+    "ProductSightForm.hidden": _field("Whether the organization's use of the product is hidden before signing in."),
     "AssignmentForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
     "AssignmentForm.find_subject": _field("A part of an address, or of the name of a role or group."),
     "SubjectForm.subject": _field("The subject of the assignment.", examples=["role:admin"]),
@@ -227,7 +227,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "CustomerRuleList.group_rules": _field("The rules of the customer."),
     "CustomerConnectionList.connections": _field("The connections of the customer."),
     "CustomerConnectionRecord.state": _field(
-        "How far the connection is: `configured`, `tested` by a sign-in that signs nobody in, `in_use` or `failing`."
+        "How far the connection is: `configured`, `tested` by a sign-in that begins no session, `in_use` or `failing`."
     ),
     "CustomerConnectionData.state": _field("How far the connection is.", enum=[*_CONNECTION_STATES]),
     "CustomerConnectionData.reason": _field("Why it fails."),

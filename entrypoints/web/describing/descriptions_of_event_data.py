@@ -176,7 +176,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         examples=["role:member"],
     ),
     "EventData.service_roles": _field("The roles of the service that the person has.", examples=[["editor"]]),
-    "EventData.audience": _field("The audience of the program's tokens; null for that of Gatehouse.", examples=["sts"]),
+    "EventData.audience": _field("The audience of the program's tokens; null for Gatehouse's own.", examples=["sts"]),
     "EventData.match": _field("The claims of the program's tokens.", examples=[{"sub": "repo:acme/shop"}]),
     "EventData.issuer": _field("The issuer.", examples=["https://idp.example.com"]),
     "WorkloadData.service_id": _field("The id of the service; null or left out for a management key."),

@@ -107,8 +107,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The entries and sign-ins since this moment are sent again; null or left out for all of them."
     ),
     "has_token": _field("Whether a token is stored."),
-    "SiemSettings.options": _field("What the receiver is told besides the entries."),
-    "SiemConfiguration.options": _field("What the receiver is told besides the entries."),
+    "SiemSettings.options": _field("What the receiver gets besides the entries."),
+    "SiemConfiguration.options": _field("What the receiver gets besides the entries."),
     "SiemSettings.include": _field(
         "What is sent: `audit` for the audit log, `sign_ins` for the sign-ins. Without it, a new receiver gets both,"
         " and another one what it got.",

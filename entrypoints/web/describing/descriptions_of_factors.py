@@ -50,6 +50,6 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "enroll": _field("The page on which a passkey is added.", format="uri"),
     "manage": _field("The page of one's passkeys.", format="uri"),
     "passkeys": _field("The passkeys, the oldest first."),
-    "aaguid": _field("The model of the authenticator; zeros if it is not told."),
+    "aaguid": _field("The model of the authenticator; zeros if it is not known."),
     "backup_eligible": _field("Whether the passkey can be synchronized between devices."),
 }

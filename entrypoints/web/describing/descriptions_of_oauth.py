@@ -59,9 +59,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         sent="The scopes of the service's own, at most 50, each with a name that none of OpenID's has, and"
         " all names with 1,500 characters together. A key of the service cannot change them.",
     ),
-    "machine_scopes": _field(
-        "Those of its scopes that the service's own tokens, and those of its workloads, may have."
-    ),
+    "machine_scopes": _field("The scopes that the service's own tokens, and the tokens of its workloads, may have."),
     "ServiceRecord.claims": _field("What tokens and assertions say besides, and from where."),
     "ServiceItem.claims": _field("What tokens and assertions say besides, and from where."),
     "NewService.claims": _field("What tokens and assertions are to say besides, at most 30, and from where."),
@@ -144,7 +142,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "code_verifier": _field("The text of which the authorization request had the hash.", **_CODE),
     "device_code": _field("The code with which the device polls.", **_CODE),
     "scope": _field(
-        "Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.",
+        "Scopes, separated by blanks: `openid`, `profile`, `email`, and the service's own scopes.",
         examples=["openid email"],
     ),
     "resource": _field("One of the audiences of the service, for which the access token is to be."),
@@ -192,7 +190,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "PushedRequestReference.expires_in": _field("The seconds for which the reference is good."),
     "post_logout_redirect_uri": _field("Where the browser goes then: an address that the service has registered."),
     # Devices
-    "org": _field("The slug of the organization, which is only compared with that of the client id."),
+    "org": _field("The slug of the organization, which is only compared with the organization of the client id."),
     "DeviceAuthorization.service": _field("The slug of the service, which is likewise only compared."),
     "user_code": _field("The code that the device shows, in any case, with or without the dash."),
     "verification_uri": _field("The page on which people type the user code."),

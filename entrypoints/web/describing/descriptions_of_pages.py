@@ -70,8 +70,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "seen_tier": _field(
         "The tier that the page has shown, by its id; the form is refused when it is another one by now."
     ),
-    "seen_max_services": _field("The own limit of services that the page has shown; empty for that of the tier."),
-    "seen_max_users": _field("The own limit of members that the page has shown; empty for that of the tier."),
+    "seen_max_services": _field("The own limit of services that the page has shown; empty for the tier's limit."),
+    "seen_max_users": _field("The own limit of members that the page has shown; empty for the tier's limit."),
     "seen_email": _field("The address that the page has shown; the form is refused when it is another one by now."),
     "price": _field("The price, with a point or a comma before the cents."),
     "PlanForm.features": _field("What the plan includes, one on each line."),

@@ -30,7 +30,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         examples=[["https://app.example.com/callback"]],
     ),
     "device_activation_uri": _field(
-        "The page of the device flow; null for that of Gatehouse.",
+        "The page of the device flow; null for Gatehouse's own.",
         sent="The page of the service on which people activate a device, or null.",
     ),
     "plan_count": _field("How many plans the service has.", **_COUNT),

@@ -34,7 +34,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The certificate of the service provider, as PEM. With it, requests without its signature are refused."
     ),
     "members_only": _field(
-        "Whether only members, users whom the organization created, existing end users of the service, and people of"
+        "Whether only members, users that the organization created, existing end users of the service, and people of"
         " its customers may sign in."
     ),
     "has_certificate": _field("Whether the service has an active certificate, without which SAML does not work."),

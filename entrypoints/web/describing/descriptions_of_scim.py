@@ -104,7 +104,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         "The email address of the user, in any case; or a name of the directory for a user whose address is in emails.",
         examples=["ada@example.com"],
     ),
-    "ScimUser.name": _field("The name of the user, which is derived from the address if no directory has told it."),
+    "ScimUser.name": _field("The name of the user, which is derived from the address if no directory has sent one."),
     "ScimUserInput.name": _field("The name of the user; without one, it is derived from the address."),
     "formatted": _field("The whole name.", maxLength=255, examples=["Ada Lovelace"]),
     "givenName": _field("The given name.", maxLength=255, examples=["Ada"]),
@@ -126,7 +126,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "$ref": _field("The address of the user."),
     "urn:gatehouse:scim:kept": _field(
         "Who was taken out by this request and stays: the owner, and members whose role the token cannot take; at most"
-        " 1,000. It is left out where nobody stays."
+        " 1,000. It is left out where all are removed."
     ),
     "ScimKeptMember.value": _field("The id of the user."),
     "ScimKeptMember.display": _field("The address of the user.", examples=["ada@example.com"]),

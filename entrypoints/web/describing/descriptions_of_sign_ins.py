@@ -55,13 +55,13 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
         " member nor its end user."
     ),
     "is_told": _field(
-        "Whether what concerns the account alone is told: to an organization, of users who have confirmed that they"
+        "Whether what concerns the account alone is shown: to an organization, of users who have confirmed that they"
         " belong to it."
     ),
     "ways": _field("Each way to sign in that was asked about, and each connection."),
     "way": _field("The way to sign in.", examples=["password"]),
     "ExplainedSignIn.next_step": _field(
-        "What the person does next, of whom a connection is required; null where nothing is required or known."
+        "What the person does next, where a connection is required; null where nothing is required or known."
     ),
     "StepOfSignIn.step": _field(
         "`connection`: sign in by it, and nothing more is asked for. `mailed_code`: sign in by it, and type a code that"

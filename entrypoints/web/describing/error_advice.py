@@ -104,8 +104,8 @@ ADVICE: Final = {
         " tests the provider in the console."
     ),
     ErrorCode.PROVIDER_ERROR: (
-        "Show the user the text: it names what failed, and whom to tell. An administrator of the organization tests the"
-        " connection in the console; the log of the service has the reason under the `request_id`."
+        "Show the user the text: it names what failed, and who can repair it. An administrator of the organization"
+        " tests the connection in the console; the log of the service has the reason under the `request_id`."
     ),
     ErrorCode.BILLING_ERROR: (
         "Try again in a few minutes. If it lasts, the status page of the payment provider may say why."

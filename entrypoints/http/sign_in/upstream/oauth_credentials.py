@@ -13,8 +13,8 @@ from entrypoints.web.serving.routes import Routes
 routes = Routes(
     "provider credentials",
     "An organization's own credentials at GitHub (`codehost`), Google (`websuite`) and Microsoft (`officesuite`), and"
-    " at providers that the operator has added. They win over those of the platform, and what they sign in to is the"
-    " organization and its services alone.",
+    " at providers that the operator has added. They take precedence over the platform's, and what they sign in to is"
+    " the organization and its services alone.",
 )
 
 

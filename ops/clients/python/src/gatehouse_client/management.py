@@ -4292,7 +4292,7 @@ def passkeys_finish_registration(
 
     challenge_id: The id of the challenge, which is valid for 5 minutes.
     credential: The answer of the browser, as `toJSON()` writes it.
-    name: The name of the passkey; by default that of the browser.
+    name: The name of the passkey; by default the name of the browser.
     """
     return Call(
         method="POST",
@@ -5184,7 +5184,7 @@ def create_service(
     officesuite_scopes: The OAuth scopes to ask officesuite for; null for its default ones.
     redirect_uris: The addresses to which a browser may be sent back, compared exactly. Absolute and without a fragment;
         plain http only for loopback, other schemes only for mobile and desktop.
-    device_activation_uri: The page of the device flow; null for that of Gatehouse.
+    device_activation_uri: The page of the device flow; null for Gatehouse's own.
     post_logout_redirect_uris: The addresses to which a browser may be sent after signing out, compared exactly.
     backchannel_logout_uri: Where a logout token is posted when a session ends; null for nowhere.
     frontchannel_logout_uri: The page that a browser loads when a session ends; null for none.
@@ -5205,15 +5205,15 @@ def create_service(
         by `customer_id`, because `org` is your organization in every token.
     individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
         of your own organization always may.
-    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or those whom
-        `assignments` fit (`assigned`). End users whom a key of the service has linked always may.
+    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or members
+        that `assignments` fit (`assigned`). End users that a key of the service has linked always may.
     roles: The service's own roles, which you and its customers assign to people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
-    machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
+    machine_scopes: The scopes that the service's own tokens, and the tokens of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where.
-    assignments: Whom of your members the service is assigned to; at most 200. The roles of all that fit a member, and
-        of a repeated subject, add up. It takes `org.members.view` to read and to set them.
+    assignments: The assignments of the service to your members; at most 200. The roles of all that fit a member, and of
+        a repeated subject, add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="POST",
@@ -5320,7 +5320,7 @@ def change_service(
     officesuite_scopes: The OAuth scopes to ask officesuite for; null for its default ones.
     redirect_uris: The addresses to which a browser may be sent back, compared exactly. Absolute and without a fragment;
         plain http only for loopback, other schemes only for mobile and desktop.
-    device_activation_uri: The page of the device flow; null for that of Gatehouse.
+    device_activation_uri: The page of the device flow; null for Gatehouse's own.
     post_logout_redirect_uris: The addresses to which a browser may be sent after signing out, compared exactly.
     backchannel_logout_uri: Where a logout token is posted when a session ends; null for nowhere.
     frontchannel_logout_uri: The page that a browser loads when a session ends; null for none.
@@ -5341,16 +5341,16 @@ def change_service(
         by `customer_id`, because `org` is your organization in every token.
     individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
         of your own organization always may.
-    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or those whom
-        `assignments` fit (`assigned`). End users whom a key of the service has linked always may.
+    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or members
+        that `assignments` fit (`assigned`). End users that a key of the service has linked always may.
     roles: The service's own roles, which you and its customers assign to people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
-    machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
+    machine_scopes: The scopes that the service's own tokens, and the tokens of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
         change them.
-    assignments: Whom of your members the service is assigned to; at most 200. The roles of all that fit a member, and
-        of a repeated subject, add up. It takes `org.members.view` to read and to set them.
+    assignments: The assignments of the service to your members; at most 200. The roles of all that fit a member, and of
+        a repeated subject, add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="PATCH",
@@ -6168,15 +6168,14 @@ def change_product(
 
     slug: The short name that paths contain. It never changes.
     client_id: The client id, which never changes.
-    access: Who may use the product: `members` for every active member, `assigned` for those alone whom an assignment
-        fits.
-    assignments: Whom the product is assigned to, each subject once; at most 200. The roles of all that fit a member add
+    access: Who may use the product: `members` for every active member, `assigned` for members that an assignment fits.
+    assignments: The assignments of the product, each subject once; at most 200. The roles of all that fit a member add
         up.
     shares_directory: Whether the vendor is shown who may use the product, with names and addresses, and not only who
         has signed in.
     groups: Groups of your directory that the product learns of, by their ids; at most 200.
     hidden: Whether the sign-in of the product does not lead addresses of your mail domains to your own sign-in, so that
-        nobody sees that you use it.
+        no one sees that you use it.
     vendor_setup: What the vendor may go on setting up for your organization; the owner alone sets it, within ten
         minutes of a sign-in. What is taken away ends its setup links, and SCIM tokens that the vendor knows.
     paused: Whether your organization has paused it. The vendor's own pause is apart.
@@ -6398,7 +6397,7 @@ def saml_configure(
     sign_response: Whether responses are signed.
     sp_certificate: The certificate of the service provider, as PEM. With it, requests without its signature are
         refused.
-    members_only: Whether only members, users whom the organization created, existing end users of the service, and
+    members_only: Whether only members, users that the organization created, existing end users of the service, and
         people of its customers may sign in.
     """
     return Call(
@@ -6572,7 +6571,7 @@ def begin_device(
     client_assertion: A JWT that the service has signed with its own key (`private_key_jwt`).
     org: The slug of the organization of your token; empty without one.
     service: The slug of the service, which is likewise only compared.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and the service's own scopes.
     resource: One of the audiences of the service, for which the access token is to be.
     customer: The customer of the service for which the user comes, by its id or slug. Without it, the only one that is
         open is taken, or the user is asked.
@@ -6637,7 +6636,7 @@ def openid_connect_push_request(
     response_mode: `query`, also if it is left out, or `form_post`: the browser posts the answer as a form to a web
         address.
     redirect_uri: One of the redirect URIs of the service, exactly.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and the service's own scopes.
     state: A text that comes back with the code.
     nonce: A text that comes back in the ID token.
     code_challenge: The SHA-256 of the code verifier, in base64url; public services must send it.
@@ -6735,7 +6734,7 @@ def openid_connect_exchange(
     code_verifier: The text of which the authorization request had the hash.
     refresh_token: The token that `POST /api/auth/refresh` exchanges for new tokens, once.
     device_code: The code with which the device polls.
-    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and those of the service's own.
+    scope: Scopes, separated by blanks: `openid`, `profile`, `email`, and the service's own scopes.
     resource: One of the audiences of the service, for which the access token is to be.
     """
     return Call(
@@ -7581,7 +7580,7 @@ def siem_configure_siem(
     endpoint: The address of the receiver, not in a private network.
     token: The token that the receiver asks for. Without it, the receiver at the same address keeps its token; an empty
         one removes it.
-    options: What the receiver is told besides the entries.
+    options: What the receiver gets besides the entries.
     include: What is sent: `audit` for the audit log, `sign_ins` for the sign-ins. Without it, a new receiver gets both,
         and another one what it got.
     event_filter: Of the audit log, only actions that begin with one of these prefixes; null for all.
@@ -8029,8 +8028,8 @@ def platform_organizations_change_tier(
 
     id: The unique id.
     tier_id: The id of the tier.
-    max_services: The organization's own limit of services; null for that of its tier.
-    max_users: The organization's own limit of members; null for that of its tier.
+    max_services: The organization's own limit of services; null for the tier's limit.
+    max_users: The organization's own limit of members; null for the tier's limit.
     """
     return Call(
         method="PATCH",

@@ -1013,7 +1013,7 @@ def change_info(
     officesuite_scopes: The OAuth scopes to ask officesuite for; null for its default ones.
     redirect_uris: The addresses to which a browser may be sent back, compared exactly. Absolute and without a fragment;
         plain http only for loopback, other schemes only for mobile and desktop.
-    device_activation_uri: The page of the device flow; null for that of Gatehouse.
+    device_activation_uri: The page of the device flow; null for Gatehouse's own.
     post_logout_redirect_uris: The addresses to which a browser may be sent after signing out, compared exactly.
     backchannel_logout_uri: Where a logout token is posted when a session ends; null for nowhere.
     frontchannel_logout_uri: The page that a browser loads when a session ends; null for none.
@@ -1034,16 +1034,16 @@ def change_info(
         by `customer_id`, because `org` is your organization in every token.
     individuals: Who may use the service without a customer: `none`, people of no customer (`others`), or `all`. Members
         of your own organization always may.
-    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or those whom
-        `assignments` fit (`assigned`). End users whom a key of the service has linked always may.
+    access: Who may sign in to the service without a customer: `everyone`, `members` of your organization, or members
+        that `assignments` fit (`assigned`). End users that a key of the service has linked always may.
     roles: The service's own roles, which you and its customers assign to people.
     initiate_login_uri: The page of the service that begins a sign-in; null for none.
     scopes: The scopes to ask the provider for; `openid` is always one of them.
-    machine_scopes: Those of its scopes that the service's own tokens, and those of its workloads, may have.
+    machine_scopes: The scopes that the service's own tokens, and the tokens of its workloads, may have.
     claims: What tokens and assertions are to say besides, at most 30, and from where. A key of the service cannot
         change them.
-    assignments: Whom of your members the service is assigned to; at most 200. The roles of all that fit a member, and
-        of a repeated subject, add up. It takes `org.members.view` to read and to set them.
+    assignments: The assignments of the service to your members; at most 200. The roles of all that fit a member, and of
+        a repeated subject, add up. It takes `org.members.view` to read and to set them.
     """
     return Call(
         method="PATCH",
@@ -1179,7 +1179,7 @@ def list_customer_users(
     page: The number of the page, from 1.
     limit: At most how many to list; more than 100 is lowered to 100.
     q: Finds people whose address or name contains it.
-    role: Finds people who have this role of the service, whoever gives it.
+    role: Finds people who have this role of the service, given by you or by the customer.
     after: The id of the last person of the page before, for a program that reads many people: it names this instead of
         the page.
     """
