@@ -66,7 +66,7 @@ def back_up(settings: Settings, file: str, *, report: Report) -> None:
         report(f"The database does not keep when it was made, so alerts on old backups miss it: {written.unrecorded}.")
     if written.manifest.schema_version < database.newest_schema():
         report(
-            f"The schema {written.manifest.schema_version} is that of an earlier version. To go back to that version"
+            f"The schema {written.manifest.schema_version} belongs to an earlier version. To go back to that version"
             f" after an upgrade, restore this file with `gatehouse restore --replace --without-migrating {file}`."
         )
     if written.manifest.master_keys:
@@ -175,7 +175,7 @@ def _report_dropped(dropped: Mapping[str, int], report: Report) -> None:
     for column, count in dropped.items():
         report(f"Dropped, because its master key is lost: {count} of {column}.")
     if dropped:
-        report("What each of them means for whom is in ops/runbooks/backup.md.")
+        report("What each loss means, and who is affected, is in ops/runbooks/backup.md.")
 
 
 def _described(manifest: Manifest) -> str:

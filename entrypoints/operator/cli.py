@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = command("demo", _demo, "Run a filled installation with a small application that signs in with it.")
     demo.add_argument("--folder", default=".gatehouse-demo", help="where its data is (default: .gatehouse-demo)")
     demo.add_argument("--port", type=_positive, default=8000, help="the port of Gatehouse (default: 8000)")
-    demo.add_argument("--shop-port", type=_positive, default=8001, help="that of the application (default: 8001)")
+    demo.add_argument("--shop-port", type=_positive, default=8001, help="the port of the application (default: 8001)")
     instance = command("test-instance", _test_instance, "Run an instance for the tests of a product, without its data.")
     instance.add_argument("--prepared", help="a folder that keeps an empty database, so that later starts are faster")
     routes = command("routes", _routes, "List every route and who may call it.")

@@ -243,7 +243,7 @@ def test_a_backup_of_an_older_schema_is_restored_for_the_version_that_had_it(
     assert (written.returncode, upgraded.returncode, listed.returncode, restored.returncode) == (0, 0, 1, 0)
     assert f" with schema {OLD_SCHEMA}, PostgreSQL " in written.stdout
     assert (
-        f"The schema {OLD_SCHEMA} is that of an earlier version. To go back to that version after an upgrade, restore"
+        f"The schema {OLD_SCHEMA} belongs to an earlier version. To go back to that version after an upgrade, restore"
         " this file with `gatehouse restore --replace --without-migrating old.tar`.\n" in written.stdout
     )
     assert "\n  accounts: none\n" in listed.stdout
