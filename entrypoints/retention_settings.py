@@ -48,7 +48,7 @@ class RetentionSettings(UpstreamSettings):
     )
     unproved_account_retention: timedelta = _days(
         "UNPROVED_ACCOUNT",
-        "an account is kept that somebody registered, if nobody proves the address and nothing comes of it",
+        "a registered account is kept while its address is not proved and it is not used",
         Retention.UNPROVED_ACCOUNTS,
     )
     session_retention: timedelta = _days(

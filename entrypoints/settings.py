@@ -162,7 +162,8 @@ class Settings(TracesSettings):
     )
     breached_passwords: Path | str | None = _setting(
         "BREACHED_PASSWORDS",
-        "Where passwords from data breaches are looked for: new ones are refused, and at a sign-in their user is told.",
+        "Where passwords from data breaches are looked for: new ones are refused, and a sign-in with one shows"
+        " a notice.",
         Kind(
             kinds.breached_passwords,
             "a sorted file of SHA-1 in hexadecimal, or the base address of a range server such as"
@@ -258,7 +259,7 @@ class Settings(TracesSettings):
     )
     cors_origins: tuple[str, ...] = _setting(
         "CORS_ORIGINS",
-        "The origins whose pages may call the interface from a browser; in development, also those of this machine.",
+        "The origins whose pages may call the interface from a browser; in development, also this machine's.",
         kinds.ORIGINS,
         (),
     )
@@ -270,7 +271,7 @@ class Settings(TracesSettings):
     )
     dns_server: Bind | None = _setting(
         "DNS_SERVER",
-        "The name server for the proofs of domains and the names of targets; without it, those of the system.",
+        "The name server for the proofs of domains and the names of targets; without it, the system's.",
         Kind(kinds.name_server, "an IP address and a port, such as 192.0.2.53:53"),
         None,
     )

@@ -234,7 +234,7 @@ The demo is ready. Everything is for trying out: its password is public.
     {story.ACME.addresses[0]:24}owner of {story.ACME.name}, the vendor of the shop
     {story.BOLT.addresses[0]:24}owner of {story.BOLT.name}, a customer with an identity provider; its webhooks fail
     {story.CORD.addresses[0]:24}owner of {story.CORD.name}, a customer whose people have passwords
-    {story.IN_TWO:24}in both customers: the shop asks for whom he comes
+    {story.IN_TWO:24}in both customers: the shop asks who he comes for
     {story.DUNE.addresses[0]:24}owner of {story.DUNE.name}, to which the shop is offered
     {story.INDIVIDUALS[0]:24}uses the shop for himself
     {story.PLATFORM_OWNER:24}platform owner

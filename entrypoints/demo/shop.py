@@ -145,7 +145,7 @@ class DemoShop:
         )
         text = Markup(
             "<p>You are here for <strong>{}</strong>, where you are {}. Your roles in the shop: {}.</p>"
-            '<ul>{}<li><a href="/sign-in?choose=yes">Choose for whom you are here</a></ul>'
+            '<ul>{}<li><a href="/sign-in?choose=yes">Choose who you are here for</a></ul>'
         )
         roles = ", ".join(claims[ROLES]) or "none"
         return text.format(claims["customer_name"], claims["customer_role"], roles, others)
@@ -240,7 +240,7 @@ class DemoShop:
 
     async def _show_deliveries(self) -> Response:
         if not self.received:
-            nothing = Markup("<section><p>Nothing since the start. Sign in to the shop, and it is told.</p></section>")
+            nothing = Markup("<section><p>No event since the start. A sign-in to the shop sends one.</p></section>")
             return page("Webhooks", nothing, links=LINKS)
         rows = Markup("").join(
             Markup("<tr><td>{}</td><td>{}</td><td><code>{}</code></td></tr>").format(

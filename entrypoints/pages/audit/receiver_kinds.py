@@ -20,8 +20,8 @@ KINDS: Final = (
             ),
             Step(
                 text=marked(
-                    "Enter the address of the collector: that of Splunk, with :8088/services/collector/event at its"
-                    " end."
+                    "Enter the address of the collector: Splunk's address with :8088/services/collector/event at"
+                    " its end."
                 ),
                 fields=("endpoint",),
             ),

@@ -12,7 +12,7 @@ OUTCOMES: Final = {
     "invited": marked("The invitations are sent."),
     "sent-again": marked("A new invitation is sent. The earlier link no longer works."),
     "withdrawn": marked("The invitation is withdrawn."),
-    "accepted-on-behalf": marked("The person is a member now, and is told so by mail."),
+    "accepted-on-behalf": marked("The person is a member now, and gets a mail."),
     "anonymized": marked("The personal data are removed. The account has a placeholder as its address now."),
     "account-locked": marked("The account is locked. Its person opens it again by choosing a new password."),
     "account-opened": marked("The account is open, with the password that it came with."),
@@ -37,7 +37,7 @@ OUTCOMES: Final = {
     "deleting": marked("The organization is deleted. You can restore it below for 14 days."),
     "restored": marked("The organization is restored."),
     "limits-lifted": marked("The limits are lifted. Wrong passwords and mails so far no longer count."),
-    "factor-off": marked("The second factor is off. This person is told so by mail."),
+    "factor-off": marked("The second factor is off. The person gets a mail."),
     "mails-again": marked("The chosen mails are sent again, within seconds."),
     "impersonation-stopped": marked("You are yourself again, and no longer act as this person."),
     "job-begun": marked("The job has begun. This page shows how far it is."),
@@ -53,7 +53,7 @@ OUTCOMES: Final = {
     "bought": marked("Thank you. The subscription begins as soon as the payment provider reports the payment."),
     "saml-saved": marked("The settings are saved, and count from the next sign-in on."),
     "saml-certificate": marked("The certificate is created, and signs from now on."),
-    "saml-deleted": marked("The application is deleted here. Nobody signs in there by SAML any more."),
+    "saml-deleted": marked("The application is deleted here. No one signs in there by SAML any more."),
     "access-granted": marked("The access is saved, and counts from the next request of this person."),
     "access-revoked": marked("The access is taken away. What the role of this person allows stays."),
     "rules-saved": marked("The rules are saved. They count from now on."),
@@ -72,7 +72,7 @@ OUTCOMES: Final = {
     "credentials-saved": marked("The credentials are saved. They count from the next sign-in."),
     "credentials-deleted": marked("The credentials are deleted."),
     "mail-server-saved": marked("The mail server is saved. Send a test mail to see whether it takes mail."),
-    "mail-server-removed": marked("The mail server is removed. All mails leave by that of the platform."),
+    "mail-server-removed": marked("The mail server is removed. All mails leave by the platform's."),
     "domain-claimed": marked("The domain is claimed. Publish both records, then let them be checked."),
     "domain-verified": marked("The domain is verified, and its records are in place."),
     "domain-deleted": marked("The domain is given up. Remove both records at your name servers."),
@@ -135,6 +135,6 @@ OUTCOMES: Final = {
         "The connection is your organization's own now, and switched off. Enter another secret of your provider if it"
         " has one, test the connection, then switch it on."
     ),
-    "thing-removed": marked("It is removed. The vendor is told."),
+    "thing-removed": marked("It is removed. The vendor gets an event."),
     "product-ended": marked("It has ended. Open sessions end within a minute."),
 }

@@ -38,7 +38,10 @@ class CustomerPeopleQuery(ConsoleListQuery, kw_only=True):
 
     search: Annotated[str, msgspec.Meta(description="A part of the address or the name.", max_length=100)] = ""
     role: Annotated[
-        str, msgspec.Meta(description="Only people who have this role of the service, whoever gives it.", max_length=50)
+        str,
+        msgspec.Meta(
+            description="Only people who have this role of the service, given by you or by the customer.", max_length=50
+        ),
     ] = ""
 
     @property

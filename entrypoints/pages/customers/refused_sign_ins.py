@@ -12,7 +12,7 @@ from entrypoints.pages.frame.languages import marked
 
 # Of what the vendor is not told.
 UNTOLD: Final = (
-    marked("A rule of the customer refused it, or the state of the account. Only the customer is told which."),
+    marked("A rule of the customer refused it, or the state of the account. Only the customer sees which."),
     marked("The person asks an administrator of the customer, where the reason is shown."),
 )
 # By the reason that the vendor sees.

@@ -80,7 +80,7 @@ ACTIONS: Final[Mapping[AuditAction, str]] = {
     AuditAction.GROUP_CHANGED: marked("Changed a group of the directory"),
     AuditAction.GROUP_DELETED: marked("Deleted a group of the directory"),
     AuditAction.SCIM_TOKEN_REVOKED: marked("Revoked a token of a directory"),
-    AuditAction.SCIM_KEPT: marked("Left members their access whom a directory took out"),
+    AuditAction.SCIM_KEPT: marked("Kept members that a directory tried to remove"),
     AuditAction.SIEM_CONFIGURED: marked("Set the receiver of the audit log (SIEM)"),
     AuditAction.SIEM_REMOVED: marked("Removed the receiver of the audit log (SIEM)"),
     AuditAction.SIEM_TESTED: marked("Tested the receiver of the audit log (SIEM)"),

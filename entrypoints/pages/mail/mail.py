@@ -47,7 +47,7 @@ KINDS: Final = {
     MailTemplate.DOMAIN_FAILING: marked("Domain of an organization fails"),
     MailTemplate.WEBHOOK_OFF: marked("Webhook switched off by its receiver"),
     MailTemplate.CREDENTIALS_LEFT: marked("Credentials that a former member has made"),
-    MailTemplate.SCIM_KEPT: marked("Members whom a directory could not remove"),
+    MailTemplate.SCIM_KEPT: marked("Members that a directory could not remove"),
     MailTemplate.ORGANIZATION_DELETED: marked("Organization to be deleted"),
     MailTemplate.IMPERSONATION_STARTED: marked("The platform acts as this person"),
     MailTemplate.CUSTOMER_CLAIM: marked("Link to own an organization that a vendor has made"),

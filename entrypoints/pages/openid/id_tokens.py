@@ -14,7 +14,7 @@ WORDS: Final = {
     "acr": marked("How strong the sign-in was: by one factor, or by two."),
     "amr": marked("How the user has signed in."),
     "at_hash": marked("Ties the ID token to its access token."),
-    "aud": marked("For whom the token is: the client id of this service."),
+    "aud": marked("The recipient of the token: the client id of this service."),
     "auth_time": marked("When the user has signed in, in seconds since 1970."),
     "client_id": marked("The service that has the token."),
     "email": marked("The address of the user. It can change, so do not use it as a key."),

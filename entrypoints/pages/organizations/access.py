@@ -57,7 +57,7 @@ CAPABILITIES: Final = {
     Capability.ANALYTICS_VIEW: (marked("See the analytics"), marked("How many people sign in, and how.")),
     Capability.PRODUCTS_MANAGE: (
         marked("Manage the products"),
-        marked("Which services of other organizations are used, by whom, and with which roles."),
+        marked("Which services of other organizations are used, who uses them, and with which roles."),
     ),
 }
 

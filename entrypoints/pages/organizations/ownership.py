@@ -42,7 +42,7 @@ class TransferForm(ProtectedForm, kw_only=True):
         try:
             return UUID(self.new_owner_user_id)
         except ValueError:
-            raise BadRequest.of_field("new_owner_user_id", "Choose a member whom the search has found.") from None
+            raise BadRequest.of_field("new_owner_user_id", "Choose a member that the search has found.") from None
 
 
 async def _page(

@@ -82,8 +82,8 @@ CUSTOMER_PARTS: Final = PartialTable(
 # What each part gives, in a sentence.
 ABOUT: Final[Mapping[Part, str]] = {
     Part.UPSTREAM: marked("Your people sign in here with the account that they have at work."),
-    Part.SCIM: marked("Your directory creates the accounts of your people, and closes those of people who leave."),
-    Part.GROUPS: marked("Who is in a group of your directory gets the role that you choose for it."),
+    Part.SCIM: marked("Your directory creates the accounts of your people, and closes them when people leave."),
+    Part.GROUPS: marked("Members of a group of your directory get the role that you choose for it."),
     Part.MAIL_DOMAIN: marked("Who enters an address of your mail domain is led to your identity provider."),
     Part.DOMAIN: marked("The sign-in pages are at an address of your own."),
     Part.SIEM: marked("The entries of your audit log are sent to a SIEM."),

@@ -9,7 +9,7 @@ from entrypoints.pages.frame.languages import marked
 
 READ_IN: Final = "2026-11"
 _USERS: Final = Step(
-    text=marked("Choose what the application is told about a user. In doubt, leave it as it is."),
+    text=marked("Choose what the application receives about a user. In doubt, leave it as it is."),
     fields=("name_id_format", "email_attribute"),
 )
 OTHER: Final = ProviderKind(

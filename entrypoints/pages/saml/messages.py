@@ -66,7 +66,7 @@ def _explanation(call: Call, answer: ResponseToPost, problem: Refusal) -> tuple[
             translated(call, "Your account cannot use %(service)s", service=answer.service_name),
             translated(
                 call,
-                "It is for people whom %(organization)s has given access. Ask an administrator of %(organization)s.",
+                "It is for people that %(organization)s has given access. Ask an administrator of %(organization)s.",
                 organization=answer.organization_name,
             ),
         )

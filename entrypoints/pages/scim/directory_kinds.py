@@ -309,7 +309,7 @@ GROUP_KINDS: Final = (
             ),
         ),
         arrives=marked(
-            "The names of the selected groups arrive: by provisioning with their members, otherwise those of a person"
+            "The names of the selected groups arrive: by provisioning with their members, otherwise a person's groups"
             " when the person signs in."
         ),
     ),
@@ -358,7 +358,7 @@ GROUP_KINDS: Final = (
             ),
         ),
         arrives=marked(
-            "The names of the groups arrive: by provisioning with their members, otherwise those of a person when the"
+            "The names of the groups arrive: by provisioning with their members, otherwise a person's groups when the"
             " person signs in."
         ),
     ),

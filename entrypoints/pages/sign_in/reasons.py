@@ -40,7 +40,7 @@ REASONS: Final = {
     SignInReason.ORGANIZATION_NOT_ACTIVE: marked("The organization was not active."),
     SignInReason.NOT_A_MEMBER: marked("You were not a member of the organization."),
     SignInReason.OTHER_WAY: marked("The application is signed in to from its own page alone."),
-    SignInReason.CUSTOMER_ASKED: marked("You were asked for whom you use the application."),
+    SignInReason.CUSTOMER_ASKED: marked("You were asked who you use the application for."),
     SignInReason.CUSTOMER_CLOSED: marked("The application was not open to you for that customer."),
     SignInReason.NO_CUSTOMER: marked("The application is for people of the organizations that use it."),
     SignInReason.SUSPENDED: marked("The organization had suspended your membership."),

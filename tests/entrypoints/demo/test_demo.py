@@ -196,7 +196,7 @@ def test_the_demo_is_filled_once_and_a_person_signs_in_at_its_application(demo: 
     demo.start()
     assert "Filling" not in demo.folder.with_suffix(".log").read_text()
     with new_browser() as browser:
-        assert "Nothing since the start" in browser.get(f"{demo.shop}/webhooks").text
+        assert "No event since the start" in browser.get(f"{demo.shop}/webhooks").text
     assert demo.stop() == 0
 
 
@@ -224,12 +224,12 @@ def assert_a_person_of_two_customers_chooses_and_switches(demo: RunningDemo) -> 
     with new_browser() as browser:
         chooser = come(demo, browser, IN_TWO)
         first = choose(demo, browser, chooser, CORD.name)
-        asked = browser.get(link_of(first, "Choose for whom you are here"))
+        asked = browser.get(link_of(first, "Choose who you are here for"))
         second = choose(demo, browser, asked, BOLT.name)
         # The person has named the customer, so no page asks.
         third = lead_on(demo, browser, browser.get(link_of(second, f"Switch to {CORD.name}")))
 
-    assert "For whom do you use it?" in chooser.text
+    assert "Who do you use it for?" in chooser.text
     assert 'class="brand-logo"' in chooser.text
     assert [context_of(page) for page in (first, second, third)] == [at_cord, at_bolt, at_cord]
 

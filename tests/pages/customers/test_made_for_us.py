@@ -118,7 +118,7 @@ async def test_each_kind_has_its_page_and_is_removed(adoption: Adoption, head: V
         path = f"{PAGE}/{thing_id}/remove"
         removed = await head.submit(await head.open(path), path)
         assert removed.status == 200, removed.text
-        assert "It is removed. The vendor is told." in removed.text
+        assert "It is removed. The vendor gets an event." in removed.text
         assert (await head.open(path)).status == 404
 
     assert await adoption.things() == []

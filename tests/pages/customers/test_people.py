@@ -132,7 +132,7 @@ class TestList:
         await shop.trade.accept()
 
         page = await owner.open(f"{SHOP}/customers/{offered}/people")
-        assert "Nobody has signed in for this customer yet." in page.text
+        assert "No one has signed in for this customer yet." in page.text
 
     async def test_it_takes_the_capability_of_end_users_too(
         self, shop: CustomerBackend, here: str, browser_of: Callable[[str], Awaitable[Visitor]]

@@ -102,7 +102,7 @@ async def test_sign_ins_and_refusals_are_listed_with_the_whole_reason(
 
     page = await head.follow(await head.open(here.removesuffix("/sign-ins")), here)
 
-    assert "Nobody of your organization has signed in there yet." in before.text
+    assert "No one of your organization has signed in there yet." in before.text
     rows = listed(page.text)
     assert [(one.person, one.outcome) for one in rows] == [
         ("worker", "Refused"),

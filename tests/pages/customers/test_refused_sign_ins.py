@@ -16,7 +16,7 @@ from tests.world.visitor import Visitor
 
 SHOP = "/app/organizations/acme/services/shop"
 CLOSED = "The service was not open to the person for this customer."
-NOT_TOLD = "A rule of the customer refused it, or the state of the account. Only the customer is told which."
+NOT_TOLD = "A rule of the customer refused it, or the state of the account. Only the customer sees which."
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ class TestSecondFactor:
         world.connection.execute("UPDATE users SET mfa_enabled_at = %s WHERE id = %s", (world.clock(), user_id))
 
         page = await platform_owner.open(path)
-        assert "The person is told so by mail." in page.text
+        assert "The person gets a mail." in page.text
         refused = await platform_owner.submit(page, path, reason="")
         assert refused.status == 400
         done = await platform_owner.submit(refused, path, reason=REASON)

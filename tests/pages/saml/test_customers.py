@@ -615,7 +615,7 @@ async def test_who_comes_alone_reads_that_the_vendor_has_added_them(
 
     assert shows(page.text, "has added you as a member.")
     assert shows(forged.text, "has added you as a member.")
-    assert shows(done.text, "For whom do you use it?")
+    assert shows(done.text, "Who do you use it for?")
     assert posted_form((await visitor.submit(page, action, {"customer": ""})).text).statuses == ["Success"]
     assert world.value(confirmed, *here)
 

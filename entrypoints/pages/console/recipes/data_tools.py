@@ -34,7 +34,7 @@ OAUTH2_CONFIG = [
         "OAUTH2_USERNAME_CLAIM": "email",
         "OAUTH2_LOGOUT_URL": "@ISSUER@/auth/logout"
         "?post_logout_redirect_uri={redirect_uri}&id_token_hint={id_token}",
-        # To let in who is in one of these groups alone:
+        # To let in only members of these groups:
         # "OAUTH2_ADDITIONAL_CLAIMS": {"groups": ["admins", "developers"]},
     }
 ]
@@ -45,7 +45,7 @@ pgadmin4-cli update-external-user YOU@YOUR-DOMAIN --auth-source oauth2 --admin
 """,
         },
         groups=marked(
-            "It reads the ID token alone. OAUTH2_ADDITIONAL_CLAIMS lets in whose list has one of the names;"
+            "It reads the ID token alone. OAUTH2_ADDITIONAL_CLAIMS admits people whose list has one of the names;"
             " it gives no role."
         ),
         admins=marked(
@@ -88,7 +88,7 @@ c.GenericOAuthenticator.logout_redirect_url = (
         ),
         admins=marked("Who is in a group that admin_groups names is an admin from the next sign-in."),
         notes=(
-            marked("allow_all lets in whom the service lets in; allowed_groups is stricter."),
+            marked("allow_all admits everyone that the service admits; allowed_groups is stricter."),
             marked("A wrong client secret is a bare error 500 of the Hub's."),
         ),
     ),

@@ -93,7 +93,7 @@ pveum acl modify / --groups admins-gatehouse --roles Administrator
         groups=marked(
             "groups-claim names the claim, a list of names. Each becomes a group with -gatehouse at its end."
         ),
-        admins=marked("An ACL gives the group its role; without one, nobody sees anything there."),
+        admins=marked("An ACL gives the group its role; without one, no one sees anything there."),
         notes=(marked("The redirect URI is the address that people open, with its port and without a path."),),
     ),
     Recipe(

@@ -102,7 +102,7 @@ NEXTAUTH_SECRET=LONG_AND_RANDOM
         },
         groups=marked("profile() gets the claims of the ID token, and reads the names in groups or service_roles."),
         admins=marked("profile() says it by the group; the callbacks carry it into the session."),
-        notes=(marked("Who has told nobody a name has none there."),),
+        notes=(marked("The name is missing for people who have not given one."),),
     ),
     Recipe(
         word="express-openid-connect",

@@ -35,7 +35,7 @@ cli addKey \\
   oidcOPMetaDataExportedVars/gatehouse mail email \\
   oidcOPMetaDataExportedVars/gatehouse cn name \\
   oidcOPMetaDataExportedVars/gatehouse memberOf groups
-# An application behind it that the group admins alone may open; the menu shows it to nobody else:
+# An application behind it that the group admins alone may open; the menu shows it to no one else:
 cli addKey \\
   locationRules/reports.example.com default "listMatch(\\$memberOf, 'admins', 1)" \\
   applicationList/protected type category \\
@@ -69,7 +69,7 @@ cli addKey \\
   samlIDPMetaDataExportedAttributes/gatehouse cn "0;name" \\
   samlIDPMetaDataExportedAttributes/gatehouse role "0;role" \\
   samlIDPMetaDataExportedAttributes/gatehouse memberOf "0;groups"
-# An application behind it that the group admins alone may open; the menu shows it to nobody else:
+# An application behind it that the group admins alone may open; the menu shows it to no one else:
 cli addKey \\
   locationRules/reports.example.com default "listMatch(\\$memberOf, 'admins', 1)" \\
   applicationList/protected type category \\

@@ -115,7 +115,7 @@ def _test(state: ConnectionState, judgement: TrialJudgement | None, address: str
     elif has_signed_in:
         text = marked("People have signed in by it.")
     elif state.trial is None:
-        text = marked("Sign in at the provider once, as your people do. It signs nobody in, and shows what arrives.")
+        text = marked("Sign in at the provider once, as your people do. It begins no session, and shows what arrives.")
     elif state.trial.answer.problem is not None:
         text = marked("The last test failed. Its result says why, and what to do.")
     else:

@@ -53,7 +53,7 @@ routes: Routes = console_pages()
 CONNECTIONS: Final = "/app/organizations/:org_slug/sign-in/connections"
 CONNECTION: Final = f"{CONNECTIONS}/:connection_id"
 _FIELDS: Final = ("name", "issuer", "client_id", "metadata_url", "metadata_xml")
-NO_MEMBERS: Final = marked("Nobody: they use the services, and become no members")
+NO_MEMBERS: Final = marked("None: they use the services without becoming members")
 NAME_ID_FORMATS: Final = (
     ("", marked("Whichever the identity provider chooses")),
     (PERSISTENT, marked("A persistent id")),

@@ -33,9 +33,7 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
     ProviderProblem.NO_ANSWER: marked(
         "The server closed the connection without a usable answer. Check the address and the port."
     ),
-    ProviderProblem.TOO_LARGE: marked(
-        "The answer of the server is too large to be that of a provider. Check the address."
-    ),
+    ProviderProblem.TOO_LARGE: marked("The answer of the server is too large for a provider. Check the address."),
     ProviderProblem.BUSY: marked("Too many requests wait for an answer of this server. Try again in a minute."),
     ProviderProblem.NO_DOCUMENT: marked(
         "The server answers, but has no OpenID configuration at this issuer. Copy the issuer again from your provider,"
@@ -60,7 +58,7 @@ SENTENCES: Final[Mapping[ProviderProblem, str]] = {
         "The keys of the provider cannot be read. Ask the vendor of your provider, or try again later."
     ),
     ProviderProblem.METADATA: marked(
-        "The metadata cannot be used. Check that the address, or the file, is that of your identity provider."
+        "The metadata cannot be used. Check that the address, or the file, belongs to your identity provider."
     ),
     ProviderProblem.METADATA_ENDED: marked(
         "The metadata of the identity provider have expired. Export them again there, and save them here."

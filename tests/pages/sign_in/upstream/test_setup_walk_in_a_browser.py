@@ -194,7 +194,7 @@ def map_groups(page: Page, *, has_scripts: bool) -> None:
     assert "Roles by groups" in shown_part(page)
     page.get_by_label("Group", exact=True).fill("Sales")
     page.get_by_label("Role", exact=True).select_option("sales")
-    press(page, "See whom it changes")
+    press(page, "See whose role changes")
     assert "One person gets another role now." in page.inner_text("main")
     assert "ada@" not in page.inner_text("main")
     press(page, "Save the rule")
