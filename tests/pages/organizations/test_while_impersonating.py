@@ -12,7 +12,7 @@ from tests.world.world import World
 
 HOME = f"/app/organizations/{ACME}"
 REASON = "This is closed while you act as another person, because it would outlast that."
-LESS = "you can take away here, and give nobody more than before"
+LESS = "you can only take rights away here"
 REDIRECT_URI = "https://shop.example/callback"
 
 

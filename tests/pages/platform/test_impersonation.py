@@ -62,7 +62,7 @@ class TestBegin:
 
         assert f"Act as {ADMIN}?" in text
         assert "Minutes, at most" in text
-        assert "The person is told at once by mail" in text
+        assert "The person gets a mail at once" in text
         assert "password, second factor, passkeys" in text
         assert f"/api/platform/impersonate/{admin}" in text
 

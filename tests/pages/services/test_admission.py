@@ -265,7 +265,7 @@ class TestAssignments:
         changed = await dora.submit(page, ACCESS, access="members")
         token = re.findall(r'name="form_token" value="([^"]+)"', page.text)[0]
 
-        assert "You cannot see to whom the service is assigned" in page.text
+        assert "You cannot see the assignments of the service" in page.text
         assert "org.members.view" in page.text
         assert not shows(page.text, "cid@example.com")
         assert "It is saved who may sign in." in changed.text
