@@ -1,4 +1,4 @@
-"""The metrics: recorded as domain events, exposed in the format of Prometheus (`ops/docs/metrics.md` lists them).
+"""The metrics: recorded as domain events, exposed in the format of Prometheus (`ops/docs/monitoring.md` lists them).
 
 Every text that is passed in becomes a label, and every combination of labels stays in memory as long as the process.
 So each text must come from a bounded vocabulary and never directly from a request.

@@ -136,7 +136,7 @@ OF_ORGANIZATION: Final = (
             _within(
                 "/made-for-us",
                 marked("Made for your organization"),
-                marked("adopt vendor connections mail domains SCIM tokens setup links"),
+                marked("adopt vendor set up for us"),
                 Operation.MADE_FOR_US_READ,
             ),
         ),
