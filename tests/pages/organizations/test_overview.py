@@ -256,7 +256,7 @@ async def test_seats_are_a_matter_from_nine_tenths_on(world: World, acme: UUID, 
     full = buttons(await owner.open(PAGE))
 
     assert almost == [("9 of 10 seats are used.", f"{PAGE}/people")]
-    assert full == [("All 9 seats are used, so nobody can join.", f"{PAGE}/people")]
+    assert full == [("All 9 seats are used, so no one can join.", f"{PAGE}/people")]
 
 
 async def test_requests_that_wait_are_named(world: World, acme: UUID, owner: Visitor) -> None:
