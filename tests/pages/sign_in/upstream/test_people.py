@@ -163,7 +163,7 @@ async def test_a_connection_that_is_trusted_does_not_change_the_factors_of_the_a
     answer = await acme.visitor.submit(page, f"{PAGE}/{action}")
 
     assert answer.status == 403
-    assert "has proved your second factor" in answer.text
+    assert "Sign in again with your second factor to do this" in answer.text
     assert acme.world.value("SELECT mfa_enabled_at IS NOT NULL FROM users WHERE email = %s", ADA)
 
 
