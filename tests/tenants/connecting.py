@@ -306,7 +306,9 @@ async def by_connection(
         # The page that leads back is shown before the sign-in is judged.
         return None
     _compare(hood, predicted, is_signed_in=held is not None)
-    if held is not None and of == A and hood.joins_as and not hood.is_redirected:
+    # The employer asserts its own people, also while another claim has the address.
+    is_of_a = way is Way.CONNECTION or not hood.is_redirected
+    if held is not None and of == A and hood.joins_as and is_of_a:
         joined(hood, held.user_id, claims["email"])
     await judging.judge(hood, held)
     return held

@@ -81,6 +81,12 @@ ALLOWED = {
         "owner_allows_machine(of='a')",
         "machine_works(of='a')",
     ],
+    "the employer adds a person who has left as its connection says, also while another claim has the address": [
+        "owner_sets_connection(pick=1, whole=True)",
+        "works_for_a(whole=True)",
+        "attacker_maps_address(address=1)",
+        "employer_signs_in()",
+    ],
     "who was let in by a key, and was added since, is let in once they have confirmed it": [
         "owner_sets_access(pick=0)",
         "key_lets_in(address=3, whole=False)",
