@@ -14,7 +14,7 @@ from core.audit import tails
 from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
-    from ports.audit.tails import FollowedLogs
+    from ports.audit.siem import FollowedLogs
 
 PERIOD_SECONDS: Final = 1.0
 

@@ -17,7 +17,7 @@ from core.webhooks import sequencing
 from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
-    from ports.webhooks.events import FeedWaiters
+    from ports.webhooks.deliveries import FeedWaiters
 
 # While another process sequences the events of an organization, events from here may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02

@@ -19,7 +19,7 @@ from ports.clock import Clock
 from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
-    from ports.openid.logout_notices import LogoutSender
+    from ports.openid.openid import LogoutSender
     from ports.sessions.tokens import TokenSigner
     from ports.unit_of_work import UnitOfWork
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from ports.sign_in.upstream.saml import SamlConnectionGateway
+    from ports.sign_in.upstream.gateway import SamlConnectionGateway
 
 METADATA_AT_ONCE_MAX: Final = 8
 

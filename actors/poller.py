@@ -34,7 +34,7 @@ from ports.metrics import Metrics
 
 if TYPE_CHECKING:
     from ports.database import Database
-    from ports.webhooks.events import FeedWaiters
+    from ports.webhooks.deliveries import FeedWaiters
 
 # An idle process sends less than a statement a second, other periodic work included. What is due at a time that is
 # known is looked for at that time, so this is only for work whose process died before it told of it.

@@ -10,7 +10,7 @@ from core.platform import replicas
 
 if TYPE_CHECKING:
     from ports.database import Database
-    from ports.platform.replicas import ReplicaSet
+    from ports.platform.operation import ReplicaSet
 
 LOOK_SECONDS: Final = 1.0
 

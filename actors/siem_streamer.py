@@ -22,7 +22,7 @@ from ports.mailboxes import WorkKind
 from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
-    from ports.audit.siem_sender import SiemSender
+    from ports.audit.siem import SiemSender
     from ports.unit_of_work import UnitOfWork
 
 # Each takes some megabytes for its batch.

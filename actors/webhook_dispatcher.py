@@ -19,7 +19,7 @@ from ports.metrics_of_work import AttemptOutcome
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-    from ports.webhooks.sender import WebhookSender
+    from ports.webhooks.webhooks import WebhookSender
 
 WEBHOOKS_AT_ONCE_MAX: Final = 64
 SLOW_WEBHOOKS_AT_ONCE_MAX: Final = 128

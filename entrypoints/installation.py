@@ -26,25 +26,23 @@ from ports.listening import LiveProcesses
 from ports.metrics import ConnectionPool, Metrics
 
 if TYPE_CHECKING:
-    from ports.accounts.new_passwords import BreachedPasswords
-    from ports.audit.siem_sender import SiemSender
-    from ports.audit.tails import AuditTails
+    from ports.accounts.passwords import BreachedPasswords
+    from ports.audit.siem import AuditTails, SiemSender
     from ports.billing.gateway import BillingGateway
-    from ports.credentials.qr_codes import QrCodes
+    from ports.credentials.mfa import QrCodes
     from ports.database import Database
     from ports.domain_names import DomainNames
     from ports.event_receiver import BillingReceiver
     from ports.mail.mail import MailRenderer, RoutingGateway
     from ports.openid.signatures import KeySets, Signatures
-    from ports.organizations.settings.branding import PictureCleaner
+    from ports.organizations.settings.settings import PictureCleaner
     from ports.precedence import Precedence
     from ports.resolver import Resolver
     from ports.saml.messages import SamlMessages
     from ports.sessions.tokens import KeyRefresh, TokenSigner
-    from ports.sign_in.upstream.gateway import ConnectionGateway, UpstreamGateway
-    from ports.sign_in.upstream.saml import SamlConnectionGateway
+    from ports.sign_in.upstream.gateway import ConnectionGateway, SamlConnectionGateway, UpstreamGateway
     from ports.tracing import Tracer
-    from ports.webhooks.events import FeedWaiters
+    from ports.webhooks.deliveries import FeedWaiters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

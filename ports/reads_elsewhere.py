@@ -8,56 +8,36 @@ calls here (`tests/core/test_reads_elsewhere.py`). Nothing is written here; a re
 
 from typing import Final, Protocol
 
-from ports.audit.analytics import Analytics
-from ports.audit.audit_log import AuditLog
+from ports.audit.audit_log import Analytics, AuditLog, AuditSearches, PersonRecords, SignInCounts, SignInLog
 from ports.audit.chain import AuditChains
-from ports.audit.person_records import PersonRecords
-from ports.audit.search import AuditSearches
-from ports.audit.sign_in_counts import SignInCounts
-from ports.audit.sign_in_log import SignInLog
-from ports.customers.customers import ServiceCustomers
-from ports.customers.found_customers import FoundCustomers
-from ports.customers.found_products import FoundProducts
+from ports.customers.customers import FoundCustomers, ServiceCustomers
 from ports.customers.people import CustomerPeople
-from ports.customers.product_sign_ins import ProductSignIns
-from ports.customers.products import Products
-from ports.customers.refused_sign_ins import RefusedSignIns
-from ports.customers.setup_progress import CustomerSetupProgresses
-from ports.invitations.invitations import Invitations
-from ports.invitations.invited import Invited
-from ports.organizations.bulk_jobs import BulkJobs
-from ports.organizations.members import Members
-from ports.organizations.people import People
-from ports.platform.audit_log import PlatformAuditLog
-from ports.platform.found_users import FoundUserList
-from ports.platform.health_figures import Figures
-from ports.platform.mails import PlatformMails
-from ports.platform.mfa import PlatformMfa
-from ports.platform.organization_records import OrganizationRecords
-from ports.platform.organizations import PlatformOrganizations
-from ports.platform.outbox import BrowsedOutbox
-from ports.platform.overview import PlatformOverviews
-from ports.platform.search import PlatformSearches
+from ports.customers.products import FoundProducts, Products, ProductSignIns, RefusedSignIns
+from ports.customers.setup import CustomerSetupProgresses
+from ports.invitations.invitations import Invitations, Invited
+from ports.organizations.members import Members, People
+from ports.organizations.organizations import BulkJobs
+from ports.platform.operation import Figures
+from ports.platform.platform import (
+    BrowsedOutbox,
+    FoundUserList,
+    OrganizationRecords,
+    PlatformAuditLog,
+    PlatformMails,
+    PlatformMfa,
+    PlatformOrganizations,
+    PlatformOverviews,
+    PlatformSearches,
+)
 from ports.privacy.export import PrivacyExport
-from ports.scim.directory import ScimDirectory
-from ports.scim.directory_groups import DirectoryGroups
-from ports.scim.log import ScimLog
-from ports.service_api.analytics import ServiceFigures
-from ports.service_api.subscriptions import ServiceSubscriptions
-from ports.services.end_users import EndUsers
-from ports.services.found_end_users import FoundEndUsers
-from ports.services.found_services import FoundServicesOfOrganization
-from ports.services.grants import ServiceGrants
-from ports.services.plans import Plans
-from ports.services.sales import SalesBook
-from ports.services.services import Services
-from ports.services.sold_subscriptions import SoldSubscriptions
-from ports.sign_in.sign_ins import SignIns
-from ports.webhooks.deliveries import WebhookDeliveries
-from ports.webhooks.delivery_log import WebhookDeliveryLog
-from ports.webhooks.events import EventFeed
-from ports.webhooks.health import WebhookHealths
-from ports.webhooks.known_addresses import KnownAddresses
+from ports.scim.scim import DirectoryGroups, ScimDirectory, ScimLog
+from ports.service_api.service_api import ServiceFigures, ServiceSubscriptions
+from ports.services.end_users import EndUsers, FoundEndUsers, ServiceGrants
+from ports.services.sales import Plans, SalesBook, SoldSubscriptions
+from ports.services.services import FoundServicesOfOrganization, Services
+from ports.sign_in.sign_in import SignIns
+from ports.webhooks.deliveries import EventFeed, WebhookDeliveries, WebhookDeliveryLog
+from ports.webhooks.webhooks import KnownAddresses, WebhookHealths
 
 
 class ReadsElsewhere(Protocol):

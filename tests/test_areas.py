@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.documents import CONTRIBUTING, ROOT
 
+# `unit.py` among them.
+PORTS_OF_AN_AREA_MAX = 6
 PAGES = ROOT / "entrypoints" / "pages"
 # What is in no area: what all areas of a layer share.
 BESIDE_THE_AREAS = {
-    "ports": (),
     "adapters/postgres": ("backup/", "driver/", "embedded/", "schema/"),
     "entrypoints/http": (),
     "entrypoints/pages": ("console/", "downloads/", "frame/", "manual/", "reference/"),
 }
 # The modules whose area and name no module of the core has, by the reason. Each number may only become smaller.
 OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
-    "ports": (
+    "adapters/postgres": (
         16,
         {
             "storage of what several capabilities of the core use": (
@@ -34,31 +36,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "openid/authorization_codes",
                 "openid/authorization_requests",
                 "saml/configurations",
-            ),
-            "what another program or a library does": (
-                "audit/siem_sender",
-                "billing/gateway",
-                "credentials/qr_codes",
-                "credentials/totp",
-                "openid/signatures",
-                "sign_in/upstream/gateway",
-                "webhooks/sender",
-            ),
-        },
-    ),
-    "adapters/postgres": (
-        16,
-        {
-            "the port has this name": (
-                "accounts/known_ids",
-                "billing/events",
-                "openid/authorization_codes",
-                "openid/authorization_requests",
-                "openid/single_uses",
-                "saml/configurations",
-                "services/verified_domains",
-                "sessions/unfinished_sign_ins",
-                "sign_in/upstream/provider_sessions",
             ),
             "statements that several modules use": (
                 "billing/facts",
@@ -163,13 +140,19 @@ def others(layer: str) -> dict[str, str]:
 def test_every_module_has_the_area_and_the_name_of_one_in_the_core_or_a_reason(layer: str) -> None:
     core = modules(ROOT / "core")
     found = {name for name in modules(ROOT / layer) if not name.startswith(BESIDE_THE_AREAS[layer])}
-    # The protocol of a unit of work, one for each area.
-    named = {name for name in found if layer != "ports" or not name.endswith("/unit")}
     count_max, reasons = OTHERS[layer]
 
-    assert named - core - others(layer).keys() == set(), "name it after the use case, or move it to its area"
-    assert others(layer).keys() - (named - core) == set(), "these need no reason any more"
+    assert found - core - others(layer).keys() == set(), "name it after the use case, or move it to its area"
+    assert others(layer).keys() - (found - core) == set(), "these need no reason any more"
     assert sum(map(len, reasons.values())) == len(others(layer)) <= count_max
+
+
+def test_the_ports_of_an_area_are_a_few_modules_in_its_folder() -> None:
+    areas = {path.rpartition("/")[0] for path in modules(ROOT / "core")}
+    of_area = Counter(path.rpartition("/")[0] for path in modules(ROOT / "ports"))
+
+    assert of_area.keys() - areas == set()
+    assert max(of_area.values()) <= PORTS_OF_AN_AREA_MAX
 
 
 @pytest.mark.parametrize("layer", ["adapters", "entrypoints"])

@@ -16,7 +16,7 @@ from adapters.gateways.failures import PROVIDER, reason_of
 from adapters.gateways.outbound import of, read_beginning
 from adapters.password_lists.sha1 import sha1_of
 from core.accounts.new_passwords import BreachUnknown
-from ports.accounts.new_passwords import seconds_max
+from ports.accounts.passwords import seconds_max
 
 PREFIX_DIGITS: Final = 5
 # A padded answer has some thousand lines of 37 to 45 bytes.

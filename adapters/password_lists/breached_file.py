@@ -16,7 +16,7 @@ import trio
 from adapters.password_lists.sha1 import sha1_of
 from adapters.password_lists.sorted_file import FileNotSorted, SortedFile
 from core.accounts.new_passwords import BreachUnknown
-from ports.accounts.new_passwords import seconds_max
+from ports.accounts.passwords import seconds_max
 
 Result = TypeVar("Result")
 

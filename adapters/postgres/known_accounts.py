@@ -1,4 +1,4 @@
-"""The account that an organization knows by an id, as a part of statements (`ports/accounts/known_ids.py`)."""
+"""The account that an organization knows by an id, as a part of statements (`ports/accounts/accounts.py`)."""
 
 from typing import Final, LiteralString
 

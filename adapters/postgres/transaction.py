@@ -34,8 +34,8 @@ from ports.mailboxes import WorkKind
 if TYPE_CHECKING:
     from core.deferred import Deferred
     from ports.credentials.devices import Locations
+    from ports.credentials.mfa import Totp
     from ports.credentials.passkeys import WebAuthn
-    from ports.credentials.totp import Totp
     from ports.domain_names import DomainNames
     from ports.pepper import Pepper
 

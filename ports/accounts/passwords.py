@@ -1,9 +1,15 @@
-"""Port for hashing passwords and comparing them with hashes, which is slow on purpose."""
+"""Hashing and checking passwords, and whether one is known from data breaches."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.lazy_dataclasses import dataclass
+
+# The limit where a password is set, and the one at a sign-in, which must not be delayed.
+SECONDS_MAX: Final = 3.0
+HURRIED_SECONDS_MAX: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,3 +42,19 @@ class PasswordHasher(Protocol):
         same work: it computes one hash of our own kind, and one of every kind among the decoys.
         """
         ...
+
+
+class BreachedPasswords(Protocol):
+    """Knows passwords that have leaked; a check may be cancelled."""
+
+    async def contains(self, password: str, *, is_hurried: bool) -> bool:
+        """Return whether a password has leaked; raise `BreachUnknown` when there is no answer in time.
+
+        With `is_hurried`, raise at once when the list has failed a moment ago.
+        """
+        ...
+
+
+def seconds_max(*, is_hurried: bool) -> float:
+    """Return how long a check may take."""
+    return HURRIED_SECONDS_MAX if is_hurried else SECONDS_MAX

@@ -3,14 +3,16 @@
 from typing import Final, Protocol
 
 from core.accounts.profile import NamedCaller
-from ports.accounts.account_splits import AccountSplits
-from ports.accounts.known_ids import KnownIds
-from ports.accounts.names import StoredNames
-from ports.accounts.one_time_tokens import OneTimeTokens
-from ports.accounts.open_registrations import OpenRegistrations
-from ports.accounts.own_accounts import OwnAccounts
-from ports.accounts.sign_in_failures import SignInFailures
-from ports.accounts.user_import import UserImport
+from ports.accounts.accounts import (
+    AccountSplits,
+    KnownIds,
+    OneTimeTokens,
+    OpenRegistrations,
+    OwnAccounts,
+    SignInFailures,
+    StoredNames,
+    UserImport,
+)
 from ports.accounts.users import Credentials, Users
 
 

@@ -1,13 +1,17 @@
-"""Storage of the streams to SIEMs, and the queue of those that have something to send."""
+"""Streaming the logs of an organization to its SIEM."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.audit.siem import SiemStream, SignInCursor
 from core.audit.siem_console import SiemThroughput
-from core.audit.siem_stream import LeasedStream, Progress, SiemEvent, SiemTarget
+from core.audit.siem_sign_ins import StreamedSignIn
+from core.audit.siem_stream import LeasedStream, Progress, SiemEvent, SiemTarget, StreamReceipt
 from core.secrets import Secret
 
 
@@ -68,4 +72,54 @@ class SiemStreams(Protocol):
         The stream is due again at `next_at` when its chain has more entries, else at `looks_at`, and when new ones are
         sealed.
         """
+        ...
+
+
+class SiemSender(Protocol):
+    """Makes attempts; a failure of the receiver is returned, not raised."""
+
+    async def send(self, target: SiemTarget, events: Sequence[SiemEvent]) -> StreamReceipt:
+        """Send as many of the events as fit into a batch, at least the first, and return the receiver's answer."""
+        ...
+
+
+class SiemSignIns(Protocol):
+    """The finished sign-ins of an organization, at the products that it uses, and by its connections."""
+
+    def first_after(self, organization_id: UUID, after: SignInCursor, *, until: datetime) -> UUID | None:
+        """Return the lowest id of the sign-ins after a cursor and up to a time; None when there are none."""
+        ...
+
+    def page(
+        self, organization_id: UUID, after: SignInCursor, *, first_id: UUID, until: datetime, limit: int
+    ) -> Sequence[StreamedSignIn]:
+        """Return the first of these sign-ins by time and id; `first_id` is what `first_after` has found.
+
+        A sign-in from before its user belonged to the organization names neither the user nor the address of the
+        request.
+        """
+        ...
+
+
+class AuditTails(Protocol):
+    """The readers of this process, by the log that they follow."""
+
+    def place(self, log: UUID) -> AbstractContextManager[None]:
+        """Occupy one of the places of a log while the context is open; raise `TailsTaken` when none is free."""
+        ...
+
+    async def wait(self, log: UUID, seen: int, seconds: float) -> None:
+        """Return when the position of the log is no longer the one that the reader has seen, or after these seconds."""
+        ...
+
+
+class FollowedLogs(Protocol):
+    """The same readers, for the actor that looks for new entries."""
+
+    def followed(self) -> Collection[UUID]:
+        """Return the logs that readers wait for."""
+        ...
+
+    def tell(self, positions: Mapping[UUID, int]) -> None:
+        """Wake the readers of these logs who have not seen these positions."""
         ...

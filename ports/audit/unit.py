@@ -2,15 +2,9 @@
 
 from typing import Final, Protocol
 
-from ports.audit.analytics import Analytics
-from ports.audit.audit_log import AuditLog
+from ports.audit.audit_log import Analytics, AuditLog, AuditSearches, PersonRecords, SignInCounts, SignInLog
 from ports.audit.chain import AuditChains
-from ports.audit.person_records import PersonRecords
-from ports.audit.search import AuditSearches
-from ports.audit.siem import SiemStreams
-from ports.audit.siem_sign_ins import SiemSignIns
-from ports.audit.sign_in_counts import SignInCounts
-from ports.audit.sign_in_log import SignInLog
+from ports.audit.siem import SiemSignIns, SiemStreams
 
 
 class AuditUnit(Protocol):

@@ -1,15 +1,23 @@
-"""Storage of the provider's subscriptions, and of their effects on the subscriptions of users."""
+"""Storage of subscriptions, and of what the payment provider says of them."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.billing.customers import MethodEntry
 from core.billing.notices import Buyer
+from core.billing.own_subscriptions import PersonalSubscription
+from core.billing.provider import BillingMode
+from core.billing.provider_events import BillingEvent
 from core.billing.provider_objects import SubscriptionBinding
 from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known
 from core.deferred import Deferred
+from core.services.api_keys import ServiceCaller
+from core.sessions.confinement import Confinement
 
 
 class BillingSubscriptions(Protocol):
@@ -53,4 +61,71 @@ class BillingSubscriptions(Protocol):
 
     def buyer(self, binding: SubscriptionBinding) -> Buyer | None:
         """Return the buyer, with the names for a mail; None when the account is not active."""
+        ...
+
+
+class SubscriptionsOfUser(Protocol):
+    """The subscriptions of a user to all services, and the user's customers at the payment provider."""
+
+    def of_user(
+        self, user_id: UUID, mode: BillingMode, *, limits: Confinement | None, limit: int
+    ) -> tuple[Sequence[PersonalSubscription], int]:
+        """Return one subscription for each service within limits, the live ones first, and how many there are.
+
+        It is the live one, else the newest, and says whether the user is a customer in this mode.
+        """
+        ...
+
+    def customer_of(
+        self, user_id: UUID, service_id: UUID, mode: BillingMode, *, limits: Confinement | None
+    ) -> tuple[UUID, str] | None:
+        """Return the organization of a service and the user's customer for it; None when there is no customer."""
+        ...
+
+
+class BillingCancellations(Protocol):
+    """Subscriptions to end. Deleting the row of a live one in `BillingSubscriptions` adds it here too."""
+
+    def add(self, subscription_id: str, mode: BillingMode) -> None:
+        """Queue a subscription, unless it was queued before."""
+        ...
+
+    def add_of_user(self, user_id: UUID) -> None:
+        """Queue all live subscriptions of a user; each stays live until the provider reports its end."""
+        ...
+
+    def drop_of_service_user(self, caller: ServiceCaller, user_id: UUID) -> None:
+        """Forget a user's subscriptions to a service, and queue the live ones among them."""
+        ...
+
+    def has(self, subscription_id: str) -> bool:
+        """Return whether a subscription was queued, also if it has ended since."""
+        ...
+
+    def claim(self, mode: BillingMode, *, now: datetime, due_again_at: datetime) -> str | None:
+        """Return the subscription that is due first, and make it due again at a later time."""
+        ...
+
+    def finish(self, subscription_id: str) -> None:
+        """Keep a subscription as ended, so that its late events are recognized."""
+        ...
+
+
+class BillingEvents(Protocol):
+    """Events, each stored once under the provider's id."""
+
+    def defer_add(self, event: BillingEvent) -> Deferred[bool]:
+        """Store an event; the result is False when it is stored already."""
+        ...
+
+    def refuse(self, event_ids: Sequence[str]) -> None:
+        """Record that these events have no effect."""
+        ...
+
+    def mark_noticed(self, event_ids: Sequence[str]) -> None:
+        """Record that the mails of these events were queued."""
+        ...
+
+    def methods(self, customer_id: str) -> Sequence[MethodEntry]:
+        """Return the events that a customer's default payment method is computed from."""
         ...

@@ -2,13 +2,9 @@
 
 from typing import Final, Protocol
 
-from ports.billing.cancellations import BillingCancellations
-from ports.billing.checkout import BillingCheckouts
 from ports.billing.customers import BillingCustomers
-from ports.billing.events import BillingEvents
-from ports.billing.own_subscriptions import SubscriptionsOfUser
-from ports.billing.sandbox import Sandbox
-from ports.billing.subscriptions import BillingSubscriptions
+from ports.billing.gateway import BillingCheckouts, Sandbox
+from ports.billing.subscriptions import BillingCancellations, BillingEvents, BillingSubscriptions, SubscriptionsOfUser
 
 
 class BillingUnit(Protocol):

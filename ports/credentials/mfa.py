@@ -1,8 +1,10 @@
-"""Ports for stored second factors: authenticator secrets and backup codes."""
+"""Second factors: their storage, one-time codes, and the picture of a secret."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from core.credentials.factors import FactorRules
@@ -74,4 +76,39 @@ class StoredBackupCodes(Protocol):
 
     def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
         """Delete a user's codes, or only those made since a moment."""
+        ...
+
+
+class MfaEvents(Protocol):
+    """The separate log about second factors and about the security of accounts."""
+
+    def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
+        """Record an event about a second factor or about the security of the account."""
+        ...
+
+
+class Totp(Protocol):
+    """Makes secrets for authenticator apps and checks their codes."""
+
+    def new_secret(self) -> Secret:
+        """Return a new secret of 160 random bits, in base32 as apps accept it."""
+        ...
+
+    def uri(self, secret: Secret, account: str) -> Secret:
+        """Return the URI for the QR code: the secret, the name of the product and of the account."""
+        ...
+
+    def step_of(self, secret: Secret, code: str, *, at: datetime) -> int | None:
+        """Return the time step that a six-digit code belongs to: the present one, the one before or the one after.
+
+        None when the code belongs to none of them. The time that this takes does not depend on the code.
+        """
+        ...
+
+
+class QrCodes(Protocol):
+    """Draws QR codes."""
+
+    async def svg(self, content: str, *, title: str) -> str:
+        """Return the content as an SVG document; the title is the text alternative for users who cannot see it."""
         ...

@@ -3,10 +3,8 @@
 from typing import Final, Protocol
 
 from ports.credentials.devices import Devices, Locations
-from ports.credentials.mfa import SecondFactors, StoredBackupCodes, TotpSecrets
-from ports.credentials.mfa_events import MfaEvents
+from ports.credentials.mfa import MfaEvents, SecondFactors, StoredBackupCodes, Totp, TotpSecrets
 from ports.credentials.passkeys import PasskeyChallenges, Passkeys, WebAuthn
-from ports.credentials.totp import Totp
 
 
 class CredentialsUnit(Protocol):

@@ -1,13 +1,24 @@
-"""Storage of the customers of services, as their vendor sees them."""
+"""Storage of the customers of a service: making, claiming, restoring, listing and counting them."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol
 from uuid import UUID
 
+from core.customers.claiming import ClaimLink, MadeThings, NamedOwner
 from core.customers.customers import CustomersPage, MadeCustomer, ServiceCustomer, ServiceOffer, TakenNames
+from core.customers.found_customers import CustomerCounts, CustomerFigures, CustomerFilter, NamedCustomer
+from core.customers.made_for_us import MadeThingsPage, ThingForUs
+from core.customers.own_customers import OwnCustomer
 from core.customers.relations import Relation
+from core.customers.restoration import EndedCustomer
+from core.customers.service_settings import RoleUses
+from core.customers.usage import ServiceUsage
+from core.positions import Position
 from core.services.services import Service
+from core.sessions.token_additions import TokenSubject
 
 
 class ServiceCustomers(Protocol):
@@ -103,5 +114,174 @@ class ServiceCustomers(Protocol):
 
         Return those that were in use. Customers that no person owns end as by `end_unclaimed`. Offers to the
         organization stay: they show nothing of it.
+        """
+        ...
+
+
+class CustomerClaims(Protocol):
+    """The latest claim link of each customer that a vendor has made."""
+
+    def put(self, service: Service, customer_id: UUID, owner: NamedOwner, *, token_hash: bytes) -> None:
+        """Store the link of a customer, replacing an earlier one."""
+        ...
+
+    def named(self, service: Service, customer_id: UUID) -> NamedOwner | None:
+        """Return the person that the latest link of a customer was mailed to; None without a link."""
+        ...
+
+    def by_token(self, token_hash: bytes, *, at: datetime) -> ClaimLink | None:
+        """Return a link that has not expired, of an unclaimed customer or of one that was claimed by it; else None.
+
+        None also when the customer has ended, or its organization or vendor is neither pending nor active.
+        """
+        ...
+
+    def settle(self, relation: Relation, *, name: str, slug: str, parts: Sequence[str]) -> bool:
+        """Give the locked organization of a customer its owner's name and slug, and mark it and its link as claimed.
+
+        Return False when the slug is taken, also by a concurrent transaction.
+        """
+        ...
+
+    def withdraw(self, service: Service, customer_id: UUID, *, made_since: datetime) -> bool:
+        """Delete the open link of a customer if it was mailed since a moment; return False when there is none."""
+        ...
+
+    def mail_domains(self, customer_id: UUID) -> Sequence[str]:
+        """Return the mail domains that are proved for a customer."""
+        ...
+
+    def made_for(self, customer_id: UUID) -> MadeThings:
+        """Count what the vendor has made for a customer."""
+        ...
+
+    def end_setup_links(self, customer_id: UUID, parts: Sequence[str]) -> int:
+        """Delete the setup links to any of these parts that the vendor has made for a customer; return how many."""
+        ...
+
+    def replace_scim_tokens(self, customer_id: UUID) -> None:
+        """Replace the SCIM tokens that the vendor has made for a customer by random ones that are shown to no one."""
+        ...
+
+
+class EndedCustomers(Protocol):
+    """Customers that no person owned when they ended, until they are restored or deleted for good."""
+
+    def of_service(self, service: Service, *, at: datetime, limit: int) -> Sequence[EndedCustomer]:
+        """List the customers of a service that can be restored at that time, the last to end first."""
+        ...
+
+    def find(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
+        """Return a customer that can be restored at that time; None for any other."""
+        ...
+
+    def lock(self, service: Service, customer_id: UUID, *, at: datetime) -> EndedCustomer | None:
+        """Lock and return a customer that can be restored at that time, with its organization; None for any other."""
+        ...
+
+    def restore(self, service: Service, customer_id: UUID) -> None:
+        """Make a locked customer active again, with the organization and the external id that it had."""
+        ...
+
+
+class OwnCustomers(Protocol):
+    """Customers of services, by their people."""
+
+    def of_user(self, vendor_id: UUID, service_id: UUID, user_id: UUID, *, limit: int) -> Sequence[OwnCustomer]:
+        """Return the active customers of a service for which the user has signed in and still may, the latest first.
+
+        Memberships that the user has not confirmed do not count.
+        """
+        ...
+
+
+class MadeForUs(Protocol):
+    """The things that vendors have made for their customers: they lie in the customers' internal organizations."""
+
+    def page(self, organization_id: UUID, *, limit: int, offset: int) -> MadeThingsPage:
+        """Return a page of these things, by vendor, service and kind, without setup links that have expired."""
+        ...
+
+    def find(self, organization_id: UUID, thing_id: UUID) -> ThingForUs | None:
+        """Return one of these things; None when there is none with that id."""
+        ...
+
+    def own_group(self, organization_id: UUID, name: str) -> UUID | None:
+        """Return the group of the organization's own directory with a name, in any case; None without one."""
+        ...
+
+
+class FoundCustomers(Protocol):
+    """The customers of one service and its open offers, or of all services of a vendor.
+
+    With a part, in lower case, only those with it in the slug, the external id or, for a customer, the name.
+    """
+
+    def page(
+        self,
+        service: Service,
+        *,
+        part: str,
+        at: datetime,
+        after: Position | None,
+        limit: int,
+        state: CustomerFilter | None = None,
+        offers: bool = True,
+    ) -> Sequence[ServiceCustomer]:
+        """Return them from a position on, newest first, all or those in a state; without `offers` only customers."""
+        ...
+
+    def named(
+        self, organization_id: UUID, *, part: str, at: datetime, looked_at_max: int, limit: int
+    ) -> Sequence[NamedCustomer]:
+        """Return the customers of all services of a vendor with a part in slug or name, of the first `looked_at_max`.
+
+        A customer whose whole slug is the part is always found.
+        """
+        ...
+
+    def count(
+        self, service: Service, *, part: str, at: datetime, counted_max: int, state: CustomerFilter | None = None
+    ) -> int:
+        """Count them, all or those in a state, up to `counted_max`."""
+        ...
+
+    def counts(self, service: Service, *, part: str, at: datetime) -> CustomerCounts:
+        """Count them by state."""
+        ...
+
+    def figures(self, service: Service, customer_id: UUID, *, counted_max: int) -> CustomerFigures:
+        """Count who uses the service for a customer, each kind up to `counted_max`."""
+        ...
+
+
+class ServiceRoleUses(Protocol):
+    """The uses of the roles of a service, by its customers and by its own program."""
+
+    def count(self, service: Service, name: str, *, counted_max: int) -> RoleUses:
+        """Count the assignments with a role, and the people who have it otherwise, each up to `counted_max`."""
+        ...
+
+
+class CustomerUsages(Protocol):
+    """People who were active in months, each counted once."""
+
+    def of_customer(self, service: Service, customer_id: UUID, month: date) -> int:
+        """Count the people who have used a service for a customer in a month."""
+        ...
+
+    def of_service(self, service: Service, month: date, *, limit: int) -> ServiceUsage:
+        """Count the people who have used a service in a month, for each of at most `limit` customers and in all."""
+        ...
+
+
+class TokenPreviews(Protocol):
+    """The subjects of tokens of imagined sessions."""
+
+    def subject(self, service: Service, user_id: UUID, customer_id: UUID | None) -> TokenSubject | None:
+        """Return what `Callers.subject` would return for a session that began now, also for a service without claims.
+
+        The sign-in that the customer requires counts as done. Without a customer, None for an account that is neither a
+        confirmed member of the organization nor an end user who has signed in to the service.
         """
         ...

@@ -3,25 +3,20 @@
 from typing import Final, Protocol
 
 from core.customers.setup_callers import SetupCaller
-from ports.customers.claiming import CustomerClaims
-from ports.customers.claims import TokenPreviews
-from ports.customers.customers import ServiceCustomers
-from ports.customers.found_customers import FoundCustomers
-from ports.customers.found_products import FoundProducts
-from ports.customers.group_rules import CustomerGroupRules
-from ports.customers.made_for_us import MadeForUs
-from ports.customers.my_applications import MyApplications
-from ports.customers.own_customers import OwnCustomers
-from ports.customers.people import CustomerPeople
-from ports.customers.people_events import PeopleEvents
-from ports.customers.product_sign_ins import ProductSignIns
-from ports.customers.products import Products
-from ports.customers.refused_sign_ins import RefusedSignIns
-from ports.customers.restoration import EndedCustomers
-from ports.customers.service_settings import ServiceRoleUses
-from ports.customers.setup_links import CustomerSetupLinks
-from ports.customers.setup_progress import CustomerSetupProgresses
-from ports.customers.usage import CustomerUsages
+from ports.customers.customers import (
+    CustomerClaims,
+    CustomerUsages,
+    EndedCustomers,
+    FoundCustomers,
+    MadeForUs,
+    OwnCustomers,
+    ServiceCustomers,
+    ServiceRoleUses,
+    TokenPreviews,
+)
+from ports.customers.people import CustomerPeople, PeopleEvents
+from ports.customers.products import FoundProducts, MyApplications, Products, ProductSignIns, RefusedSignIns
+from ports.customers.setup import CustomerGroupRules, CustomerSetupLinks, CustomerSetupProgresses
 
 
 class CustomersUnit(Protocol):

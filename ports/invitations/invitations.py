@@ -1,4 +1,6 @@
-"""The stored invitations."""
+"""Storage of invitations, and the list of the people invited."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,6 +16,8 @@ from core.invitations.invitations import (
     SentInvitation,
     Waiting,
 )
+from core.invitations.invited import ListedInvitation
+from core.positions import Position
 from core.secrets import Secret
 
 
@@ -106,4 +110,18 @@ class Invitations(Protocol):
 
         Return the id of the organization and the id of the invitation for each.
         """
+        ...
+
+
+class Invited(Protocol):
+    """Reads of the invitations of an organization; an empty part and the status None filter nothing."""
+
+    def page(
+        self, organization_id: UUID, *, part: str, status: InvitationStatus | None, after: Position | None, limit: int
+    ) -> Sequence[ListedInvitation]:
+        """List invitations, the newest first, or from a position on."""
+        ...
+
+    def count(self, organization_id: UUID, *, part: str, status: InvitationStatus | None, counted_max: int) -> int:
+        """Count the same invitations, up to a maximum."""
         ...

@@ -2,8 +2,7 @@
 
 from typing import Final, Protocol
 
-from ports.invitations.invitations import Invitations
-from ports.invitations.invited import Invited
+from ports.invitations.invitations import Invitations, Invited
 
 
 class InvitationsUnit(Protocol):

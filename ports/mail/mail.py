@@ -1,6 +1,8 @@
-"""Mail: the outbox, which is part of the transaction, and the renderer and gateway outside it."""
+"""Mail that is queued, its brand, and the server that it leaves by."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
@@ -8,6 +10,7 @@ from uuid import UUID
 from core.mail.brands import MailBrand
 from core.mail.languages import LanguageChoice
 from core.mail.mail import Mail, MailMessage, RenderedMail
+from core.mail.routed_mail import LeasedServer, ServerHealth
 from core.mail.servers import MailServer
 
 
@@ -113,5 +116,56 @@ class RoutingGateway(Protocol):
         """Deliver a mail of an organization as `MailGateway` does, and return what the server answered.
 
         Raise `MailServerUnusable` when the server takes no mail at all, or none by its policy.
+        """
+        ...
+
+
+class MailBrands(Protocol):
+    """How mails of organizations look."""
+
+    def of(self, organization_ids: Collection[UUID]) -> Mapping[UUID, MailBrand]:
+        """Return the brands of the organizations that are active and have set one."""
+        ...
+
+
+class RoutedMail(Protocol):
+    """The mails in the state `routed`, which leave by the server of their organization."""
+
+    def has_server(self, organization_id: UUID) -> bool:
+        """Whether an organization has a mail server; if so, it cannot be removed before this transaction ends."""
+        ...
+
+    def lease(self, servers_max: int, mails_max: int, *, leased_until: datetime) -> Sequence[LeasedServer]:
+        """Lease servers for which mails are due, each with the oldest of its mails; no other courier gets them.
+
+        The servers that were used longest ago come first. A failing server is not leased before its next attempt, nor
+        one whose organization is not active. Being leased counts as an attempt of a mail.
+        """
+        ...
+
+    def save_health(self, leased: LeasedServer, health: ServerHealth) -> bool:
+        """Store the health of a leased server; False when its settings were changed, or leased again, since."""
+        ...
+
+    def release(self, leased: LeasedServer) -> None:
+        """End a lease."""
+        ...
+
+    def put_back(self, organization_id: UUID, mail_ids: Sequence[UUID]) -> None:
+        """Take back the attempt that a lease counted, for mails that were not attempted."""
+        ...
+
+    def expire(self, queued_before: datetime, limit: int, *, error: str) -> int:
+        """Mark mails that have waited since before that time as failed, erase their values, and return how many."""
+        ...
+
+    def count(self, organization_id: UUID) -> int:
+        """Count the mails that wait for the server of an organization."""
+        ...
+
+    def reroute(self, organization_id: UUID, *, has_server: bool) -> None:
+        """Let the waiting mails of an organization leave through its own server, or through the platform's again.
+
+        They are due at once.
         """
         ...

@@ -2,9 +2,7 @@
 
 from typing import Final, Protocol
 
-from ports.mail.brands import MailBrands
-from ports.mail.mail import MailCounts, MailOutbox
-from ports.mail.routed_mail import RoutedMail
+from ports.mail.mail import MailBrands, MailCounts, MailOutbox, RoutedMail
 
 
 class MailUnit(Protocol):

@@ -2,12 +2,14 @@
 
 from typing import Final, Protocol
 
-from ports.openid.authorization_codes import AuthorizationCodes
-from ports.openid.authorization_requests import AuthorizationRequests
-from ports.openid.clients import Clients
-from ports.openid.device import DeviceCodes
-from ports.openid.logout_notices import LogoutNotices
-from ports.openid.single_uses import SingleUses
+from ports.openid.openid import (
+    AuthorizationCodes,
+    AuthorizationRequests,
+    Clients,
+    DeviceCodes,
+    LogoutNotices,
+    SingleUses,
+)
 
 
 class OpenidUnit(Protocol):

@@ -1,4 +1,4 @@
-"""Finding and reverting what was given with the power of a takeover, by the audit log and the tables themselves."""
+"""Storage of takeovers of accounts: claims, credentials that end, mails."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from uuid import UUID
 if TYPE_CHECKING:
     from core.events.actions import AuditAction
     from core.organizations.memberships import Membership
+    from core.organizations.takeover_acts import MadeLink, TakenBackPlace
+    from core.organizations.takeover_claims import ClaimedCustomer
+    from core.organizations.takeover_mails import DatedThing, Recipient, RecordedChange
     from core.organizations.takeovers import (
         Act,
         Acting,
         ChangedRole,
         GivenRole,
         InvitedMember,
+        MadeThing,
         RevertedGrant,
+        SetUpCustomer,
         Takeover,
     )
+    from core.services.services import Service
 
 
 class Takeovers(Protocol):
@@ -73,4 +79,117 @@ class Takeovers(Protocol):
 
     def revert_grants(self, acting: Sequence[Acting], takeover: Takeover) -> Sequence[RevertedGrant]:
         """Revert the grants that were given to the account, and those that the acting ones gave to others."""
+        ...
+
+
+class TakeoverClaims(Protocol):
+    """Customers that vendors have made and people have claimed; the organizations are locked."""
+
+    def claimed_at(self, organization_ids: Sequence[UUID], *, since: datetime) -> Mapping[UUID, datetime]:
+        """Return which of these organizations were claimed since a moment, and when."""
+        ...
+
+    def claimed_by_link(self, service: Service, customer_id: UUID, *, mailed_at: datetime) -> UUID | None:
+        """Return the organization of a customer that was claimed by the link of that moment; None for any other."""
+        ...
+
+    def customers_of(self, organization_id: UUID) -> list[ClaimedCustomer]:
+        """Return the customers for which a vendor had made this organization, before it was claimed."""
+        ...
+
+    def move(self, customer: ClaimedCustomer, organization_id: UUID, new_id: UUID) -> None:
+        """Move a customer to another, unowned organization, without the settings of the present one's owner."""
+        ...
+
+
+class TakeoverCredentials(Protocol):
+    """What users made since they acted with the power of a takeover; each method returns what it has ended."""
+
+    def withdraw_invitations(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Withdraw the open invitations."""
+        ...
+
+    def withdraw_setup_links(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the setup links."""
+        ...
+
+    def withdraw_organization_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the keys of organizations."""
+        ...
+
+    def withdraw_api_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the API keys of services."""
+        ...
+
+    def withdraw_workloads(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the workloads."""
+        ...
+
+    def withdraw_scim_tokens(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the SCIM tokens."""
+        ...
+
+    def withdraw_group_rules(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+        """Delete the rules by which groups give roles."""
+        ...
+
+    def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
+        """Store another hash for the secrets of services, and keep none that was replaced since."""
+        ...
+
+    def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        """Deactivate the webhooks that were made or whose address was changed since, and store why."""
+        ...
+
+    def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        """Switch off the streams to SIEMs that were set up or changed since, and store why."""
+        ...
+
+    def set_up_customers(self, acting: Sequence[Acting], *, after: UUID | None, limit: int) -> Sequence[SetUpCustomer]:
+        """Return the customers for which they have made something as vendors, by their internal organizations.
+
+        `after` is the internal organization of the last row that was read before; None for the first rows.
+        """
+        ...
+
+    def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
+        """Switch off the upstream connections that were made or changed since, and store why.
+
+        The identities that they linked since are deleted.
+        """
+        ...
+
+    def take_back_places(self, acting: Sequence[Acting], *, limit: int) -> Sequence[TakenBackPlace]:
+        """Undo what SCIM tokens did to groups: remove the members that they added, and add those that they removed.
+
+        For each member the first change counts. At most `limit` are undone; the next call continues.
+        """
+        ...
+
+    def made_links(self, acting: Sequence[Acting], *, limit: int) -> Sequence[MadeLink]:
+        """Return the links to services that API keys have made, by organization and service."""
+        ...
+
+    def end_made_links(self, organization_id: UUID, service_id: UUID, user_ids: Sequence[UUID]) -> None:
+        """Delete the links of these users to a service that a key has made, and forget that it has made them."""
+        ...
+
+
+class TakeoverRecords(Protocol):
+    """What an account made and changed, and the recipients of the mails about it."""
+
+    def made_between(
+        self, user_id: UUID, organization_ids: Sequence[UUID], *, begin: datetime, end: datetime
+    ) -> Sequence[DatedThing]:
+        """Return what a user made in a period, from its begin until before its end, and that still works."""
+        ...
+
+    def changes_since(
+        self, user_id: UUID, organization_ids: Sequence[UUID], *, since: datetime, limit: int
+    ) -> Sequence[RecordedChange]:
+        """Return a user's changes since then, at most `limit` of each organization, the oldest first."""
+        ...
+
+    def recipients(self, organization_ids: Sequence[UUID], *, except_user_id: UUID, limit: int) -> Sequence[Recipient]:
+        """Return the owners and admins who can sign in, at most `limit` of each organization, the owner first."""
         ...

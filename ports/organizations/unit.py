@@ -6,29 +6,18 @@ from uuid import UUID
 from core.organizations.access import AccessContext
 from core.organizations.internal_places import MadeThrough
 from core.organizations.link_callers import LinkCaller
-from ports.organizations.bulk_jobs import BulkJobs
-from ports.organizations.deletion import DeletedOrganizations
-from ports.organizations.departures import Departures
-from ports.organizations.group_rules import GroupRules
-from ports.organizations.keys import OrganizationKeys
-from ports.organizations.made_by_keys import MadeByKeys
-from ports.organizations.made_credentials import MadeCredentials
-from ports.organizations.members import Members
-from ports.organizations.organizations import Organizations
-from ports.organizations.overview import Overviews
-from ports.organizations.people import People
-from ports.organizations.relations import Relations
-from ports.organizations.roles import Roles
-from ports.organizations.settings.branding import Brandings
-from ports.organizations.settings.branding_versions import BrandingVersions
-from ports.organizations.settings.domain import CustomDomains
-from ports.organizations.settings.smtp import MailServers
-from ports.organizations.setup_links import SetupLinks
-from ports.organizations.takeover_claims import TakeoverClaims
-from ports.organizations.takeover_credentials import TakeoverCredentials
-from ports.organizations.takeover_mails import TakeoverRecords
-from ports.organizations.takeovers import Takeovers
-from ports.organizations.tiers import Tiers
+from ports.organizations.keys import MadeByKeys, MadeCredentials, OrganizationKeys, SetupLinks
+from ports.organizations.members import GroupRules, Members, People, Roles, Tiers
+from ports.organizations.organizations import (
+    BulkJobs,
+    DeletedOrganizations,
+    Departures,
+    Organizations,
+    Overviews,
+    Relations,
+)
+from ports.organizations.settings.settings import Brandings, BrandingVersions, CustomDomains, MailServers
+from ports.organizations.takeovers import TakeoverClaims, TakeoverCredentials, TakeoverRecords, Takeovers
 
 
 class OrganizationsUnit(Protocol):

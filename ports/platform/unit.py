@@ -2,30 +2,34 @@
 
 from typing import Final, Protocol
 
-from ports.platform.audit_log import PlatformAuditLog
-from ports.platform.bulk_work import BulkWork
-from ports.platform.cluster import Clusters
-from ports.platform.explained_customers import ExplainedCustomers
-from ports.platform.found_users import FoundUserList
-from ports.platform.health_figures import Figures
-from ports.platform.housekeeping import Housekeeping
-from ports.platform.left_credentials import LeftCredentials
-from ports.platform.log_months import LogMonths
-from ports.platform.mails import PlatformMails
-from ports.platform.mfa import PlatformMfa
-from ports.platform.organization_records import OrganizationRecords
-from ports.platform.organizations import PlatformOrganizations
-from ports.platform.outbox import BrowsedOutbox
-from ports.platform.overlooked import OverlookedWork
-from ports.platform.overview import PlatformOverviews
-from ports.platform.owners import PlatformOwners
-from ports.platform.polling import DueWork
-from ports.platform.public_names import PublicNames
-from ports.platform.replicas import Primary
-from ports.platform.search import PlatformSearches
-from ports.platform.support import PlatformSupportStaff
-from ports.platform.system import SystemReadings
-from ports.platform.users import PlatformUsers
+from ports.platform.operation import (
+    BulkWork,
+    Clusters,
+    DueWork,
+    Figures,
+    Housekeeping,
+    LeftCredentials,
+    LogMonths,
+    OverlookedWork,
+    Primary,
+    PublicNames,
+    SystemReadings,
+)
+from ports.platform.platform import (
+    BrowsedOutbox,
+    ExplainedCustomers,
+    FoundUserList,
+    OrganizationRecords,
+    PlatformAuditLog,
+    PlatformMails,
+    PlatformMfa,
+    PlatformOrganizations,
+    PlatformOverviews,
+    PlatformOwners,
+    PlatformSearches,
+    PlatformSupportStaff,
+    PlatformUsers,
+)
 
 
 class PlatformUnit(Protocol):

@@ -2,11 +2,7 @@
 
 from typing import Final, Protocol
 
-from ports.saml.certificates import SamlCertificates
-from ports.saml.configurations import SamlConfigurations, SamlProviders
-from ports.saml.logouts import SamlLogouts
-from ports.saml.requests import SamlRequests
-from ports.saml.sessions import SamlSessions
+from ports.saml.saml import SamlCertificates, SamlConfigurations, SamlLogouts, SamlProviders, SamlRequests, SamlSessions
 
 
 class SamlUnit(Protocol):

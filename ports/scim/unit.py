@@ -3,12 +3,7 @@
 from typing import Final, Protocol
 
 from core.scim.tokens import ScimCaller
-from ports.scim.directory import ScimDirectory
-from ports.scim.directory_groups import DirectoryGroups
-from ports.scim.groups import ScimGroups
-from ports.scim.log import ScimLog
-from ports.scim.tokens import ScimTokens
-from ports.scim.users import ScimUsers
+from ports.scim.scim import DirectoryGroups, ScimDirectory, ScimGroups, ScimLog, ScimTokens, ScimUsers
 
 
 class ScimUnit(Protocol):

@@ -2,9 +2,7 @@
 
 from typing import Final, Protocol
 
-from ports.service_api.analytics import ServiceFigures
-from ports.service_api.subscriptions import ServiceSubscriptions
-from ports.service_api.users import ServiceUsers
+from ports.service_api.service_api import ServiceFigures, ServiceSubscriptions, ServiceUsers
 
 
 class ServiceApiUnit(Protocol):

@@ -3,23 +3,24 @@
 from typing import Final, Protocol
 
 from core.services.api_keys import ServiceCaller
-from ports.services.api_keys import ApiKeys
-from ports.services.applications import ApplicationsOfUser
-from ports.services.assignments import ServiceAssignments
-from ports.services.end_users import EndUsers
-from ports.services.first_sign_ins import FirstSignIns
-from ports.services.found_end_users import FoundEndUsers
-from ports.services.found_services import FoundServicesOfOrganization
-from ports.services.grants import ServiceGrants
-from ports.services.plans import Plans
-from ports.services.problems import ClientProblems
-from ports.services.sales import SalesBook
-from ports.services.services import Services
-from ports.services.sold_subscriptions import SoldSubscriptions
-from ports.services.subscriptions import Subscriptions
-from ports.services.user_metadata import ServiceUserMetadata
-from ports.services.verified_domains import VerifiedDomains
-from ports.services.workloads import Workloads
+from ports.services.end_users import (
+    EndUsers,
+    FirstSignIns,
+    FoundEndUsers,
+    ServiceAssignments,
+    ServiceGrants,
+    ServiceUserMetadata,
+)
+from ports.services.sales import Plans, SalesBook, SoldSubscriptions, Subscriptions
+from ports.services.services import (
+    ApiKeys,
+    ApplicationsOfUser,
+    ClientProblems,
+    FoundServicesOfOrganization,
+    Services,
+    VerifiedDomains,
+    Workloads,
+)
 
 
 class ServicesUnit(Protocol):

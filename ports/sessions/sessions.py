@@ -1,12 +1,18 @@
-"""Storage of sessions, and of the caller behind one."""
+"""Storage of sessions: of browsers, of clients, and their ends."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
+from core.sessions.browser_sessions import BrowserSession
 from core.sessions.callers import Caller
+from core.sessions.client_grants import ClientGrant
 from core.sessions.confinement import Confinement
+from core.sessions.customer_endings import ClosedSession, RecheckedBatch
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import EndedImpersonation, EndedSession, ParentSession, Session
 from core.sessions.token_additions import TokenSubject
@@ -165,4 +171,90 @@ class Callers(Protocol):
 
         None when `of_session` would return None. What is deferred after it is read behind the lock.
         """
+        ...
+
+
+class BrowserSessions(Protocol):
+    """The secrets of the sessions that are in browsers."""
+
+    def add(self, session_id: UUID, *, secret_hash: bytes, stays_signed_in: bool) -> None:
+        """Store the secret of a new session, which belongs to the host of this request."""
+        ...
+
+    def by_secret_hash(self, secret_hash: bytes) -> BrowserSession | None:
+        """Load the session with that secret, in one statement; None when `Callers.of_session` would return None."""
+        ...
+
+    def lock(self, session_id: UUID) -> BrowserSession | None:
+        """Load a live browser session, locked so that it does not end before this transaction; None without one."""
+        ...
+
+    def defer_lock(self, session_id: UUID) -> Deferred[BrowserSession | None]:
+        """Defer `lock`: what is deferred after it is read behind the lock."""
+        ...
+
+    def defer_lock_known(self, known: BrowserSession) -> Deferred[BrowserSession | None]:
+        """Defer locking a session that this request has read, and reading its proofs and its context again."""
+        ...
+
+    def replace_secret(self, session_id: UUID, *, secret_hash: bytes) -> None:
+        """Replace the secret of a session."""
+        ...
+
+    def authenticate(
+        self,
+        session_id: UUID,
+        methods: Sequence[str],
+        *,
+        device_id: UUID,
+        ends_at: datetime,
+        bounded_until: datetime | None,
+    ) -> None:
+        """Record that the user of a locked session has authenticated again now, and add these methods."""
+        ...
+
+    def store_use(self, session_id: UUID, *, ends_at: datetime, leave_organization: bool) -> None:
+        """Record that a session is used now, and when it ends without another use, unless it has ended already.
+
+        With `leave_organization` it loses its organization.
+        """
+        ...
+
+
+class ClientGrants(Protocol):
+    """Client grants, each of one session; `Sessions.find_refreshable` reads them."""
+
+    def add(self, session_id: UUID, granted: ClientGrant) -> None:
+        """Store the grant of a session that has none."""
+        ...
+
+
+class CustomerSessions(Protocol):
+    """The live sessions at services that have customers."""
+
+    def end_lost(self, organization_id: UUID, user_ids: Collection[UUID]) -> list[ClosedSession]:
+        """End the sessions of these users for an organization that they may no longer have, and return them."""
+        ...
+
+    def recheck(self, sessions_max: int) -> RecheckedBatch | None:
+        """Take the first change that waits, check `sessions_max` of the sessions it concerns, and end the lost ones.
+
+        The change is deleted when all were checked. Of two processes, one waits for the other. None when nothing waits.
+        """
+        ...
+
+
+class UnfinishedSignIns(Protocol):
+    """Sign-ins of every method that wait for their second half: a code, an authenticator's answer, an opened link."""
+
+    def end_all(self, user_id: UUID) -> None:
+        """End all of a user's unfinished sign-ins; the caller has locked the account."""
+        ...
+
+    def end_in_organization(self, organization_id: UUID, *, user_id: UUID) -> None:
+        """End a user's unfinished sign-ins to an organization or one of its services."""
+        ...
+
+    def end_by_connection(self, organization_id: UUID, connection_id: UUID) -> None:
+        """End all unfinished sign-ins by a connection, also those that wait for its provider's answer."""
         ...

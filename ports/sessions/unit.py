@@ -5,14 +5,15 @@ from typing import Final, Protocol
 from core.sessions.callers import Caller
 from core.sessions.origins import Origin
 from core.sessions.token_additions import TokenSubject
-from ports.sessions.browser_sessions import BrowserSessions
-from ports.sessions.client_grants import ClientGrants
-from ports.sessions.customer_endings import CustomerSessions
-from ports.sessions.server_secrets import ServerSecrets
-from ports.sessions.sessions import Callers, Sessions
-from ports.sessions.shown_secrets import ShownSecrets
-from ports.sessions.signing_keys import SigningKeys
-from ports.sessions.unfinished_sign_ins import UnfinishedSignIns
+from ports.sessions.secrets import ServerSecrets, ShownSecrets, SigningKeys
+from ports.sessions.sessions import (
+    BrowserSessions,
+    Callers,
+    ClientGrants,
+    CustomerSessions,
+    Sessions,
+    UnfinishedSignIns,
+)
 
 
 class SessionsUnit(Protocol):

@@ -2,26 +2,28 @@
 
 from typing import Final, Protocol
 
-from ports.sign_in.account_figures import FiguresOfUser
-from ports.sign_in.browser_returns import BrowserReturns
-from ports.sign_in.customer_choices import CustomerVisits
 from ports.sign_in.identities import Identities
-from ports.sign_in.login_events import LoginEvents
-from ports.sign_in.mfa_challenges import MfaChallenges
-from ports.sign_in.own_sessions import SessionsOfUser
-from ports.sign_in.own_ways import WaysOfUser
-from ports.sign_in.places import SignInPlaces
-from ports.sign_in.sign_in_rules import MembersUnderRules
-from ports.sign_in.sign_ins import SignIns
-from ports.sign_in.upstream.connection_keys import ConnectionKeys
-from ports.sign_in.upstream.connections import UpstreamConnections
-from ports.sign_in.upstream.domain_routes import DomainRoutes
-from ports.sign_in.upstream.failures import UpstreamFailures
-from ports.sign_in.upstream.flows import UpstreamSignIns
-from ports.sign_in.upstream.moves import ConnectionMoves
-from ports.sign_in.upstream.oauth_credentials import OauthCredentials
-from ports.sign_in.upstream.provider_sessions import ProviderSessions
-from ports.sign_in.upstream.trials import TrialSignIns
+from ports.sign_in.sign_in import (
+    BrowserReturns,
+    CustomerVisits,
+    FiguresOfUser,
+    LoginEvents,
+    MembersUnderRules,
+    MfaChallenges,
+    SessionsOfUser,
+    SignInPlaces,
+    SignIns,
+    WaysOfUser,
+)
+from ports.sign_in.upstream.connections import ConnectionKeys, DomainRoutes, UpstreamConnections
+from ports.sign_in.upstream.flows import (
+    ConnectionMoves,
+    OauthCredentials,
+    ProviderSessions,
+    TrialSignIns,
+    UpstreamFailures,
+    UpstreamSignIns,
+)
 
 
 class SignInUnit(Protocol):

@@ -1,4 +1,6 @@
-"""Storage of deliveries, and the queue of webhooks that have something due."""
+"""Storage of deliveries: what is due, in which order, and their log."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,7 +8,11 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from core.events.events import EventType
+from core.positions import Position
 from core.webhooks.deliveries import Delivery, DeliveryFilter, DeliveryOutcome, LeasedWebhook
+from core.webhooks.delivery_log import DeliveryAttempt, DeliverySearch, ListedDelivery
+from core.webhooks.events import FeedItem
+from core.webhooks.sequencing import WaitingEvent, WaitingEvents
 
 
 class WebhookDeliveries(Protocol):
@@ -76,4 +82,89 @@ class WebhookDeliveries(Protocol):
 
     def make_overlooked_due(self, webhooks: Sequence[tuple[UUID, UUID]]) -> int:
         """Make these webhooks due, unless they are due, postponed or leased already; return how many."""
+        ...
+
+
+class WebhookDeliveryLog(Protocol):
+    """The deliveries of webhooks with their attempts."""
+
+    def page(
+        self, organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, *, after: Position | None, limit: int
+    ) -> Sequence[ListedDelivery]:
+        """Return deliveries after a position, the newest first."""
+        ...
+
+    def count(self, organization_id: UUID, webhook_id: UUID, wanted: DeliverySearch, *, counted_max: int) -> int:
+        """Return how many deliveries there are, at most this number."""
+        ...
+
+    def find(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Delivery | None:
+        """Return a delivery; None when the webhook has none with that id."""
+        ...
+
+    def attempts(self, organization_id: UUID, delivery_id: UUID, *, limit: int) -> Sequence[DeliveryAttempt]:
+        """Return the newest attempts of a delivery, the newest first."""
+        ...
+
+
+class EventFeed(Protocol):
+    """Events in the order of their positions."""
+
+    def page(
+        self,
+        organization_id: UUID,
+        *,
+        after: int,
+        types: Sequence[EventType] | None,
+        limit: int,
+        kept_since: datetime,
+    ) -> tuple[Sequence[FeedItem], int]:
+        """Return events of an organization after a position, and the last position of any of its events.
+
+        Both are read at the same moment. Older events than those that are kept may be missing.
+        """
+        ...
+
+    def last_read(self, organization_id: UUID, *, position: int, read_at: datetime, kept_since: datetime) -> int:
+        """Return the last position up to this one of an event that had happened by then; 0 when there is none."""
+        ...
+
+
+class FeedWaiters(Protocol):
+    """Requests that wait for the next events of the feed."""
+
+    async def wait(self, seconds: float) -> None:
+        """Return when events were added to the feed in this process, or after these seconds."""
+        ...
+
+    def wake(self) -> None:
+        """Wake all requests that wait."""
+        ...
+
+
+class EventSequencing(Protocol):
+    """Gives positions to events; one transaction at a time does so for an organization."""
+
+    def waiting(self, limit: int, *, after: UUID | None, kept_since: datetime) -> WaitingEvents:
+        """Return the first events without a position of marked organizations and of the platform, about `limit`.
+
+        The organizations are in the order of their ids, those after the given one first, and each has an even share.
+        No other transaction gives positions to events of these organizations until this one ends. Organizations for
+        which another transaction is doing so are left out, and counted.
+        """
+        ...
+
+    def hand_on(self, events: Sequence[WaitingEvent]) -> None:
+        """Give these events the next positions of their organizations, and make the deliveries to active webhooks."""
+        ...
+
+    def unmark(self, organization_ids: Sequence[UUID], *, kept_since: datetime) -> None:
+        """Remove the marks of organizations in which no event waits and no transaction writes at this moment.
+
+        Until this transaction ends, others that write events of these organizations wait.
+        """
+        ...
+
+    def mark_overlooked(self, organization_ids: Sequence[UUID]) -> int:
+        """Mark each of these organizations that exists and is not marked; return how many."""
         ...

@@ -2,13 +2,8 @@
 
 from typing import Final, Protocol
 
-from ports.webhooks.deliveries import WebhookDeliveries
-from ports.webhooks.delivery_log import WebhookDeliveryLog
-from ports.webhooks.events import EventFeed
-from ports.webhooks.health import WebhookHealths
-from ports.webhooks.known_addresses import KnownAddresses
-from ports.webhooks.sequencing import EventSequencing
-from ports.webhooks.webhooks import Webhooks
+from ports.webhooks.deliveries import EventFeed, EventSequencing, WebhookDeliveries, WebhookDeliveryLog
+from ports.webhooks.webhooks import KnownAddresses, WebhookHealths, Webhooks
 
 
 class WebhooksUnit(Protocol):

@@ -1,4 +1,4 @@
-"""Sign-ins and active users by day, as ports/audit/sign_in_counts.py says.
+"""Sign-ins and active users by day, as ports/audit/audit_log.py says.
 
 One statement reads a batch of the log, wherever its parts are. Another counts it: it adds the batch to the counts,
 marks who was active on which day, and advances the position, all of it or nothing. A new active day of a user counts in

@@ -1,4 +1,4 @@
-"""The log of sign-ins behind plots, as ports/audit/sign_in_log.py says; each list reads a part of an index."""
+"""The log of sign-ins behind plots, as ports/audit/audit_log.py says; each list reads a part of an index."""
 
 from __future__ import annotations
 

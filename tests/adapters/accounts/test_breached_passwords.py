@@ -14,7 +14,7 @@ from adapters.gateways.breached_ranges import ANSWER_BYTES_MAX, PAUSE_SECONDS, R
 from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.password_lists.breached_file import BreachedFileInvalid, BreachedPasswordFile
 from core.accounts.new_passwords import BreachUnknown
-from ports.accounts.new_passwords import SECONDS_MAX
+from ports.accounts.passwords import SECONDS_MAX
 from tests.breached import answer_of, breached_file, digits_of, range_answer
 from tests.receiver import Receiver, open_receiver
 

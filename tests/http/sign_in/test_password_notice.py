@@ -10,7 +10,7 @@ import pytest
 
 from adapters.password_lists.breached_file import BreachedPasswordFile
 from core.accounts.new_passwords import BreachUnknown
-from ports.accounts.new_passwords import BreachedPasswords
+from ports.accounts.passwords import BreachedPasswords
 from tests.application import serving
 from tests.breached import breached_file
 from tests.world.builder import EMAIL, PASSWORD
