@@ -46,8 +46,11 @@ GROUPS: Final[Sequence[tuple[str, Sequence[str]]]] = (
         (
             "organizations",
             "customers",
+            "products",
             "sign-in",
+            "single-sign-on",
             "providers",
+            "sign-in-problems",
             "scim",
             "saml",
             "programs",

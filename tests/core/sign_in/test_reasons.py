@@ -20,7 +20,7 @@ from tests.documents import ROOT
 
 
 def test_each_reason_is_explained_in_the_manual_as_the_interface_explains_it() -> None:
-    text = (ROOT / "ops/docs/sign-in.md").read_text()
+    text = (ROOT / "ops/docs/sign-in-problems.md").read_text()
 
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)
 

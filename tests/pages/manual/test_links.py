@@ -61,7 +61,7 @@ async def test_the_pages_of_the_consoles_lead_to_the_manual_of_this_version(team
     for page, target in (
         ("organizations/acme/webhooks", "webhooks"),
         ("organizations/acme/webhooks/new", "webhooks"),
-        ("organizations/acme/sign-in", "sign-in#the-identity-provider-of-an-organization"),
+        ("organizations/acme/sign-in", "single-sign-on#the-identity-provider-of-an-organization"),
         ("account/passkeys", "sign-in#passkeys"),
     ):
         html = (await visitor.open(f"/app/{page}")).text

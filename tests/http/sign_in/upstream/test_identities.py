@@ -67,7 +67,7 @@ async def test_a_sign_in_at_a_provider_leads_by_the_device_flow_to_the_token_of_
     world.member(world.organization("acme"), user.id, "admin")
     upstream.visitor.cookies.clear()
     await upstream.sign_in()
-    # As the manual says it (ops/docs/sign-in.md).
+    # As the manual says it (ops/docs/single-sign-on.md).
     client_id = {"client_id": "00000000-0000-7000-8000-0000000000c1"}
     device = (await world.client.post("/auth/device/code", body=client_id)).json
     page = await upstream.visitor.open(device["verification_uri_complete"].removeprefix(BASE))
